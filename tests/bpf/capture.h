@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "../unit/test.h"
@@ -270,6 +271,7 @@ static inline void capture_open(struct capture *c, enum kernel_attach attach, si
 /* Fork a process that executes the target once a byte is written to it. */
 static inline void capture_start(struct capture *c, const char *script)
 {
+	const pid_t test = getpid();
 	int in[2], out[2];
 	char byte;
 
@@ -279,6 +281,10 @@ static inline void capture_start(struct capture *c, const char *script)
 	c->pid = fork();
 	assert_true(c->pid >= 0);
 	if (c->pid == 0) {
+		/* One that hangs in a fault of memory delays all detaching on the machine. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != test)
+			_exit(127);
 		dup2(in[0], STDIN_FILENO);
 		dup2(out[1], STDOUT_FILENO);
 		if (read(STDIN_FILENO, &byte, 1) == 1)

@@ -535,6 +535,8 @@ static void in_child(const char *inner, void (*fn)(const char *))
 	pid_t pid = fork();
 
 	if (pid == 0) {
+		/* As capture.h; its parent waits for it. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		/* The child has a model of its own. */
 		thread_begin();
 		self->quiet = quiet;
