@@ -46,6 +46,7 @@ static void time_is_split_by_what_llvm_did(void **state)
 	assert_ms(t->of[LLVM_ELSE], 5 + 3);
 	assert_ms(t->of[LLVM_OPTIMISES], 423 - 48 - 8);
 	assert_ms(t->functions, 423 - 4 - 6 - 8 - 5 - 3);
+	assert_ms(t->components, 10);
 	assert_ms(t->no_function, 4 + 6 + 8 + 5);
 	/* In a function of LLVM's, and what LLVM did was not read. */
 	assert_ms(t->unknown_function, 3);
@@ -87,6 +88,8 @@ static void instances_are_added_up(void **state)
 	/* LLVM's own suffix makes no instance. */
 	assert_string_equal(rows.generics[1].path, "app::huge");
 	assert_ms(rows.generics[1].self, 80);
+	assert_ms(rows.generics[1].component, 10);
+	assert_ms(rows.generics[0].component, 0);
 	assert_int_equal(rows.generics[1].symbols, 1);
 	g = generic(&rows, "core::ptr::drop_in_place");
 	assert_ms(g->self, 12);
@@ -115,6 +118,7 @@ static void functions_are_symbols(void **state)
 	huge = &rows.functions[0];
 	assert_string_equal(huge->path, "app::huge");
 	assert_ms(huge->self, 80);
+	assert_ms(huge->component, 10);
 	assert_int_equal(huge->item, TRACE_NO_STRING);
 	for (uint32_t i = 0; i < rows.n_functions; i++)
 		if (!strcmp(rows.functions[i].symbol, "_RINvCs1_3app11generic_bigKjc7_EB2_"))

@@ -158,6 +158,7 @@ static void a_document_has_all_rows(void **state)
 
 		assert_int_equal(json_object_get_int64(member(llvm, "total_ns")), 423000000);
 		assert_int_equal(json_object_get_int64(member(llvm, "no_function_ns")), 23000000);
+		assert_int_equal(json_object_get_int64(member(llvm, "component_ns")), 10000000);
 		assert_int_equal(json_object_get_int64(member(llvm, "unknown_function_ns")),
 				 3000000);
 		assert_int_equal(json_object_array_length(member(llvm, "passes")), 7);
@@ -171,6 +172,9 @@ static void a_document_has_all_rows(void **state)
 		assert_true(json_object_get_boolean(member(first, "instances_at_least")));
 		/* 200 samples of 1 ms */
 		assert_int_equal(json_object_get_int64(member(first, "error_ns")), 14142136);
+		assert_false(json_object_object_get_ex(first, "component_ns", NULL));
+		first = json_object_array_get_idx(member(llvm, "functions"), 0);
+		assert_int_equal(json_object_get_int64(member(first, "component_ns")), 10000000);
 		json_object_put(document);
 	}
 }

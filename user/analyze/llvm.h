@@ -52,6 +52,8 @@ struct llvm_totals {
 	struct sample_sum all;
 	struct sample_sum of[LLVM_WORKS];
 	struct sample_sum functions; /* of all, for a function that is known */
+	/* Of these, in passes over functions that call each other: it is the first of them. */
+	struct sample_sum components;
 	struct sample_sum no_function;
 	/* The rest: a function without a name, or it was not read what LLVM did. */
 	struct sample_sum unknown_function;
@@ -73,6 +75,7 @@ struct llvm_function {
 	uint32_t item;	       /* string id of the item it is an instance of, or TRACE_NO_STRING */
 	const char *item_path; /* its text, or NULL */
 	struct sample_sum self;
+	struct sample_sum component; /* of self, as in the totals */
 };
 
 #define LLVM_PARTS 3
@@ -93,6 +96,7 @@ struct llvm_generic {
 	uint32_t item;	    /* string id of the definition, or of one of these; TRACE_NO_STRING */
 	bool is_one;	    /* no other definition is known to have this name */
 	struct sample_sum self;
+	struct sample_sum component;	     /* of self, as in the totals */
 	uint32_t n_crates;		     /* that it was compiled in */
 	struct llvm_part crates[LLVM_PARTS]; /* the most expensive, in order */
 };

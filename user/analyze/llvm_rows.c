@@ -295,7 +295,8 @@ static int add_function_time(struct making *m, const struct llvm_cell *cell, boo
 {
 	struct named *named = table__find(&m->named, cell->at.entry.function);
 	struct llvm_function *function;
-	uint32_t number, generic;
+	struct llvm_generic *generic;
+	uint32_t number;
 
 	if (named) {
 		number = named->function;
@@ -308,10 +309,14 @@ static int add_function_time(struct making *m, const struct llvm_cell *cell, boo
 		return 0;
 	note_item(m, cell, number);
 	function = &m->rows->functions[number];
+	generic = &m->rows->generics[m->generic_of[number]];
 	sample_sum__add(&function->self, &cell->self);
-	generic = m->generic_of[number];
-	sample_sum__add(&m->rows->generics[generic].self, &cell->self);
-	return add_use(m, cell, generic);
+	sample_sum__add(&generic->self, &cell->self);
+	if (cell->at.entry.scope == TRACE_LLVM_SCC) {
+		sample_sum__add(&function->component, &cell->self);
+		sample_sum__add(&generic->component, &cell->self);
+	}
+	return add_use(m, cell, m->generic_of[number]);
 }
 
 static int add_cells(struct making *m)

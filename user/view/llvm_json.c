@@ -12,6 +12,13 @@ static void put_self(struct json *j, const struct sample_sum *self)
 	json__number(j, "error_ns", sample_sum__error(self));
 }
 
+/* The part of the time in which a function is the first of those that call each other. */
+static void put_component(struct json *j, const struct sample_sum *component)
+{
+	if (component->n)
+		json__number(j, "component_ns", component->value);
+}
+
 static const char *const works[LLVM_WORKS] = {
 	[LLVM_MACHINE_CODE] = "machine_code",
 	[LLVM_OPTIMISES] = "optimisation",
@@ -49,6 +56,7 @@ static void put_functions(struct json *j, const struct llvm_rows *rows, uint32_t
 		if (function->item_path)
 			json__text(j, "item", function->item_path);
 		put_self(j, &function->self);
+		put_component(j, &function->component);
 		json__put(j);
 	}
 	json__print(j, "]");
@@ -78,6 +86,7 @@ static void put_generics(struct json *j, const struct llvm_rows *rows, uint32_t 
 		json__number(j, "instances", generic->instances);
 		json__bool(j, "instances_at_least", generic->at_least);
 		put_self(j, &generic->self);
+		put_component(j, &generic->component);
 		json__number(j, "crate_count", generic->n_crates);
 		json__put_open(j);
 		put_crates(j, generic);
@@ -119,6 +128,7 @@ static void put_totals(struct json *j, const struct llvm_rows *rows,
 		json__text(j, "why_unknown", rows->why);
 	json__number(j, "machine_code_ns", t->of[LLVM_MACHINE_CODE].value);
 	json__number(j, "optimisation_ns", t->of[LLVM_OPTIMISES].value);
+	put_component(j, &t->components);
 	json__number(j, "no_function_ns", t->no_function.value);
 	json__number(j, "unknown_function_ns", t->unknown_function.value);
 	if (opt->llvm_wants)

@@ -171,7 +171,21 @@ static int print_rests(FILE *out, const struct llvm_rows *rows, const struct rep
 	return 0;
 }
 
+<<<<<<< HEAD
 static void print_unknown_functions(FILE *out, const struct llvm_rows *rows)
+=======
+static void print_components(FILE *out, const struct sample_sum *components, uint64_t all)
+{
+	char time[FORMAT_MAX], share[FORMAT_MAX];
+
+	if (components->n)
+		fprintf(out, "for the first of functions that call each other %s, %s %%\n",
+			format_duration(time, components->value),
+			format_percent(share, components->value, all));
+}
+
+static void print_unknown_functions(FILE *out, const struct llvm_totals *t)
+>>>>>>> 8e551d52 (report, export: have the first function of a component, and say so)
 {
 	const struct llvm_totals *t = &rows->totals;
 	_free_ char *why = rows->why ? format_clean(rows->why) : NULL;
@@ -392,7 +406,7 @@ static int print_functions(FILE *out, const struct llvm_rows *rows, uint64_t all
 /* The passes of functions that are asked for, as shares of these. */
 static int print_chosen(FILE *out, const struct llvm_rows *rows, const struct report_options *opt)
 {
-	struct sample_sum sum = llvm_chosen(rows);
+	struct sample_sum sum = llvm_chosen(rows), components = {};
 	char time[FORMAT_MAX], share[FORMAT_MAX], n[FORMAT_MAX];
 	int err = 0;
 
@@ -414,7 +428,11 @@ static int print_chosen(FILE *out, const struct llvm_rows *rows, const struct re
 	}
 	if (!err && rows->n_functions > 1)
 		err = print_functions(out, rows, sum.value, opt);
-	return err ?: print_passes(out, rows, sum.value, opt);
+	err = err ?: print_passes(out, rows, sum.value, opt);
+	for (uint32_t i = 0; i < rows->n_functions; i++)
+		sample_sum__add(&components, &rows->functions[i].component);
+	print_components(out, &components, sum.value);
+	return err;
 }
 
 /* ---- Order ----------------------------------------------------------------------------------- */
@@ -484,7 +502,14 @@ int llvm_text(FILE *out, const struct report_options *opt)
 		print_no_pass(out, &rows);
 		return err;
 	}
+<<<<<<< HEAD
 	err = print_generics(out, &rows, all, opt) ?: print_rests(out, &rows, opt);
 	print_unknown_functions(out, &rows);
+=======
+	err = print_generics(out, &rows, all, opt);
+	print_components(out, &rows.totals.components, all);
+	err = err ?: print_rests(out, &rows, opt);
+	print_unknown_functions(out, &rows.totals);
+>>>>>>> 8e551d52 (report, export: have the first function of a component, and say so)
 	return err;
 }

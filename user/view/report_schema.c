@@ -317,6 +317,8 @@ static const struct field llvm[] = {
 	{"machine_code_ns", NS,
 	 "of total_ns: in passes of the code generator, debug information, object files"},
 	{"optimisation_ns", NS, "of total_ns: in other passes"},
+	{"component_ns", NS,
+	 "of total_ns: for the first of functions that call each other; missing: none"},
 	{"no_function_ns", NS, "of total_ns: for no function"},
 	{"unknown_function_ns", NS,
 	 "of total_ns: for a function whose name is not known, or it was not read what LLVM did"},
@@ -337,6 +339,13 @@ static const struct field llvm_pass[] = {
 	SELF_FIELDS,
 };
 
+#define COMPONENT_FIELD                                                                         \
+	{                                                                                       \
+		"component_ns", NS,                                                             \
+			"of self_ns: as the first of functions that call each other; missing: " \
+			"none"                                                                  \
+	}
+
 static const struct field llvm_function[] = {
 	{"path", TEXT, "in Rust syntax"},
 	{"symbol", TEXT, "mangled"},
@@ -344,6 +353,7 @@ static const struct field llvm_function[] = {
 	{"crate", TEXT, "that defines it; null: unknown"},
 	{"item", TEXT, "that it is an instance of; missing: unknown"},
 	SELF_FIELDS,
+	COMPONENT_FIELD,
 };
 
 static const struct field llvm_generic[] = {
@@ -352,6 +362,7 @@ static const struct field llvm_generic[] = {
 	{"instances", COUNT, "that the compilers made, or whose symbols samples met"},
 	{"instances_at_least", BOOL, "true: there may be more"},
 	SELF_FIELDS,
+	COMPONENT_FIELD,
 	{"crate_count", COUNT, "crates that it was compiled in"},
 	{"crates", LIST, "the three of these with the most time"},
 };

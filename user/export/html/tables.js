@@ -119,10 +119,11 @@ class TablesView {
 	}
 
 	llvmFunctions() {
-		const {generics: rows, generic_count: n} = this.model.report.llvm;
+		const {generics: rows, generic_count: n, component_ns: first} = this.model.report.llvm;
 		return new DataTable({
 			caption: "Functions that LLVM compiles, with all their instances, by samples" +
-				(n > rows.length ? `: the first ${formatCount(rows.length)} of ${formatCount(n)}` : ""),
+				(n > rows.length ? `: the first ${formatCount(rows.length)} of ${formatCount(n)}` : "") +
+				(first ? `; ${formatDuration(first)} of it as the first of functions that call each other` : ""),
 			rows, sort: 1,
 			columns: [
 				nameColumn("Function", (row) => row.path),
