@@ -6,6 +6,7 @@
 #ifndef QPROF_TESTS_BPF_CAPTURE_H
 #define QPROF_TESTS_BPF_CAPTURE_H
 
+#include <bpf/bpf.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
@@ -266,6 +267,20 @@ static inline void capture_open(struct capture *c, enum kernel_attach attach, si
 	struct kernel_options opt = {.attach = attach, .ring_bytes = ring_bytes};
 
 	capture_open_with(c, &opt, skip_role);
+}
+
+/* Our descriptor of a map. */
+static inline int map_of_ours(const char *name, struct bpf_map_info *info)
+{
+	for (int fd = 3; fd < 1024; fd++) {
+		uint32_t size = sizeof(*info);
+
+		memset(info, 0, sizeof(*info));
+		if (!bpf_obj_get_info_by_fd(fd, info, &size) && !strcmp(info->name, name))
+			return fd;
+	}
+	fail_msg("no map %s", name);
+	return -1;
 }
 
 /* Fork a process that executes the target once a byte is written to it. */

@@ -44,8 +44,9 @@
  *   PN QN         touches N pages, sleeps N microseconds, in a chain of calls
  *   U             lists this thread's switches up to now: "pid tid switches ns voluntary
  *                 involuntary"
- *   ~             later spans of this thread are counted, not listed: "pid tid total N"
- *   y             ends the thread; qN exits; kN raises a signal
+ *   @N            is user N from now on, and texts of labels are in pages of the program's file
+ * that are not there; &N of another file ~             later spans of this thread are counted, not
+ * listed: "pid tid total N" y             ends the thread; qN exits; kN raises a signal
  */
 #include <setjmp.h>
 #include <pthread.h>
@@ -318,6 +319,9 @@ static void run_load(const char *inner)
 	end_frame();
 }
 
+/* The command by which texts of labels are in pages that are not there; 0: they are. */
+static char absent_in;
+
 static void interval(char which, const char *inner)
 {
 	static const char text[] = "a_label_that_only_memory_tells_and_that_is_longer_than_what_is_"
@@ -333,7 +337,8 @@ static void interval(char which, const char *inner)
 	} else {
 		c.query = GUARD_DYNAMIC;
 		c.label = which == 'L' ? text : "short";
-		dynamic_guard(&c, 0, c.label, strlen(c.label));
+		dynamic_guard(&c, 0, absent_in ? absent_text(c.label, absent_in == '@') : c.label,
+			      strlen(c.label));
 	}
 	end_frame();
 }
@@ -685,6 +690,12 @@ static void step(char what, unsigned int arg)
 		return call_chain(what, arg);
 	case 'U':
 		return list_switches();
+	case '@':
+	case '&':
+		absent_in = what;
+		if (setresuid(arg, arg, arg))
+			abort();
+		return;
 	case 'N':
 	case 'J':
 		return names_drop_table(arg, what == 'N' ? 16 : 64);
@@ -753,7 +764,7 @@ static const char *run(const char *s)
 {
 	while (!closes(*s)) {
 		char what = *s++, *end;
-		bool takes_number = strchr("r*pqkZNJKVHYFIREPQjn%", what);
+		bool takes_number = strchr("r*pqkZNJKVHYFIREPQjn%@&", what);
 		unsigned int arg = takes_number ? strtoul(s, &end, 10) : 0;
 
 		s = takes_number ? end : s;

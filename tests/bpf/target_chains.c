@@ -3,7 +3,9 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -144,4 +146,26 @@ void chain_of_recursion(unsigned int ms)
 {
 	levels_left = CHAIN_RECURSION;
 	chain_outer(chain_recursive, ms);
+}
+
+const char *absent_text(const char *text, int is_in_program)
+{
+	int fd = is_in_program ? open("/proc/self/exe", O_RDONLY | O_CLOEXEC)
+			       : memfd_create("text", MFD_CLOEXEC);
+	size_t len = strlen(text) + 1;
+	struct stat st;
+	char *at, *found;
+
+	if (!is_in_program && write(fd, text, len) != (ssize_t)len)
+		abort();
+	if (fstat(fd, &st))
+		abort();
+	at = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	close(fd);
+	if (at == MAP_FAILED)
+		abort();
+	found = memmem(at, (size_t)st.st_size, text, len);
+	if (!found || madvise(at, (size_t)st.st_size, MADV_DONTNEED))
+		abort();
+	return found;
 }

@@ -19,4 +19,10 @@ void chain_of_sleep(unsigned int us);
 /* Spin below CHAIN_RECURSION calls. */
 void chain_of_recursion(unsigned int ms);
 
+/*
+ * The same text in a new mapping of this program's file, or of another file, whose pages are not
+ * there.
+ */
+const char *absent_text(const char *text, int is_in_program);
+
 #endif /* QPROF_TESTS_BPF_TARGET_CHAINS_H */

@@ -233,6 +233,63 @@ static void the_next_context_that_finishes_is_copied_too(void **state)
 	assert_true(t->n_again > 0);
 }
 
+/* All slots are another thread's, or none is. */
+static void set_owners(uint32_t tid)
+{
+	struct bpf_map_info info;
+	int fd = map_of_ours("names_slots", &info);
+	_free_ uint32_t *value = malloc(info.value_size);
+
+	assert_non_null(value);
+	for (uint32_t i = 0; i < info.max_entries; i++) {
+		assert_int_equal(bpf_map_lookup_elem(fd, &i, value), 0);
+		value[0] = tid;
+		assert_int_equal(bpf_map_update_elem(fd, &i, value, BPF_ANY), 0);
+	}
+}
+
+static void go_on(struct test *t)
+{
+	assert_int_equal(write(t->capture.to_target, "", 1), 1);
+}
+
+/* Of a context that finished when no slot was free, the drop copies all. */
+static void what_found_no_slot_is_copied_at_the_drop(void **state)
+{
+	_test_ struct test *t = NULL;
+	char script[32];
+
+	need_capture();
+	t = open_test(NULL);
+	snprintf(script, sizeof(script), "Y%d.+.O", DEATH_HONEST);
+	capture_begin(&t->capture, script);
+	capture_wait_for_dot(&t->capture);
+	set_owners(1);
+	go_on(t);
+	capture_wait_for_dot(&t->capture);
+	capture_drain(&t->capture);
+	assert_int_equal(t->n_ends, 1);
+	assert_int_equal(t->lie.moment, WIRE_COUNTS_FINISHED);
+	assert_true(t->lie.uncopied);
+	assert_int_equal(t->lie.missing, 1);
+	assert_int_equal(t->n_counts, 0);
+	t->n_ends = 0;
+	set_owners(0);
+	go_on(t);
+	capture_finish_target(&t->capture);
+	capture_stop(&t->capture);
+	assert_int_equal(t->n_ends, 1);
+	assert_int_equal(t->lie.moment, WIRE_COUNTS_DROPPED);
+	assert_false(t->lie.uncopied);
+	assert_int_equal(t->lie.missing, 0);
+	assert_int_equal(t->n_counts, NAMES_RESULTS);
+	for (uint32_t i = 0; i < NAMES_RESULTS; i++) {
+		assert_int_equal(t->counts[i].results, honest_count(i));
+		assert_honest_keys(t, i);
+	}
+	assert_int_equal(t->n_again, 0);
+}
+
 static void what_cannot_be_read_has_no_count(void **state)
 {
 	static const enum names_death deaths[] = {DEATH_NAMES, DEATH_NOWHERE, DEATH_KERNEL,
@@ -382,6 +439,7 @@ int main(void)
 		cmocka_unit_test(an_honest_end_has_counts),
 		cmocka_unit_test(a_context_that_has_finished_is_copied_once),
 		cmocka_unit_test(the_next_context_that_finishes_is_copied_too),
+		cmocka_unit_test(what_found_no_slot_is_copied_at_the_drop),
 		cmocka_unit_test(what_cannot_be_read_has_no_count),
 		cmocka_unit_test(counts_of_2_to_the_60),
 		cmocka_unit_test(tables_that_point_to_themselves),

@@ -3,6 +3,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <linux/bpf.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 
 #include "base/array.h"
@@ -149,6 +150,88 @@ static void private_stacks_begin_above_our_limit(void **state)
 		assert_int_equal(n, 1);
 	close(at_limit);
 	close(above);
+}
+
+/* ---- What is attached to some kernels only --------------------------------------------------- */
+
+struct exits {
+	uint32_t n;
+	struct wire_exit last;
+};
+
+static int on_exit_record(void *ctx, void *data, size_t size)
+{
+	struct exits *e = ctx;
+
+	assert_int_equal(*(const uint8_t *)data, WIRE_EXIT);
+	assert_int_equal(size, sizeof(e->last));
+	memcpy(&e->last, data, size);
+	e->n++;
+	return 0;
+}
+
+/* A process that exits once something is written to *go. */
+static pid_t begin_to_exit(int *go)
+{
+	int pipes[2];
+	pid_t pid;
+	char byte;
+
+	assert_int_equal(pipe2(pipes, O_CLOEXEC), 0);
+	pid = fork();
+	if (!pid) {
+		close(pipes[1]);
+		_exit(read(pipes[0], &byte, 1) == 1 ? 3 : 4);
+	}
+	close(pipes[0]);
+	*go = pipes[1];
+	return pid;
+}
+
+/* As the kernel half does when it finds the process, and its thread has the first hit. */
+static void follow(struct qprof_bpf *skel, pid_t pid)
+{
+	const uint32_t tgid = (uint32_t)pid, target = 0;
+	_free_ void *stack = calloc(1, bpf_map__value_size(skel->maps.stacks));
+	_close_ int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+	assert_true(stack && pidfd >= 0);
+	assert_int_equal(bpf_map_update_elem(bpf_map__fd(skel->maps.targets), &tgid, &target, 0),
+			 0);
+	assert_int_equal(bpf_map_update_elem(bpf_map__fd(skel->maps.stacks), &pidfd, stack, 0), 0);
+}
+
+/* Neither program of the exit runs: its record is sent at the last switch. */
+static void the_last_switch_makes_up_for_an_exit(void **state)
+{
+	struct exits seen = {0};
+	struct ring_buffer *ring;
+	struct qprof_bpf *skel;
+	_close_ int go = -1;
+	int status;
+	pid_t pid;
+
+	need_capture();
+	skel = load_all(NULL);
+	ring = ring_buffer__new(bpf_map__fd(skel->maps.ring), on_exit_record, &seen, NULL);
+	assert_non_null(ring);
+	skel->links.on_last_switch = bpf_program__attach(skel->progs.on_last_switch);
+	assert_non_null(skel->links.on_last_switch);
+	pid = begin_to_exit(&go);
+	follow(skel, pid);
+	assert_int_equal(ring_buffer__consume(ring), 0);
+	assert_int_equal(write(go, "", 1), 1);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	/* The parent is told before that switch. */
+	for (int i = 0; i < 6000 && !seen.n; i++) {
+		usleep(10000);
+		ring_buffer__consume(ring);
+	}
+	assert_int_equal(seen.n, 1);
+	assert_int_equal(seen.last.pid, pid);
+	assert_int_equal(seen.last.exit_code, 3 << 8);
+	ring_buffer__free(ring);
+	qprof_bpf__destroy(skel);
 }
 
 #define MAX_TYPES (64 << 20)
@@ -325,6 +408,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_function_has_a_private_stack),
 		cmocka_unit_test(private_stacks_begin_above_our_limit),
+		cmocka_unit_test(the_last_switch_makes_up_for_an_exit),
 		cmocka_unit_test(look_ups_disable_preemption_where_they_can),
 		cmocka_unit_test(this_kernel_lacks_nothing),
 		cmocka_unit_test(a_missing_field_turns_off_its_feature_only),

@@ -36,6 +36,53 @@ static void labels_that_cannot_be_sent_are_counted(void **state)
 }
 
 /* Here the ring has room again for the spans. */
+/* As capture_script(), of a process that becomes another user, and has an account all the same. */
+static void capture_user(struct capture *c, const char *script)
+{
+	capture_start(c, script);
+	assert_int_equal(chmod(c->expected, 0666), 0);
+	assert_int_equal(kernel__follow(c->kernel, c->pid), 0);
+	kernel__enable(c->kernel, true);
+	capture_go(c);
+	capture_finish_target(c);
+	capture_stop(c);
+	assert_int_equal(c->status, 0);
+}
+
+/*
+ * The page with the text is waited for only in processes of root and of the user who records. Of
+ * others the user half reads it in the library's file, and in no other.
+ */
+static void a_label_whose_page_is_not_there(void **state)
+{
+	static const char *const known[] = {"@0lLl", "@65534lLl", "&0lLl"};
+
+	need_capture();
+	for (size_t i = 0; i < N_OF(known); i++) {
+		_capture_ struct capture c = CAPTURE_NONE;
+
+		capture_open(&c, KERNEL_ATTACH_MULTI, 4u << 20, 0);
+		capture_user(&c, known[i]);
+		assert_as_expected(&c);
+		assert_int_equal(c.got.n_labels, 2);
+		assert_int_equal(c.counters[WIRE_COUNT_NO_LABEL], 0);
+	}
+}
+
+static void a_label_in_another_file_is_lost(void **state)
+{
+	_capture_ struct capture c = CAPTURE_NONE;
+
+	need_capture();
+	capture_open(&c, KERNEL_ATTACH_MULTI, 4u << 20, 0);
+	capture_user(&c, "&65534l");
+	assert_int_equal(c.got.n_labels, 1);
+	assert_int_equal(c.got.labels[0].key.len, strlen("<unknown>"));
+	assert_string_equal(c.got.labels[0].key.text, "<unknown>");
+	assert_int_equal(c.got.labels[0].key.in_file, 0);
+	assert_int_equal(c.counters[WIRE_COUNT_NO_LABEL], 1);
+}
+
 static void a_span_without_its_label_says_so(void **state)
 {
 	_capture_ struct capture c = CAPTURE_NONE;
@@ -241,6 +288,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(labels_that_cannot_be_sent_are_counted),
+		cmocka_unit_test(a_label_whose_page_is_not_there),
+		cmocka_unit_test(a_label_in_another_file_is_lost),
 		cmocka_unit_test(a_span_without_its_label_says_so),
 		cmocka_unit_test(a_full_ring_loses_what_it_counts),
 		cmocka_unit_test(threads_that_fill_it_together),

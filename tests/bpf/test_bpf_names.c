@@ -674,25 +674,11 @@ static void more_texts_than_any_compiler_has(void **state)
 /* ---- Slots -------------------------------------------------------------------------------------
  */
 
-/* Our descriptor of the map of slots. */
-static int slots_fd(struct bpf_map_info *info)
-{
-	for (int fd = 3; fd < 1024; fd++) {
-		uint32_t size = sizeof(*info);
-
-		memset(info, 0, sizeof(*info));
-		if (!bpf_obj_get_info_by_fd(fd, info, &size) && !strcmp(info->name, "names_slots"))
-			return fd;
-	}
-	fail_msg("no map names_slots");
-	return -1;
-}
-
 /* How many slots have an owner; then each gets this one, unless it is -1. */
 static uint32_t owned_slots(int64_t owner)
 {
 	struct bpf_map_info info;
-	int fd = slots_fd(&info);
+	int fd = map_of_ours("names_slots", &info);
 	_free_ uint32_t *value = malloc(info.value_size);
 	uint32_t n = 0;
 

@@ -531,6 +531,7 @@ static void what_llvm_compiles_is_in_the_stack(void **state)
 	assert_contains(text, "app (bin) (100);rustc_codegen_llvm::back::write::codegen;"
 			      "[InstCombine];[app::generic_big];"
 			      "llvm::legacy::PassManagerImpl::run 200 200000000\n");
+	assert_contains(text, ";[Inliner];[app::huge, first of a component];");
 	assert_contains(text, ";[IPSCCP];llvm::legacy::PassManagerImpl::run 6 6000000\n");
 	assert_contains(text, "write::codegen;[X86AsmPrinter];llvm::legacy::PassManagerImpl::run;"
 			      "llvm::DwarfDebug::endModule 8 8000000\n");

@@ -290,17 +290,13 @@ int llvm__sample(struct llvm *l, const struct trace_sample *sample)
 	sample_sum__add(&t->all, &one);
 	sample_sum__add(&t->of[work], &one);
 	sample_sum__add(of[whose], &one);
-<<<<<<< HEAD
+	if (whose == OF_FUNCTION && entry->scope == TRACE_LLVM_SCC)
+		sample_sum__add(&t->components, &one);
 	last.in_llvm = true;
 	last.for_none = whose == OF_NONE;
 	last.rest = rest_key(l, entry, &place);
 	if ((last.for_none && add_rest(l, last.rest, &one)) ||
 	    (entry && add_cell(l, sample, entry, &place, work, &last.at)))
-=======
-	if (whose == OF_FUNCTION && entry->scope == TRACE_LLVM_SCC)
-		sample_sum__add(&t->components, &one);
-	if (whose == OF_NONE && add_rest(l, entry, &place, &one))
->>>>>>> 8e551d52 (report, export: have the first function of a component, and say so)
 		return -ENOMEM;
 	return set_last(l, sample, &last);
 }

@@ -272,9 +272,9 @@ int flame__build_samples(struct export_job *job, struct flame **out)
 
 /* ---- LLVM's passes and functions in stacks --------------------------------------------------- */
 
-static int put_name(const char *text, char **out)
+static int put_name(const char *text, const char *mark, char **out)
 {
-	if (text && asprintf(out, "[%s]", text) < 0)
+	if (text && asprintf(out, "[%s%s]", text, mark) < 0)
 		*out = NULL;
 	return *out ? 0 : -ENOMEM;
 }
@@ -287,13 +287,15 @@ static int name_entry(const struct llvm_frames *f, const struct trace_llvm *entr
 
 	if (entry->pass != TRACE_NO_STRING) {
 		pass = llvm_pass_name(trace_reader__string(f->r, entry->pass));
-		if (put_name(pass, &frame->names[0]))
+		if (put_name(pass, "", &frame->names[0]))
 			return -ENOMEM;
 	}
 	if (entry->function == TRACE_NO_STRING)
 		return 0;
 	return generic_name__of(trace_reader__string(f->r, entry->function), &function)
-		       ?: put_name(function.path, &frame->names[1]);
+		       ?: put_name(function.path,
+				   entry->scope == TRACE_LLVM_SCC ? ", first of a component" : "",
+				   &frame->names[1]);
 }
 
 const struct llvm_frame *llvm_frames__of(struct llvm_frames *f, uint32_t id)

@@ -171,9 +171,6 @@ static int print_rests(FILE *out, const struct llvm_rows *rows, const struct rep
 	return 0;
 }
 
-<<<<<<< HEAD
-static void print_unknown_functions(FILE *out, const struct llvm_rows *rows)
-=======
 static void print_components(FILE *out, const struct sample_sum *components, uint64_t all)
 {
 	char time[FORMAT_MAX], share[FORMAT_MAX];
@@ -184,8 +181,7 @@ static void print_components(FILE *out, const struct sample_sum *components, uin
 			format_percent(share, components->value, all));
 }
 
-static void print_unknown_functions(FILE *out, const struct llvm_totals *t)
->>>>>>> 8e551d52 (report, export: have the first function of a component, and say so)
+static void print_unknown_functions(FILE *out, const struct llvm_rows *rows)
 {
 	const struct llvm_totals *t = &rows->totals;
 	_free_ char *why = rows->why ? format_clean(rows->why) : NULL;
@@ -502,14 +498,9 @@ int llvm_text(FILE *out, const struct report_options *opt)
 		print_no_pass(out, &rows);
 		return err;
 	}
-<<<<<<< HEAD
-	err = print_generics(out, &rows, all, opt) ?: print_rests(out, &rows, opt);
-	print_unknown_functions(out, &rows);
-=======
 	err = print_generics(out, &rows, all, opt);
 	print_components(out, &rows.totals.components, all);
 	err = err ?: print_rests(out, &rows, opt);
-	print_unknown_functions(out, &rows.totals);
->>>>>>> 8e551d52 (report, export: have the first function of a component, and say so)
+	print_unknown_functions(out, &rows);
 	return err;
 }
