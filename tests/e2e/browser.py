@@ -150,8 +150,9 @@ class Browser:
         self.settle()
 
     def type(self, text):
-        for character in text:
-            self.key(character, character)
+        """Paste a text but for its last character, which is typed: each one would be drawn."""
+        self.call("Input.insertText", text=text[:-1])
+        self.key(text[-1], text[-1])
 
     def mouse(self, kind, x, y, **more):
         self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)

@@ -122,7 +122,7 @@ class Server:
                 raise AssertionError("ClickHouse ended: %s" % self.said())
             return answers(self.http) and self.ask("SELECT 1") == "1\n"
 
-        lab.wait_for("ClickHouse", asked, 60)
+        lab.wait_for("ClickHouse", asked)
         return self
 
     def said(self):
@@ -137,7 +137,7 @@ class Server:
         """The answer to a query, or an AssertionError with the server's words."""
         parameters = "&".join("%s=%s" % item for item in settings.items())
         try:
-            with urllib.request.urlopen(self.address + "/?" + parameters, sql.encode(), 60) as f:
+            with urllib.request.urlopen(self.address + "/?" + parameters, sql.encode(), lab.TIMEOUT) as f:
                 return f.read().decode()
         except urllib.error.HTTPError as e:
             raise AssertionError("%s: %s" % (sql, e.read().decode())) from None
@@ -173,7 +173,7 @@ def two(t):
     replicas = "".join("<replica><host>127.0.0.1</host><port>%d</port></replica>" % tcp
                        for _, tcp, _ in servers.values())
     start_zookeeper(t, zookeeper)
-    lab.wait_for("ZooKeeper", lambda: answers(zookeeper), 60)
+    lab.wait_for("ZooKeeper", lambda: answers(zookeeper))
     started = [Server(t, name, held, REPLICAS.format(
         zookeeper=zookeeper, name=name, cluster=CLUSTER, replicas=replicas)).start()
         for name, held in servers.items()]

@@ -14,10 +14,8 @@ LINK = ("link", "run_linker")
 
 def read(t, trace):
     """({pid: process}, {pid: {tid: spans}})"""
-    done = t.run_qprof("dump", trace)
-    assert done.returncode == 0, done.stderr
     processes, spans = {}, collections.defaultdict(lambda: collections.defaultdict(list))
-    for line in map(json.loads, done.stdout.splitlines()):
+    for line in t.dumped(trace):
         if line.get("type") == "process":
             processes[line["pid"]] = line
         elif line.get("type") == "span":

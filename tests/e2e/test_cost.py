@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The cost of recording, in every output."""
 
-import json
 import re
 
 import crates
@@ -15,11 +14,6 @@ def record(t, *options):
     done = t.capture(argv, options=("-q", *options), trace="cost.qpt", exact=False)
     assert done.status == 0, done.stderr
     return done.trace
-
-
-def dumped(t, trace, type_):
-    lines = t.run_qprof("dump", trace).stdout.splitlines()
-    return [json.loads(line) for line in lines if line.startswith('{"type":"%s"' % type_)]
 
 
 def test_another_recording_is_noted(t):
@@ -61,8 +55,8 @@ def test_parts_of_the_cost_add_up(t):
 def test_cpu_times_of_compilers_are_the_kernels(t):
     trace = record(t, "--exact")
     # A record replaces the one before it of the same process.
-    cpu = sum({item["pid"]: item.get("cpu_ns", 0) for item in dumped(t, trace, "process")}.values())
-    overhead = dumped(t, trace, "overhead")[-1]
+    cpu = sum({item["pid"]: item.get("cpu_ns", 0) for item in t.dumped(trace, "process")}.values())
+    overhead = t.dumped(trace, "overhead")[-1]
     cost = t.report(trace)["cost"]
     in_compilers = sum(overhead[part] for part in PARTS if part != "own_ns")
     assert cost["in_compilers_ns"] == in_compilers

@@ -12,7 +12,9 @@ import lab
 from compiles import BOOTSTRAP, EDITS, MODES, Compile
 from lab import Skip, each
 
-OTHERS = (("regex-syntax", "debug"), ("memchr", "release"), ("smallvec", "edited-incremental"))
+# Each in one toolchain.
+OTHERS = (("stable", "regex-syntax", "debug"), ("nightly", "memchr", "release"),
+          ("stable", "smallvec", "edited-incremental"))
 QUERIES = ("-q", "-e", "query-provider")
 
 
@@ -26,8 +28,8 @@ def summary_of(case):
         case.one.n_threads, differ and ", %d labels differ for known reasons" % differ or "")
 
 
-@each(*((toolchain, crate, mode) for toolchain in lab.toolchains() or ("stable",)
-        for crate, mode in (*((crates.SHORT, mode) for mode in MODES), *OTHERS)))
+@each(*((toolchain, crates.SHORT, mode) for toolchain in lab.toolchains() or ("stable",)
+        for mode in MODES), *OTHERS)
 def test_counts(t, toolchain, crate, mode):
     """All kinds, in `-e all` and in the default."""
     t.need_capture()

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Unforeseen compilers: each is recorded from its first query."""
 
-import json
 import os
 import shlex
 import shutil
@@ -338,8 +337,7 @@ def test_what_a_running_compiler_is_in_is_recorded_as_begun_before(t):
     assert profiler.returncode == 0 and rustc.wait() == 0, err
     assert b"qprof-bpf: late, compiler %d, started " % rustc.pid in err, err
     assert b"; recorded as begun before" in err, err
-    dump = t.run_qprof("dump", trace).stdout.splitlines()
-    spans = [s for s in map(json.loads, dump) if s.get("type") == "span"]
+    spans = t.spans(trace, off_cpu=True)
     before = [s for s in spans if s.get("began_before")]
     waited, = (s for s in before if s["query"] == query)
     assert waited["flags"] == 0 and waited["invocation"] is not None, waited

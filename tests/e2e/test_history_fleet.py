@@ -17,7 +17,7 @@ import lab
 NO_COMPILER = True
 
 SYNTHETIC = os.path.join(lab.ROOT, "tests/fixtures/synthetic_history.py")
-BUILDS, PUSHERS = 200, 8
+BUILDS, PUSHERS = 96, 8
 
 
 def synthetic():

@@ -75,8 +75,7 @@ def test_a_compiler_that_lies(t):
     assert seconds < MOST_SECONDS and most < MOST_KB, (seconds, most)
     assert os.path.getsize(t.path("trace.qpt")) < MOST_TRACE
     named = {}
-    for line in t.run_qprof("dump", t.path("trace.qpt")).stdout.splitlines():
-        span = json.loads(line)
+    for span in t.dumped(t.path("trace.qpt")):
         if span.get("type") == "span" and span["query"] == query and span["event"]:
             assert len(span["event"]) < MOST_NAME, span
             named.setdefault(lies[span["pid"]][0], []).append(span["event"])

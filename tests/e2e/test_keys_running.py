@@ -39,7 +39,7 @@ def cpu_seconds(pid):
 
 def wait_until_it_hangs(t, pid):
     """Nothing else in this crate takes as long, under probes too."""
-    lab.wait_for("the compiler to hang", lambda: cpu_seconds(pid) > 2)
+    lab.wait_for("the compiler to hang", lambda: cpu_seconds(pid) > 1)
 
 
 def start(t, toolchain="stable", before=()):
@@ -65,8 +65,8 @@ def assert_named(t, trace):
     return len(events)
 
 
-@each(*((toolchain, sig) for toolchain in lab.toolchains() or ("stable",)
-        for sig in (signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT, signal.SIGTERM)))
+@each(*(("stable", sig) for sig in (signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT, signal.SIGTERM)),
+      ("nightly", signal.SIGKILL))
 def test_a_killed_compiler(t, toolchain, sig):
     profiler, compiler, out = start(t, toolchain)
     os.kill(compiler, sig)

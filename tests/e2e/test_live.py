@@ -188,7 +188,7 @@ def test_threads_of_short_processes_are_named(t):
     loop = "for i in 1 2 3 4 5 6 7 8 9 10; do %s --crate-type lib --emit=metadata --out-dir %s %s; done"
     done = t.capture(["sh", "-c", loop % (t.rustc, t.mkdir("out"), source)], options=("-q",))
     assert done.status == 0, done.stderr
-    lines = [json.loads(line) for line in t.run_qprof("dump", done.trace).stdout.splitlines()]
+    lines = t.dumped(done.trace)
     used = {(x["process"], x["tid"]) for x in lines if x.get("type") == "span"}
     named = {(x["process"], x["tid"]) for x in lines if x.get("type") == "thread" and x["name"]}
     assert len({process for process, _ in used}) == 10, used

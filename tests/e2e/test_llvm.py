@@ -36,9 +36,7 @@ class Seen:
     """The samples of a trace, with their entries of LLVM."""
 
     def __init__(self, t, trace):
-        done = t.run_qprof("dump", trace)
-        assert done.returncode == 0, done.stderr
-        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        rows = t.dumped(trace)
         self.samples = [row for row in rows if row.get("type") == "sample" and row["cause"] == "cpu"]
         self.losses = [row["losses"] for row in rows if row.get("type") == "losses"][-1]
         self.entries = [s["llvm"] for s in self.samples if "llvm" in s]

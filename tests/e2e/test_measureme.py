@@ -103,7 +103,6 @@ def compile_of(t, name, case):
     ("memchr", "first-incremental", "default"),
     ("memchr", "second-incremental", "default"),
     ("memchr", "threads", "default"),
-    (crates.LONG, "debug", "default"),
 )
 def test_report_of_an_import_is_the_summary(t, crate, case, events):
     path = self_profile(t, "truth", compile_of(t, crate, case), events)
@@ -229,7 +228,7 @@ def test_several_files_are_one_trace(t):
 # ---- Captured traces ---------------------------------------------------------------------------
 
 
-@each((crates.LONG, ()), ("semver", ("-C", "incremental=incremental")))
+@each(("memchr", ()), ("semver", ("-C", "incremental=incremental")))
 def test_export_of_a_capture(t, crate, more):
     """Apart from times, the export equals rustc's own profile of the same process, event by event."""
     t.need_capture()

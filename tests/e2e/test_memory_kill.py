@@ -2,7 +2,6 @@
 """A compiler that the kernel kills for want of memory, in a control group that has too little."""
 
 import contextlib
-import json
 import os
 
 from lab import Skip
@@ -83,8 +82,7 @@ def test_a_compiler_is_killed_for_want_of_memory(t):
     assert all(thread["killed_for_memory"] for thread in build["interrupted"]), build
     assert any(o["name"] == "eval_static_initializer" for thread in build["interrupted"]
                for o in thread["open"]), build["interrupted"]
-    dumped = t.run_qprof("dump", done.trace).stdout.splitlines()
-    rows = [json.loads(line) for line in dumped if line.startswith('{"type":"process"')]
+    rows = t.dumped(done.trace, "process")
     assert rows[-1]["killed_for_memory"] is True, rows
     text = t.run_qprof("report", done.trace).stdout
     assert "exit: no memory" in text and "killed for want of memory, had at most " in text, text

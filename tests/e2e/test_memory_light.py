@@ -17,11 +17,16 @@ QUERIES = ("-e", "query-provider")
 EXACT = ("--exact",)
 
 
-def recorded(t, *options, trace="trace.qpt"):
-    argv = [t.rustc] + crates.arguments("regex-syntax", t.mkdir("out-" + trace), "-g")
-    run = t.capture(argv, options=("-q", *options), trace=trace)
-    assert (run.status, run.stderr) == (0, b""), run.stderr.decode()
-    return run.trace
+def recorded(t, *options):
+    """A trace that several tests read."""
+    def record():
+        argv = [t.rustc] + crates.arguments("regex-syntax", t.mkdir("out"), "-g")
+        run = t.capture(argv, options=("-q", *options))
+        assert (run.status, run.stderr) == (0, b""), run.stderr.decode()
+        return run.trace
+
+    t.need_capture()
+    return t.shared("memory%s.qpt" % "".join(options), record)
 
 
 def memory_of(t, trace):
@@ -73,11 +78,10 @@ def test_memory_light_has_one_function_and_query(t, *options):
 
 def test_memory_light_agrees_with_stacks(t):
     """Of two compiles: about as many page faults, in the same queries."""
-    full = memory_of(t, recorded(t, "--memory=%d" % PERIOD, *NO_PROBES, trace="full.qpt"))
+    full = memory_of(t, recorded(t, "--memory=%d" % PERIOD, *NO_PROBES))
     said = []
     for options in (NO_PROBES, QUERIES):
-        light = memory_of(t, recorded(t, "--memory-light=%d" % PERIOD, *options,
-                                      trace="light%d.qpt" % len(said)))
+        light = memory_of(t, recorded(t, "--memory-light=%d" % PERIOD, *options))
         n, m = full["samples"]["faults"]["n"], light["samples"]["faults"]["n"]
         assert n / 2 < m < 2 * n, (n, m)
         ours, theirs = by_query(full), by_query(light)

@@ -11,7 +11,7 @@ import urllib.parse
 
 import crates
 from browser import Browser
-from lab import ROOT, each
+from lab import ROOT, each, no_compiler
 from test_export import build, on_cpu
 from test_measureme import do_import, self_profile
 
@@ -127,8 +127,7 @@ def test_tables_are_the_report(t, *options):
 def test_intervals_are_the_trace(t):
     """The page has the intervals that `dump` prints, with consistent depths and extents."""
     trace = build(t)
-    done = t.run_qprof("dump", trace)
-    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    lines = t.dumped(trace)
     start = lines[0]["clock_start_ns"]
     truth = sorted((s["pid"], s["tid"], s["depth"], s["start_ns"] - start, s["end_ns"] - start,
                     s["query"]) for s in lines if s.get("type") == "span")
@@ -394,8 +393,7 @@ def test_tables_sort_filter_and_lead_to_the_timeline(t):
 def test_items_are_found_by_their_paths(t):
     """In the timeline and the trace of queries: by a part of a path, and by query(path)."""
     trace = build(t)
-    done = t.run_qprof("dump", trace)
-    spans = [s for s in map(json.loads, done.stdout.splitlines()) if s.get("type") == "span"]
+    spans = t.spans(trace, off_cpu=True)
     path = max((s["event"] for s in spans if s["query"] == "typeck"), key=len)
     part = path.split("::", 1)[1]
     with opened(t, trace) as b:
@@ -696,6 +694,7 @@ def test_items_of_an_imported_profile(t):
     return "%d items" % len(rows)
 
 
+@no_compiler
 def test_golden_traces(t):
     """The page and each view open for any valid trace."""
     n = 0

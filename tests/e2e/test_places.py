@@ -16,11 +16,8 @@ FUNCTION = re.compile(r"^\s*(?:pub(?:\([a-z]+\))? )?(?:const )?(?:unsafe )?fn (\
 
 def places(t, trace):
     """{path: {(file, line)}} of all executions that have a place"""
-    done = t.run_qprof("dump", trace)
-    assert done.returncode == 0, done.stderr
     found = collections.defaultdict(set)
-    for line in done.stdout.splitlines():
-        row = json.loads(line)
+    for row in t.dumped(trace):
         if row.get("file"):
             found[row["event"]].add((row["file"], row["line"]))
     return found
@@ -29,8 +26,7 @@ def places(t, trace):
 def calls(t, trace):
     """{last part of the path: {(file, line)}} of the calls of macros that made it"""
     found = collections.defaultdict(set)
-    for line in t.run_qprof("dump", trace).stdout.splitlines():
-        row = json.loads(line)
+    for row in t.dumped(trace):
         if row.get("file"):
             found[row["event"].rsplit("::")[-1]].add((row.get("call_file"), row.get("call_line")))
     return found

@@ -2,7 +2,6 @@
 """Sampled stacks show the queries that the probes see at the same moment."""
 
 import collections
-import json
 
 import crates
 import debian_toolchains
@@ -22,15 +21,12 @@ class Samples:
     """The samples of a trace with their queries, the innermost first."""
 
     def __init__(self, t, trace):
-        done = t.run_qprof("dump", trace)
-        assert done.returncode == 0, done.stderr
         self.parents, self.queries, self.samples, self.chains = {}, {}, [], {}
-        for line in done.stdout.splitlines():
-            row = json.loads(line)
-            if row.get("type") == "stack":
+        for row in t.dumped(trace, "stack", "sample"):
+            if row["type"] == "stack":
                 self.parents[row["id"]] = row["parent"]
                 self.queries[row["id"]] = (row.get("kind"), row.get("query"))
-            elif row.get("type") == "sample" and row["cause"] == "cpu":
+            elif row["cause"] == "cpu":
                 self.samples.append(row)
 
     def chain(self, stack, kind="Query"):

@@ -29,8 +29,7 @@ def printed(t, *arguments):
 def dumped(t, trace):
     """Sums of the samples by cause, by innermost interval and cause, and by any interval."""
     stacks, all_, own, total = {}, collections.Counter(), collections.Counter(), collections.Counter()
-    for line in printed(t, "dump", trace).splitlines():
-        row = json.loads(line)
+    for row in t.dumped(trace):
         if row.get("type") == "stack":
             stacks[row["id"]] = (row["parent"], row.get("query"))
         if row.get("type") != "sample":

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Recordings with samples of stacks: with and without probes, of compilers in all situations."""
 
-import json
 import os
 import re
 import shutil
@@ -24,10 +23,8 @@ MOST_KB = 512 * 1024
 def lines(t, trace, status=0):
     """The lines of dump by their type; each stack is complete before the first sample that has it."""
     assert t.run_qprof("verify", trace).returncode == status
-    done = t.run_qprof("dump", trace)
-    assert done.returncode == 0, "dump: %s" % done.stderr
     found = {"span": [], "stack": {}, "sample": [], "process": [], "sampling": []}
-    for line in map(json.loads, done.stdout.splitlines()):
+    for line in t.dumped(trace):
         kind = line.get("type")
         if kind == "stack":
             above = found["stack"].get(line["parent"])
@@ -243,7 +240,7 @@ def test_samples_or_events(t):
     for options in ((), ("--sample",)):
         run = t.capture([t.rustc, "-vV"], ("-q", *NO_PROBES, *options))
         assert run.status == 0, run.stderr
-        (sampling,) = [line for line in map(json.loads, t.run_qprof("dump", run.trace).stdout.splitlines())
+        (sampling,) = [line for line in t.dumped(run.trace)
                        if line.get("type") == "sampling"]
         assert sampling["hz"] == 251, sampling
 

@@ -426,6 +426,18 @@ def fake_toolchain(t, change, toolchain=None):
     return os.path.join(fake, "bin/rustc")
 
 
+def shared_toolchain(t, change, toolchain=None):
+    """fake_toolchain() for tests that only record: one for all, whose plan is stored."""
+    real = toolchain or t.toolchain()
+
+    def make():
+        compiler = fake_toolchain(t, change, real)
+        store_plan(t, compiler)
+        return os.path.dirname(os.path.dirname(compiler))
+
+    return os.path.join(t.shared("%s-%s" % (change.__name__, real.name), make), "bin/rustc")
+
+
 def strip(source, target):
     """
     Make the sections of symbols and of the unwind table unknown: no name can be recovered. The
