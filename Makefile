@@ -431,7 +431,7 @@ demo:
 
 check:
 	@tests/setup.sh check
-	@+$(SUBMAKE) all bpf-bin stacks-bin replay-bin sanitize-bin bench-bin
+	@+$(SUBMAKE) all bpf-bin stacks-bin bench-bin
 	@+MAKE='$(SUBMAKE)' tests/check.sh $(B)
 
 bench:

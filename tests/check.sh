@@ -11,38 +11,34 @@ rm -f "$build"/*.total
 # Gives root's files in the build directories to the user who ran sudo.
 trap 'tests/as-user.sh true' EXIT
 
-# Runs a suite of make, and keeps its output and status. `nice` may be given before.
+# Runs a suite of make with a low priority, and keeps its output and status.
 suite() {
-	suite=$1
-	shift
 	# shellcheck disable=SC2086 # $MAKE is a command line
-	"$@" $MAKE "$suite" FAST=1 >"$build/$suite.log" 2>&1
-	echo $? >"$build/$suite.status"
+	nice $MAKE "$1" FAST=1 >"$build/$1.log" 2>&1
+	echo $? >"$build/$1.status"
 }
 
-# What has been shown once its status is there.
-show() {
-	cat "$build/$1.log"
-	[ "$(cat "$build/$1.status")" = 0 ] || status=1
-}
-
-# The unit tests run under sanitizers. Some of their programs look like compilers, so nothing that
-# records a whole machine runs beside them; the kernel half's tests record their own program.
-suite sanitize &
+# The kernel half's tests and many of those against rustc wait: what only computes takes the time that
+# they leave, and is compiled in it. The unit tests run under sanitizers. Some of them have processes
+# that look like compilers, so they begin when no test records the whole machine any more.
+rm -f "$build/e2e.together"
+{
+	suite lint
+	suite replay
+	suite sanitize-bin
+	until [ -e "$build/e2e.together" ]; do sleep 1; done
+	suite sanitize
+} &
 # Not as the user who ran sudo: these tests load BPF programs.
 find "$build/tests/bpf" -name 'test_*' -type f ! -name '*.[do]' | sort |
 	xargs tests/cmocka.sh bpf "$build" || status=1
-wait
-show sanitize
-# Many tests against rustc wait. What needs only CPUs takes the time that they leave.
-{
-	suite lint nice -n 19
-	suite replay nice -n 19
-} &
 tests/e2e/run.sh "$build" || status=1
+: >"$build/e2e.together"
 wait
-show lint
-show replay
+for suite in lint replay sanitize; do
+	cat "$build/$suite.log"
+	[ "$(cat "$build/$suite.status")" = 0 ] || status=1
+done
 
 echo
 for suite in unit sanitize lint fuzz bpf e2e; do
