@@ -21,6 +21,10 @@ def long_build(t, name="out"):
     return [t.rustc] + crates.arguments(crates.LONG, t.mkdir(name))
 
 
+def short_build(t):
+    return [t.rustc] + crates.arguments(crates.SHORT, t.mkdir("out"))
+
+
 def test_json(t):
     """One object per interval; counts only grow, and the last one equals the report."""
     run = t.capture(long_build(t), options=("--json", "--interval", "200ms"))
@@ -76,7 +80,7 @@ def test_blocks(t):
 
 def test_a_pipe_gets_the_report_only(t):
     """No table while it runs, as nobody sees it change."""
-    run = t.capture(long_build(t), options=())
+    run = t.capture(short_build(t), options=())
     assert (run.status, run.stdout) == (0, b""), run
     text = run.stderr.decode()
     assert "events/s" not in text and "rate/s" not in text, text[:2000]
@@ -105,7 +109,7 @@ def test_samples_alone(t):
 
 
 def test_quiet(t):
-    run = t.capture(long_build(t), options=("-q",))
+    run = t.capture(short_build(t), options=("-q",))
     assert (run.stdout, run.stderr) == (b"", b""), run
 
 

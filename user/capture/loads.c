@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 
 #define LOADS_MOST   32
-#define THREADS_MOST 3 /* beside the one that waits */
+#define THREADS_MOST 3		    /* beside the one that waits */
 #define LICENSE	     "Dual BSD/GPL" /* as bpf/qprof.bpf.c says */
 
 struct load {
@@ -21,7 +21,7 @@ struct load {
 	struct bpf_insn *insns;
 	size_t n_insns;
 	void *functions; /* opts->func_info */
-	int fd; /* the result: or a negative errno */
+	int fd;		 /* the result: or a negative errno */
 };
 
 static struct {

@@ -30,8 +30,8 @@ struct parts_needed {
 	struct {
 		pid_t pid;
 		uint32_t parts;
-		bool whole;    /* all of the command line was seen */
-	} asked[KEPT]; /* what their last execve may have asked for */
+		bool whole; /* all of the command line was seen */
+	} asked[KEPT];	    /* what their last execve may have asked for */
 };
 
 struct parts_needed *parts_needed__new(struct look *look)

@@ -169,9 +169,9 @@ int recordings__find(const char *root, struct recordings *r)
 /* ---- Beside ours ----------------------------------------------------------------------------- */
 
 /*
- * Each recording has a lock on the byte of its pid, in a file that every machine has that can record.
- * Anybody may have locks there: so many are looked at. /proc/locks has them too, but to open it
- * waits for a grace period of the kernel, some 16 ms.
+ * Each recording has a lock on the byte of its pid, in a file that every machine has that can
+ * record. Anybody may have locks there: so many are looked at. /proc/locks has them too, but to
+ * open it waits for a grace period of the kernel, some 16 ms.
  */
 #define MARKED_FILE "/sys/kernel/btf/vmlinux"
 #define MARKS_MOST  256
