@@ -184,7 +184,8 @@ static void processes_come_before_their_spans_and_update(void **state)
 	bytes = small_file(&size);
 	text = dump_bytes(bytes, size);
 	first = strstr(text, "process 1 pid=101 parent=0 start=0 end=0 [rustc 1]");
-	update = strstr(text, "process 1 pid=101 parent=0 start=0 end=9 exit=256 no_llvm=[why] [-]");
+	update =
+		strstr(text, "process 1 pid=101 parent=0 start=0 end=9 exit=256 no_llvm=[why] [-]");
 	assert_non_null(first);
 	assert_non_null(update);
 	assert_true(first < strstr(text, "\nspan 1/"));

@@ -107,6 +107,7 @@ static char *two_sampled_intervals(enum live_mode mode)
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 
+	summary__set_unwatched(s);
 	state.samples = &counts;
 	state.results = &results;
 	assert_int_equal(live_view__new(out, mode, &v), 0);
