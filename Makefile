@@ -143,7 +143,7 @@ endif
 FUZZ_OBJ := $(patsubst $(B)/%,$(S)/%,$(LIB_OBJ))
 # Without sanitizers: one steps through each of its instructions; the others would take 17 to 54 s of
 # CPU each, as they add millions of things, and are a third of the time of all.
-PLAIN_UNIT := $(filter %/test_bpf_sample_intervals %/test_capture_sampled_files \
+PLAIN_UNIT := $(filter %/test_bpf_sample_intervals %/test_capture_sampled_files %/test_capture_sampled_room \
 	%/test_cli_huge_traces %/test_record_recorder %/test_trace_limits \
 	%/test_trace_string_table,$(UNIT))
 SAN_UNIT := $(patsubst $(B)/%,$(S)/%,$(filter-out $(PLAIN_UNIT),$(UNIT)))

@@ -197,12 +197,9 @@ static void nothing_runs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(traces_that_are_written_are_found),
-		TEST(no_server_is_asked),
-		TEST(a_hidden_recording_is_counted),
-		TEST(each_other_recording_counts_once),
-		TEST(foreign_locks_are_no_recordings),
-		TEST(nothing_runs),
+		TEST(traces_that_are_written_are_found), TEST(no_server_is_asked),
+		TEST(a_hidden_recording_is_counted),	 TEST(each_other_recording_counts_once),
+		TEST(foreign_locks_are_no_recordings),	 TEST(nothing_runs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

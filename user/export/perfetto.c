@@ -2,8 +2,8 @@
 /*
  * Perfetto's trace format. A file is a sequence of fields, each of them a packet, so it can be
  * streamed. Starts and ends are separate events; the viewer sorts them by time, and events of equal
- * time by their order in the file (export/timeline.h). All packets but those of samples belong to one
- * sequence, in which each text is sent once.
+ * time by their order in the file (export/timeline.h). All packets but those of samples belong to
+ * one sequence, in which each text is sent once.
  */
 #include <errno.h>
 #include <string.h>

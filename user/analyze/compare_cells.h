@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* What a comparison holds of its traces: compare.c adds them, compare_result.c compares. */
+#ifndef QPROF_ANALYZE_COMPARE_CELLS_H
+#define QPROF_ANALYZE_COMPARE_CELLS_H
+
+#include "analyze/compare_rows.h"
+#include "analyze/cost.h"
+#include "analyze/compare_compilers.h"
+#include "analyze/compare_items.h"
+#include "base/table.h"
+
+#define WHOLE UINT32_MAX /* as a label: the whole unit; as a unit: all units */
+/* As a unit: the label is a row of this kind, which has none. */
+#define TABLE_OF(of) (UINT32_MAX - 1 - (uint32_t)(of))
+#define ITEMS	     TABLE_OF(COMPARE_OF_ITEMS)
+
+/* After the parts of a cost: wall time of compilers until their library was attached to. */
+#define WAITED COST_PARTS
+
+struct pair {
+	uint32_t kinds; /* of its intervals: summary_row.kinds */
+	uint32_t unit;
+	uint32_t label;
+	bool in[COMPARE_N_SIDES];
+};
+
+/* The values of a pair in one trace. */
+struct cell {
+	uint64_t of[COMPARE_N_METRICS];
+	uint64_t on_cpu_ns;    /* of self time */
+	uint64_t preempted_ns; /* of a compiler, or of the build */
+	uint64_t probes_ns;
+	uint64_t activities;		    /* of the executions; those of a crate have none */
+	uint64_t cost_ns[WAITED + 1];	    /* of a compiler, or of the build */
+	double variance[COMPARE_N_METRICS]; /* of times by samples, ns^2 */
+	uint8_t by;			    /* enum compare_by */
+};
+
+/* The results of a query that a compiler had no table of are in no row. */
+struct blind {
+	size_t trace; /* place of its cell */
+	uint32_t unit, label;
+};
+
+struct compare {
+	uint32_t n[COMPARE_N_SIDES];	/* number of traces on each side */
+	uint32_t seen[COMPARE_N_SIDES]; /* traces added so far */
+	uint32_t with_items;		/* traces */
+	uint32_t with_llvm;		/* traces that know what LLVM did */
+	bool any_llvm;			/* it did something */
+	uint32_t n_sampled;		/* traces in which times are by samples */
+	bool any_blind;			/* some trace does not know what it has no row of */
+	uint32_t knows_off_cpu;		/* traces that have off-CPU times */
+	uint32_t cpu_by_samples;	/* traces in which the kernel's CPU times are missing */
+	uint32_t knows_cost;		/* traces that have the cost of recording */
+	bool levelled;			/* level() is done */
+	uint32_t n_uncounted;		/* queries whose executions not all traces know */
+	struct blind *blinds;
+	uint32_t n_blinds, blinds_capacity;
+	struct compare_items items;
+	struct compare_units units;
+	/* Of the trace that was added last: units by process index, or WHOLE. */
+	uint32_t *last_units;
+	uint32_t n_last_units;
+	struct compare_labels labels;
+	TABLE(struct pair) pairs; /* by unit << 32 | label; the first pair is the whole build */
+	struct cell *cells;	  /* per pair one for each trace: the base traces first */
+	uint32_t cells_capacity;  /* in pairs */
+};
+
+static inline uint32_t n_traces(const struct compare *c)
+{
+	return c->n[COMPARE_BASE] + c->n[COMPARE_NEW];
+}
+
+static inline double squared(uint64_t ns)
+{
+	return (double)ns * (double)ns;
+}
+
+static inline uint64_t less(uint64_t ns, uint64_t part_ns)
+{
+	return ns > part_ns ? ns - part_ns : 0;
+}
+
+/* What a row is of, by its unit. */
+static inline enum compare_of of_unit(uint32_t unit)
+{
+	return unit != WHOLE && unit >= TABLE_OF(COMPARE_TABLES - 1) ? WHOLE - 1 - unit
+								     : COMPARE_OF_QUERIES;
+}
+
+static inline struct cell *cells_of(const struct compare *c, uint32_t unit, uint32_t label)
+{
+	/* A look-up changes only what the table remembers of the last one. */
+	const struct pair *pair =
+		table__find(&((struct compare *)c)->pairs, (uint64_t)unit << 32 | label);
+
+	return pair ? &c->cells[(size_t)(pair - c->pairs.at) * n_traces(c)] : NULL;
+}
+
+/* `place` is of the trace. */
+int compare__add_to_pair(struct compare *c, size_t place, uint32_t unit, uint32_t label,
+			 uint32_t kinds, const struct cell *cell);
+
+#endif /* QPROF_ANALYZE_COMPARE_CELLS_H */

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "analyze/compare.h"
+#include "analyze/compare_cells.h"
+#include "analyze/compare_judge.h"
+#include "base/part.h"
+
+/* Values of the picked pairs, summed per trace. */
+struct sums {
+	uint64_t *of[COMPARE_N_METRICS];     /* one per trace */
+	double *variance[COMPARE_N_METRICS]; /* the same */
+	uint64_t *recording;		     /* the same: what it added */
+	uint8_t by[COMPARE_N_SIDES];
+	bool in[COMPARE_N_SIDES];
+	uint64_t preempted_ns; /* its ranges, added up */
+	/* Likewise, of each part; the first is of those in CPU times. */
+	uint64_t recording_apart_ns, recording_apart_wall_ns;
+	uint64_t probes_ns; /* the largest of any pair and trace, as the numbers below */
+};
+
+static void sums__clear(struct sums *s)
+{
+	for (int m = 0; m < COMPARE_N_METRICS; m++) {
+		free(s->of[m]);
+		free(s->variance[m]);
+	}
+	free(s->recording);
+}
+
+static int sums__init(struct sums *s, const struct compare *c)
+{
+	*s = (struct sums){.recording = calloc(n_traces(c), sizeof(*s->recording))};
+	if (!s->recording)
+		return -ENOMEM;
+	for (int m = 0; m < COMPARE_N_METRICS; m++) {
+		s->of[m] = calloc(n_traces(c), sizeof(*s->of[m]));
+		s->variance[m] = calloc(n_traces(c), sizeof(*s->variance[m]));
+		if (!s->of[m] || !s->variance[m])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void sums__zero(struct sums *s, const struct compare *c)
+{
+	for (int m = 0; m < COMPARE_N_METRICS; m++) {
+		memset(s->of[m], 0, n_traces(c) * sizeof(*s->of[m]));
+		memset(s->variance[m], 0, n_traces(c) * sizeof(*s->variance[m]));
+	}
+	memset(s->in, 0, sizeof(s->in));
+	memset(s->by, 0, sizeof(s->by));
+	memset(s->recording, 0, n_traces(c) * sizeof(*s->recording));
+	s->probes_ns = s->preempted_ns = 0;
+	s->recording_apart_ns = s->recording_apart_wall_ns = 0;
+}
+
+static void sums__add_recording(struct sums *s, const struct compare *c, const struct cell *cells)
+{
+	for (int part = 0; part <= WAITED; part++) {
+		uint64_t least = UINT64_MAX, most = 0;
+
+		for (uint32_t t = 0; t < n_traces(c); t++) {
+			uint64_t ns = cells[t].cost_ns[part];
+
+			if (part < COST_OWN)
+				s->recording[t] += ns;
+			most = ns > most ? ns : most;
+			least = ns < least ? ns : least;
+		}
+		s->recording_apart_wall_ns += most - least;
+		if (part < COST_OWN)
+			s->recording_apart_ns += most - least;
+	}
+}
+
+static void sums__add(struct sums *s, const struct compare *c, uint32_t pair)
+{
+	const struct cell *cells = &c->cells[(size_t)pair * n_traces(c)];
+	const struct pair *of = &c->pairs.at[pair];
+	uint64_t least = UINT64_MAX, most = 0;
+
+	for (uint32_t t = 0; t < n_traces(c); t++) {
+		for (int m = 0; m < COMPARE_N_METRICS; m++) {
+			if (m != COMPARE_PEAK)
+				s->of[m][t] += cells[t].of[m];
+			else if (cells[t].of[m] > s->of[m][t])
+				s->of[m][t] = cells[t].of[m];
+			s->variance[m][t] += cells[t].variance[m];
+		}
+		s->by[t < c->n[COMPARE_BASE] ? COMPARE_BASE : COMPARE_NEW] |= cells[t].by;
+		if (cells[t].preempted_ns > most)
+			most = cells[t].preempted_ns;
+		if (cells[t].preempted_ns < least)
+			least = cells[t].preempted_ns;
+		if (cells[t].probes_ns > s->probes_ns)
+			s->probes_ns = cells[t].probes_ns;
+	}
+	s->preempted_ns += most - least;
+	/* Queries and items have no cost of their own. */
+	if (of->label == WHOLE)
+		sums__add_recording(s, c, cells);
+	for (int side = 0; side < COMPARE_N_SIDES; side++)
+		s->in[side] |= of->in[side];
+}
+
+/* The largest of both sides, added up. */
+static uint64_t error_of(const double *variance, const struct compare *c)
+{
+	double most[COMPARE_N_SIDES] = {}, error;
+
+	for (uint32_t t = 0; t < n_traces(c); t++) {
+		double *of = &most[t < c->n[COMPARE_BASE] ? COMPARE_BASE : COMPARE_NEW];
+
+		*of = variance[t] > *of ? variance[t] : *of;
+	}
+	error = sqrt(most[COMPARE_BASE] + most[COMPARE_NEW]) + 0.5;
+	/* Times of a hostile trace. */
+	return error < 0x1p64 ? (uint64_t)error : UINT64_MAX;
+}
+
+/* Sorts the values of the sums in place, so the sums are used up. */
+static struct compare_row row_of(struct sums *s, const struct compare *c)
+{
+	struct compare_row row = {
+		.preempted_ns = s->preempted_ns,
+		.probes_ns = s->probes_ns,
+		.recording_apart_ns = s->recording_apart_ns,
+		.recording_apart_wall_ns = s->recording_apart_wall_ns,
+	};
+
+	row.recording_ns[COMPARE_BASE] = spread_of(s->recording, c->n[COMPARE_BASE]).median;
+	row.recording_ns[COMPARE_NEW] =
+		spread_of(s->recording + c->n[COMPARE_BASE], c->n[COMPARE_NEW]).median;
+	memcpy(row.in, s->in, sizeof(row.in));
+	memcpy(row.by, s->by, sizeof(row.by));
+	for (int m = 0; m < COMPARE_N_METRICS; m++) {
+		row.error_ns[m] = error_of(s->variance[m], c);
+		row.of[m][COMPARE_BASE] = spread_of(s->of[m], c->n[COMPARE_BASE]);
+		row.of[m][COMPARE_NEW] =
+			spread_of(s->of[m] + c->n[COMPARE_BASE], c->n[COMPARE_NEW]);
+	}
+	return row;
+}
+
+static const struct compare_unit *unit_of(const struct compare *c, const struct pair *pair)
+{
+	return pair->unit == WHOLE || of_unit(pair->unit) != COMPARE_OF_QUERIES
+		       ? NULL
+		       : c->units.all[pair->unit];
+}
+
+static uint64_t crate_self(const struct compare *c, const struct pair *pair)
+{
+	bool of_crate = of_unit(pair->unit) == COMPARE_OF_QUERIES;
+	const struct cell *cells = cells_of(c, of_crate ? pair->unit : WHOLE, WHOLE);
+	uint64_t most = 0;
+
+	for (uint32_t t = 0; t < n_traces(c); t++)
+		if (cells[t].of[COMPARE_SELF] > most)
+			most = cells[t].of[COMPARE_SELF];
+	return most;
+}
+
+/* The number of rows of each table is not known before they are there. */
+static int make_tables(const struct compare *c, struct compare_result *r)
+{
+	size_t n[COMPARE_TABLES] = {};
+
+	for (uint32_t i = 0; i < c->pairs.n; i++)
+		n[of_unit(c->pairs.at[i].unit)]++;
+	r->rows = calloc(n[COMPARE_OF_QUERIES] + 1, sizeof(*r->rows));
+	r->crates = calloc(n[COMPARE_OF_QUERIES] + 1, sizeof(*r->crates));
+	r->items = calloc(n[COMPARE_OF_ITEMS] + 1, sizeof(*r->items));
+	for (size_t i = 0; i < N_OF(r->llvm); i++) {
+		r->llvm[i].rows = calloc(n[COMPARE_OF_PASSES + i] + 1, sizeof(*r->llvm[i].rows));
+		if (!r->llvm[i].rows)
+			return -ENOMEM;
+	}
+	return r->rows && r->crates && r->items ? 0 : -ENOMEM;
+}
+
+static void take_row(struct compare_result *r, const struct compare_row *row)
+{
+	struct compare_table *llvm = compare_is_of_llvm(row->table) && r->has_llvm
+					     ? &r->llvm[row->table - COMPARE_OF_PASSES]
+					     : NULL;
+
+	if (row->is_build)
+		r->build = *row;
+	else if (llvm)
+		llvm->rows[llvm->n++] = *row;
+	else if (row->table == COMPARE_OF_QUERIES && !row->query)
+		r->crates[r->n_crates++] = *row;
+	else if (row->table == COMPARE_OF_QUERIES)
+		r->rows[r->n_rows++] = *row;
+	else if (row->table == COMPARE_OF_ITEMS && r->has_items)
+		r->items[r->n_items++] = *row;
+}
+
+static int fill_rows(const struct compare *c, struct compare_result *r)
+{
+	__cleanup(sums__clear) struct sums s;
+	int err = sums__init(&s, c);
+
+	if (err || make_tables(c, r))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < c->pairs.n; i++) {
+		const struct pair *pair = &c->pairs.at[i];
+		struct compare_row row;
+
+		sums__zero(&s, c);
+		sums__add(&s, c, i);
+		row = row_of(&s, c);
+		row.unit = unit_of(c, pair);
+		row.table = of_unit(pair->unit);
+		row.query = pair->label == WHOLE ? NULL : c->labels.texts[pair->label];
+		row.kinds = pair->kinds;
+		row.is_build = pair->unit == WHOLE;
+		row.knows_recording = r->without_cost && !row.query;
+		row.crate_self_ns = crate_self(c, pair);
+		if (pair->unit == ITEMS)
+			row.file =
+				compare_items__file(&c->items, &c->labels, pair->label, &row.line);
+		take_row(r, &row);
+	}
+	return 0;
+}
+
+/* Executions of a query that are not known in all traces are in no sum. */
+static void leave_out(struct compare *c, const struct pair *of)
+{
+	struct cell *cells = cells_of(c, of->unit, of->label);
+	struct cell *unit = cells_of(c, of->unit, WHOLE), *build = cells_of(c, WHOLE, WHOLE);
+
+	for (uint32_t t = 0; t < n_traces(c); t++) {
+		uint64_t queries = cells[t].of[COMPARE_COUNT] - cells[t].activities;
+
+		unit[t].of[COMPARE_COUNT] -= queries;
+		build[t].of[COMPARE_COUNT] -= queries;
+	}
+}
+
+/* Waiting says nothing of a query, and samples have none in them. */
+static bool is_on_cpu(const struct compare *c)
+{
+	return c->n_sampled || c->knows_off_cpu == n_traces(c);
+}
+
+static bool is_without_cost(const struct compare *c)
+{
+	return c->knows_cost == n_traces(c);
+}
+
+static void take_cost_out(struct compare *c)
+{
+	for (size_t i = 0; i < (size_t)c->pairs.n * n_traces(c); i++) {
+		struct cell *cell = &c->cells[i];
+
+		for (int part = 0; part < COST_OWN; part++)
+			cell->of[COMPARE_CPU] = less(cell->of[COMPARE_CPU], cell->cost_ns[part]);
+	}
+}
+
+/*
+ * Executions by item are recorded in all traces, or listed in all, of the crate's own definitions.
+ * There they are those of the queries that each trace lists.
+ */
+static bool counts_item(const struct compare *c, const struct compare_item *item)
+{
+	bool listed = c->n_sampled == n_traces(c) && c->items.n_listing == n_traces(c) &&
+		      !c->any_blind && strcmp(c->labels.texts[item->item], COMPARE_NO_ITEM) != 0;
+
+	return !c->n_sampled || listed;
+}
+
+static uint64_t executions_of(const struct compare *c, const struct compare_item *item)
+{
+	if (!c->n_sampled)
+		return item->executions;
+	return compare_items__lists(&c->items, item->query) ? item->results : 0;
+}
+
+static int add_items(struct compare *c)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < c->items.n && !err; i++) {
+		const struct compare_item *item = &c->items.all[i];
+		const struct cell cell = {
+			.of[COMPARE_SELF] = item->self_ns,
+			.of[COMPARE_COUNT] = executions_of(c, item),
+			.on_cpu_ns = item->cpu_ns,
+			.probes_ns = item->probes_ns,
+			.variance[COMPARE_SELF] = squared(item->error_ns),
+			.by = (item->error_ns || item->results ? COMPARE_BY_SAMPLES
+							       : COMPARE_BY_SPANS) |
+			      (counts_item(c, item) ? 0 : COMPARE_UNCOUNTED),
+		};
+
+		err = compare__add_to_pair(c, item->trace, ITEMS, item->item, 0, &cell);
+	}
+	return err;
+}
+
+static bool is_counted(const struct compare *c, const struct cell *cells)
+{
+	for (uint32_t t = 0; t < n_traces(c); t++)
+		if (cells[t].by & COMPARE_UNCOUNTED || (c->any_blind && !cells[t].by))
+			return false;
+	return true;
+}
+
+/* Rows of which only other traces have the executions. */
+static void mark_blinds(struct compare *c)
+{
+	for (uint32_t i = 0; i < c->n_blinds; i++) {
+		const struct blind *b = &c->blinds[i];
+		struct cell *cells = cells_of(c, b->unit, b->label);
+
+		if (cells)
+			cells[b->trace].by |= COMPARE_UNCOUNTED;
+	}
+}
+
+static int level(struct compare *c)
+{
+	int err;
+
+	if (c->levelled)
+		return 0;
+	c->levelled = true;
+	err = c->with_items == n_traces(c) ? add_items(c) : 0;
+	if (err)
+		return err;
+	if (is_without_cost(c))
+		take_cost_out(c);
+	mark_blinds(c);
+	for (uint32_t i = 0; i < c->pairs.n; i++) {
+		const struct pair *pair = &c->pairs.at[i];
+		struct cell *cells = &c->cells[(size_t)i * n_traces(c)];
+
+		for (uint32_t t = 0; is_on_cpu(c) && t < n_traces(c); t++)
+			cells[t].of[COMPARE_SELF] = cells[t].on_cpu_ns;
+		if (of_unit(pair->unit) != COMPARE_OF_QUERIES || pair->label == WHOLE ||
+		    is_counted(c, cells))
+			continue;
+		for (uint32_t t = 0; t < n_traces(c); t++)
+			cells[t].by |= COMPARE_UNCOUNTED;
+		leave_out(c, pair);
+		c->n_uncounted++;
+	}
+	return 0;
+}
+
+static uint64_t busy_ppm(const struct compare *c)
+{
+	const struct cell *build = cells_of(c, WHOLE, WHOLE);
+	uint64_t most = 0;
+
+	for (uint32_t t = 0; build && t < n_traces(c); t++) {
+		uint64_t ppm = part_of(build[t].preempted_ns, 1000000, build[t].of[COMPARE_CPU]);
+
+		most = ppm > most ? ppm : most;
+	}
+	return most;
+}
+
+int compare__result(struct compare *c, const struct compare_rules *rules,
+		    struct compare_result *out)
+{
+	int err = level(c);
+
+	*out = (struct compare_result){
+		.rules = *rules,
+		.has_items = c->with_items == n_traces(c),
+		.has_llvm = c->any_llvm && c->with_llvm == n_traces(c),
+		.on_cpu = is_on_cpu(c),
+		.without_cost = is_without_cost(c),
+		.mixed_cpu = c->cpu_by_samples && c->cpu_by_samples < n_traces(c),
+		.busy_ppm = err ? 0 : busy_ppm(c),
+	};
+	memcpy(out->traces, c->n, sizeof(out->traces));
+	out->n_uncounted = c->n_uncounted;
+	err = err ?: compare_units__name(&c->units) ?: fill_rows(c, out);
+	return err ?: compare_judge__result(out);
+}
+
+int compare__sum(const struct compare *c, const struct compare_result *r, enum compare_of of,
+		 compare_pick *pick, const void *ctx, struct compare_row *out)
+{
+	__cleanup(sums__clear) struct sums s;
+	bool has_query = false, is_build = false;
+	int n = 0;
+
+	if (sums__init(&s, c))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < c->pairs.n; i++) {
+		const struct pair *pair = &c->pairs.at[i];
+		const char *query = pair->label == WHOLE ? NULL : c->labels.texts[pair->label];
+
+		if (query && of_unit(pair->unit) != of)
+			continue;
+		if (!pick(ctx, unit_of(c, pair), query))
+			continue;
+		sums__add(&s, c, i);
+		has_query = query;
+		is_build |= pair->unit == WHOLE;
+		n++;
+	}
+	*out = row_of(&s, c);
+	out->is_build = is_build;
+	out->knows_recording = r->without_cost && !has_query;
+	compare_judge__row(r, out, has_query, n > 1 || !has_query);
+	return n;
+}
+
+void compare__free(struct compare *c)
+{
+	if (!c)
+		return;
+	compare_labels__clear(&c->labels);
+	compare_items__clear(&c->items);
+	compare_units__clear(&c->units);
+	free(c->last_units);
+	free(c->blinds);
+	table__destroy(&c->pairs);
+	free(c->cells);
+	free(c);
+}
