@@ -350,6 +350,7 @@ static __always_inline int internals_mapped_file(struct task_struct *task,
 
 #define internals_has_backing()                                              \
 	(bpf_core_field_exists(struct vm_area_struct, vm_userfaultfd_ctx) && \
+	 bpf_core_field_exists(struct vm_area_struct, vm_end) &&             \
 	 bpf_core_field_exists(struct vm_area_struct, vm_file) &&            \
 	 bpf_core_field_exists(struct file, f_inode) &&                      \
 	 bpf_core_field_exists(struct inode, i_sb) &&                        \

@@ -41,18 +41,13 @@ STACK_APART int tick_renew(struct wire_context *found, __u64 context, __u32 pid)
 	return 0;
 }
 
-/* Entries of `contexts` may be another process's by now: `context` is this thread's. */
-static __noinline int tick_read(__u64 context, __u64 bias, __u32 lib)
+/* Apart, for the frame; the copy is called from the program, as its calls are nested to the limit. */
+static __noinline struct names_slot *tick_begin(__u32 lib)
 {
 	const struct wire_layout *l = bpf_map_lookup_elem(&layouts, &lib);
 	__u32 pid = bpf_get_current_pid_tgid() >> 32;
-	struct names_slot *s = l ? names_begin(pid, lib, l, TICK_COUNTS_NS) : NULL;
 
-	if (!s)
-		return 0;
-	tables_copy(s, context, bias, WIRE_COUNTS_RUNNING);
-	__sync_lock_test_and_set(&s->owner, 0);
-	return 0;
+	return l ? names_begin(pid, lib, l, TICK_COUNTS_NS) : NULL;
 }
 
 static __always_inline int tick_counts(void)
@@ -61,6 +56,7 @@ static __always_inline int tick_counts(void)
 	struct wire_context *found = enabled ? bpf_map_lookup_elem(&contexts, &pid) : NULL;
 	__u64 now = bpf_ktime_get_ns(), context, before, bias;
 	const struct wire_layout *l;
+	struct names_slot *s;
 
 	if (!found)
 		return 0;
@@ -78,7 +74,12 @@ static __always_inline int tick_counts(void)
 	/* Another thread may do so now. */
 	if (__sync_val_compare_and_swap(&found->counted_ns, before, now) != before)
 		return 0;
-	tick_read(context, bias, lib);
+	/* Entries of `contexts` may be another process's by now: `context` is this thread's. */
+	s = tick_begin(lib);
+	if (s) {
+		tables_copy(s, context, bias, WIRE_COUNTS_RUNNING);
+		__sync_lock_test_and_set(&s->owner, 0);
+	}
 	maps_count_n(WIRE_COUNT_SAMPLES_NS, bpf_ktime_get_ns() - now);
 	return 0;
 }
