@@ -131,6 +131,7 @@ def test_the_line_that_installs_a_servers_debug_file(t):
     said = t.run_qprof("plan", "--json", compiler).stderr
     line = said.partition("for all recordings: sudo ")[2]
     assert "/.build-id/%02x/" % BUILD_ID[0] in line, said
+    t.mkdir("client")
     client = t.write("client/debuginfod-find", '#!/bin/sh\n[ "$*" = "debuginfo %s" ] && echo %s\n'
                      % (BUILD_ID.hex(), served))
     os.chmod(client, 0o755)
