@@ -41,7 +41,8 @@ STACK_APART int tick_renew(struct wire_context *found, __u64 context, __u32 pid)
 	return 0;
 }
 
-/* Apart, for the frame; the copy is called from the program, as its calls are nested to the limit. */
+/* Apart, for the frame; the copy is called from the program, as its calls are nested to the limit.
+ */
 static __noinline struct names_slot *tick_begin(__u32 lib)
 {
 	const struct wire_layout *l = bpf_map_lookup_elem(&layouts, &lib);

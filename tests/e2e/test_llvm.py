@@ -131,8 +131,8 @@ def report(t, trace, *options):
 def said_why(t, trace, *options):
     """The reason that a report has, on a line or wrapped."""
     lines = report(t, trace, *options).splitlines()
-    (first,) = [i for i, line in enumerate(lines) if "passes and functions are not known: " in line]
-    said = [lines[first].partition("not known: ")[2]]
+    (first,) = [i for i, line in enumerate(lines) if "passes and functions are not known:" in line]
+    said = [lines[first].partition("not known:")[2].strip()]
     for line in lines[first + 1:]:
         if not line.startswith("      "):
             break

@@ -146,7 +146,7 @@ class Compared:
     @staticmethod
     def row(sample):
         entry = sample["llvm"]
-        if entry["function"]:
+        if entry["function"] and entry["scope"] != "scc":
             return entry["function"]
         return CALL_GRAPH if entry["pass"] == ADAPTOR else MODULE
 

@@ -277,9 +277,17 @@ int llvm__sample(struct llvm *l, const struct trace_sample *sample)
 	if (sample->cause != TRACE_SAMPLE_CPU)
 		return 0;
 	l->n_samples++;
-	if (sample->process < l->n_processes)
-		l->processes[sample->process].n_samples++;
 	entry = entry_of(l, sample->llvm, &is_read);
+	if (sample->process < l->n_processes) {
+		struct llvm_process *process = &l->processes[sample->process];
+
+		process->n_samples++;
+		/* LLVM's library may be loaded where another code generator does the work. */
+		if (process->no_llvm) {
+			is_read = false;
+			entry = NULL;
+		}
+	}
 	l->n_entries += is_read;
 	if (place_of(l, sample->stack, &place))
 		return -ENOMEM;
