@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* Where captures work, the doctor's trials succeed, and the doctor finds other captures. */
 #include "doctor/facts.h"
-#include "doctor/trials.h"
 
 #include "capture.h"
 

@@ -2,7 +2,6 @@
 #include "base/map.h"
 #include "base/array.h"
 #include "base/table.h"
-#include "base/id_table.h"
 
 #include "test.h"
 #include "../fixtures/random.h"

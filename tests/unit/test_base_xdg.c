@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "base/xdg.h"
+#include "base/own_path.h"
 
 #include <errno.h>
 #include <sys/stat.h>

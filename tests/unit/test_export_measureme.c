@@ -6,7 +6,6 @@
 #include "../fixtures/output.h"
 #include "../fixtures/spans.h"
 #include "import/measureme.h"
-#include "import/mm_depths.h"
 #include "import/mm_reader.h"
 #include "qprof/measureme_format.h"
 #include "trace/writer.h"

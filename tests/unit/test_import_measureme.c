@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "import/measureme.h"
-#include "import/mm_depths.h"
 
 #include <glob.h>
 

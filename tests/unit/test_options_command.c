@@ -7,7 +7,6 @@
 #include "options/command.h"
 
 #include "../fixtures/output.h"
-#include "options/man.h"
 #include "options/parse.h"
 #include "options/usage.h"
 

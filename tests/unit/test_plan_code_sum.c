@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "plan/code/sum.h"
 #include "plan/code/insn.h"
-#include "plan/code/visits.h"
 #include "plan/code/scan.h"
 #include "plan/code/opcode.h"
 

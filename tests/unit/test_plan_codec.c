@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "plan/codec.h"
-#include "plan/definition.h"
+#include "plan/plan.h"
 #include "plan/check.h"
 
 #include <zlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "plan/symbols/elf_symbol.h"
-#include "plan/symbols/known_symbols.h"
+#include "plan/symbols/function_name.h"
 #include "plan/symbols/dwarf_bytes.h"
 
 #include "test.h"

@@ -5,7 +5,6 @@
 #include "../fixtures/functions.h"
 #include "../fixtures/random.h"
 #include "qprof/trace_format.h"
-#include "trace/function_list.h"
 #include "base/cleanup.h"
 
 #define N_FILES 20

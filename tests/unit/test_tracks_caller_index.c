@@ -3,7 +3,6 @@
 
 #include "test.h"
 #include "tracks/samples.h"
-#include "tracks/interval_labels.h"
 
 /* Two functions: one of 0x100 bytes, and one that needs almost all location numbers. */
 #define SMALL	   0x1000

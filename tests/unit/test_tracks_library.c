@@ -4,7 +4,6 @@
 
 #include "test.h"
 #include "tracks/command.h"
-#include "tracks/arguments.h"
 #include <errno.h>
 #include <stddef.h>
 

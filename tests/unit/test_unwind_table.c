@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "unwind/table.h"
 #include "unwind/area.h"
-#include "unwind/preserved.h"
+#include "unwind/step.h"
 
 #include "test.h"
 #include "../fixtures/unwind_rows.h"

@@ -3,7 +3,7 @@
 #include "../fixtures/output.h"
 #include "../fixtures/parsed_json.h"
 #include "../fixtures/sampled_tree.h"
-#include "view/call_tree_text.h"
+#include "view/functions.h"
 
 static void the_document_is_stable(void **state)
 {

@@ -9,7 +9,7 @@
 #include "analyze/sample_counts.h"
 #include "base/writer_thread.h"
 #include "view/top_now.h"
-#include "view/live_now.h"
+#include "view/live_rows.h"
 
 #define SECOND 1000000000ull
 

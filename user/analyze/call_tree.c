@@ -25,18 +25,6 @@ static int get_node(struct call_nodes *nodes, uint32_t parent, uint32_t function
 		       : 0;
 }
 
-/* Children have larger numbers than their parents. */
-static void sum_totals(struct call_nodes *nodes)
-{
-	for (uint32_t i = nodes->n; i-- > 0;) {
-		struct call_node *node = &nodes->at[i];
-
-		sample_sum__add(&node->total, &node->self);
-		if (node->parent != CALL_NONE)
-			sample_sum__add(&nodes->at[node->parent].total, &node->total);
-	}
-}
-
 /* ---- From the outside in --------------------------------------------------------------------- */
 
 /* An entry of the stacks, as far as it is known. */
@@ -170,7 +158,14 @@ int call_tree__make(struct call_tree *t, const struct stack_sums *sums,
 	for (uint32_t id = 0; id < sums->n; id++)
 		if (take_entry(&m, sums, id))
 			return -ENOMEM;
-	sum_totals(&t->down);
+	/* Children have larger numbers than their parents. */
+	for (uint32_t i = t->down.n; i-- > 0;) {
+		struct call_node *node = &t->down.at[i];
+
+		sample_sum__add(&node->total, &node->self);
+		if (node->parent != CALL_NONE)
+			sample_sum__add(&t->down.at[node->parent].total, &node->total);
+	}
 	return sum_rows(t, false, &t->rows) ?: sum_rows(t, true, &t->parts) ?: sum_charges(t);
 }
 

@@ -94,11 +94,6 @@ static int clip_outliers(struct search *s, const double *values)
 	return 0;
 }
 
-static bool may_begin(const struct search *s, size_t i)
-{
-	return !s->o->begins || s->o->begins[i];
-}
-
 /*
  * Where the values from `from` on, up to `to`, fall best into two parts: the largest
  *	mn / (m + n) * (2 E|X - Y| - E|X - X'| - E|Y - Y'|)
@@ -115,7 +110,8 @@ static size_t best_split(const struct search *s, size_t from, size_t to)
 	for (size_t i = from; i < to; i++) {
 		double left = 0, right = 0, l = i - from, r = n - l, q;
 
-		if (l >= CHANGE_POINTS_LEAST && r >= CHANGE_POINTS_LEAST && may_begin(s, i)) {
+		if (l >= CHANGE_POINTS_LEAST && r >= CHANGE_POINTS_LEAST &&
+		    (!s->o->begins || s->o->begins[i])) {
 			q = 2 * between / (l * r) - 2 * within_left / (l * (l - 1)) -
 			    2 * within_right / (r * (r - 1));
 			q *= l * r / n;

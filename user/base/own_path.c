@@ -2,12 +2,17 @@
 #include "base/own_path.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/fsuid.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/invoker.h"
+#include "base/cleanup.h"
 
 /* As many as the kernel follows. */
 #define LINKS_MAX 40
@@ -153,4 +158,87 @@ void own_path__clear(struct own_path_refusal *why)
 {
 	free(why->at);
 	*why = (struct own_path_refusal){0};
+}
+
+/* ---- Directories of a user ------------------------------------------------------------------- */
+
+static const struct {
+	const char *variable, *below_home;
+} places[] = {
+	[XDG_DATA] = {"XDG_DATA_HOME", ".local/share"},
+	[XDG_STATE] = {"XDG_STATE_HOME", ".local/state"},
+	[XDG_CONFIG] = {"XDG_CONFIG_HOME", ".config"},
+	[XDG_CACHE] = {"XDG_CACHE_HOME", ".cache"},
+};
+
+static const char *absolute(const char *path)
+{
+	return path && *path == '/' ? path : NULL;
+}
+
+char *xdg__path(enum xdg_kind kind, const char *rest)
+{
+	const char *base = absolute(getenv(places[kind].variable));
+	const char *home = absolute(getenv("HOME"));
+	_invoker_ struct invoker inv = {};
+	char *path;
+
+	if (base)
+		return asprintf(&path, "%s/%s", base, rest) < 0 ? NULL : path;
+	if (!home && invoker__get(&inv))
+		return NULL;
+	return asprintf(&path, "%s/%s/%s", home ?: inv.home, places[kind].below_home, rest) < 0
+		       ? NULL
+		       : path;
+}
+
+int xdg__make(char *path)
+{
+	for (char *at = strchr(path + 1, '/'); at; at = strchr(at + 1, '/')) {
+		int failed;
+
+		*at = '\0';
+		failed = mkdir(path, 0700) && errno != EEXIST ? -errno : 0;
+		*at = '/';
+		if (failed)
+			return failed;
+	}
+	return mkdir(path, 0700) && errno != EEXIST ? -errno : 0;
+}
+
+/* ---- Regular files --------------------------------------------------------------------------- */
+
+int regular_file__open(int dir, const char *path, int flags)
+{
+	_close_ int fd = openat(dir, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st))
+		return -errno;
+	return S_ISREG(st.st_mode) ? take_fd(fd) : -EINVAL;
+}
+
+FILE *regular_file__stream(int dir, const char *path, int flags)
+{
+	_close_ int fd = regular_file__open(dir, path, flags);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+
+	if (fd < 0)
+		errno = -fd;
+	if (f)
+		take_fd(fd);
+	return f;
+}
+
+char *regular_file__line(int dir, const char *path)
+{
+	_fclose_ FILE *f = regular_file__stream(dir, path, 0);
+	char line[PATH_MAX + 16];
+
+	if (!f)
+		return NULL;
+	if (!fgets(line, sizeof(line), f))
+		*line = 0;
+	line[strcspn(line, "\n")] = 0;
+	return strdup(line);
 }

@@ -10,6 +10,7 @@
 #define QPROF_BASE_OWN_PATH_H
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
@@ -37,5 +38,41 @@ bool own_path_is_theirs(const struct stat *st);
 
 void own_path__clear(struct own_path_refusal *why);
 #define _own_path_refusal_ __cleanup(own_path__clear)
+
+/*
+ * The invoker's own directories, by the XDG specification: an environment variable, or a place
+ * below the home directory. Relative paths do not count.
+ */
+
+enum xdg_kind {
+	XDG_DATA,   /* $XDG_DATA_HOME, ~/.local/share */
+	XDG_STATE,  /* $XDG_STATE_HOME, ~/.local/state */
+	XDG_CONFIG, /* $XDG_CONFIG_HOME, ~/.config */
+	XDG_CACHE,  /* $XDG_CACHE_HOME, ~/.cache */
+};
+
+/* `rest` below the directory; the caller frees it. NULL: no memory, or the invoker is unknown. */
+char *xdg__path(enum xdg_kind kind, const char *rest);
+
+/*
+ * Make a directory, and those above it that are not there, for their owner alone. `path` is
+ * absolute, and is as it was when this returns. 0 or a negative errno.
+ */
+int xdg__make(char *path);
+
+/* Opens files that another user may have put in place of the expected ones. */
+
+/*
+ * Open a regular file for reading, below the directory `dir` or AT_FDCWD, with `flags` beside those
+ * for reading. Returns a descriptor, or a negative errno: -EINVAL if it is anything else, such as a
+ * FIFO, which is not waited for.
+ */
+int regular_file__open(int dir, const char *path, int flags);
+
+/* The same as a stream. NULL: errno says why. */
+FILE *regular_file__stream(int dir, const char *path, int flags);
+
+/* The first line of a file, without its end. The caller frees it. NULL: errno says why. */
+char *regular_file__line(int dir, const char *path);
 
 #endif /* QPROF_BASE_OWN_PATH_H */

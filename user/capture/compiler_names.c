@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "plan/definition.h"
+#include "plan/plan.h"
 
 /* Segments of a path; as DEFINITIONS_DEPTH_MAX. */
 #define DEPTH_MAX 200

@@ -319,14 +319,6 @@ static bool is_of_stacks(const struct cli_export_options *o)
 	       o->format == CLI_FORMAT_SPEEDSCOPE;
 }
 
-static uint8_t cause_asked_for(const struct cli_export_options *o)
-{
-	return o->functions ? TRACE_SAMPLE_CPU
-	       : o->memory  ? TRACE_SAMPLE_FAULT
-	       : o->waits   ? TRACE_SAMPLE_OFF_CPU
-			    : 0;
-}
-
 /* The contents of a trace that are known only after it was read. */
 struct held {
 	bool spans;
@@ -399,7 +391,10 @@ static int choose_cause(const struct cli_export_options *o, const struct trace_r
 {
 	struct held held = {};
 
-	*cause = cause_asked_for(o);
+	*cause = o->functions ? TRACE_SAMPLE_CPU
+		 : o->memory  ? TRACE_SAMPLE_FAULT
+		 : o->waits   ? TRACE_SAMPLE_OFF_CPU
+			      : 0;
 	if (!is_of_stacks(o) || !trace_reader__stats(r).file_bytes)
 		return 0;
 	if (o->keys || o->by)

@@ -4,7 +4,6 @@
 #include "options/completion.h"
 #include "options/command.h"
 #include "options/exit_code.h"
-#include "options/man.h"
 #include "options/usage.h"
 
 int cmd_help(const struct cli_help_options *o)

@@ -12,7 +12,7 @@
 
 #include "base/diag.h"
 #include "base/file_writer.h"
-#include "base/regular_file.h"
+#include "base/own_path.h"
 #include "plan/cache.h"
 #include "plan/codec.h"
 #include "plan/load.h"

@@ -2,16 +2,27 @@
 #include "doctor/facts.h"
 
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <inttypes.h>
+#include <linux/bpf.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/diag.h"
+#include "capture/mappings.h"
+#include "capture/sample_events.h"
+#include "capture/uprobe_multi.h"
 
 /* The kernel's PROC_PID_INIT_INO. */
 #define FIRST_PID_NAMESPACE "pid:[4026531836]"
@@ -194,4 +205,199 @@ void other_recordings__find(struct other_recordings *c)
 		*c = (struct other_recordings){.err = n};
 	else
 		other_recordings__find_holders("", ids, (uint32_t)n, c);
+}
+
+/* ---- Trials ---------------------------------------------------------------------------------- */
+
+#define SELF "/proc/self/exe"
+/* A valid size of a ring buffer on every kernel. */
+#define RING_BYTES (1u << 20)
+
+/* The target of the trial probes; never called. */
+__attribute__((noinline, used)) static void probed(void)
+{
+	__asm__ volatile("nop");
+}
+
+/* The kernel answers EINVAL to an unknown command from any caller. EPERM comes from a filter. */
+static bool is_bpf_filtered(void)
+{
+	union bpf_attr attr = {};
+
+	return syscall(SYS_bpf, -1, &attr, sizeof(attr)) < 0 && errno != EINVAL;
+}
+
+static int load(enum bpf_prog_type type, struct bpf_prog_load_opts *opts)
+{
+	const struct bpf_insn insns[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	int fd = bpf_prog_load(type, NULL, "GPL", insns, 2, opts);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int try_load(void)
+{
+	_close_ int fd = load(BPF_PROG_TYPE_KPROBE, NULL);
+
+	return fd < 0 ? fd : 0;
+}
+
+static int try_ring(void)
+{
+	_close_ int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, NULL, 0, 0, RING_BYTES, NULL);
+
+	return fd < 0 ? -errno : 0;
+}
+
+static int try_tracepoint(void)
+{
+	_close_ int prog = load(BPF_PROG_TYPE_RAW_TRACEPOINT, NULL), link = -1;
+
+	if (prog < 0)
+		return prog;
+	link = bpf_raw_tracepoint_open("sched_process_exec", prog);
+	return link < 0 ? -errno : 0;
+}
+
+static int try_typed(void)
+{
+	int id = libbpf_find_vmlinux_btf_id("sched_switch", BPF_TRACE_RAW_TP);
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_RAW_TP,
+		    .attach_btf_id = (uint32_t)id);
+	_close_ int prog = id < 0 ? id : load(BPF_PROG_TYPE_TRACING, &opts), link = -1;
+
+	if (prog < 0)
+		return prog;
+	link = bpf_raw_tracepoint_open(NULL, prog);
+	return link < 0 ? -errno : 0;
+}
+
+static int perf_type(void)
+{
+	_fclose_ FILE *f = fopen("/sys/bus/event_source/devices/uprobe/type", "re");
+	int type;
+
+	return f && fscanf(f, "%d", &type) == 1 ? type : -ENOENT;
+}
+
+static int try_perf(uint64_t offset)
+{
+	int type = perf_type();
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = (uint32_t)type,
+		.config1 = (uintptr_t)SELF,
+		.config2 = offset,
+	};
+	_close_ int prog = type < 0 ? type : load(BPF_PROG_TYPE_KPROBE, NULL), event = -1;
+
+	if (prog < 0)
+		return prog;
+	event = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	if (event < 0)
+		return -errno;
+	return ioctl(event, PERF_EVENT_IOC_SET_BPF, prog) ? -errno : 0;
+}
+
+/* Try to read the mappings of a process. -ESRCH: it is a kernel thread, which has none. */
+static int try_maps(const char *path)
+{
+	_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char byte;
+
+	if (fd < 0)
+		return -errno;
+	return read(fd, &byte, 1) == 1 ? 0 : -ESRCH;
+}
+
+/* Some processes may refuse by a policy of their own, so one success is enough. */
+static int try_others(void)
+{
+	int err = -ESRCH;
+	glob_t found = {};
+
+	if (glob("/proc/[0-9]*/maps", GLOB_NOSORT, NULL, &found))
+		found.gl_pathc = 0;
+	for (size_t i = 0; err && i < found.gl_pathc; i++) {
+		struct stat st;
+		int one;
+
+		if (stat(found.gl_pathv[i], &st) || st.st_uid == geteuid())
+			continue;
+		one = try_maps(found.gl_pathv[i]);
+		if (one != -ESRCH)
+			err = one;
+	}
+	globfree(&found);
+	return err;
+}
+
+/* Prepare a recording as `record` does, without following a process. */
+static int try_record(struct doctor_trials *t)
+{
+	const struct kernel_options options = {.ring_bytes = RING_BYTES};
+	_kernel_ struct kernel *k = NULL;
+	int err;
+
+	diag_hold_errors(t->why, sizeof(t->why));
+	err = kernel__open(&options, &k) ?: probe_costs__measure(k, &t->costs);
+	diag_hold_errors(NULL, 0);
+	if (!err)
+		snprintf(t->attach, sizeof(t->attach), "%s", kernel__attach_name(k));
+	else if (!t->why[0])
+		snprintf(t->why, sizeof(t->why), "cannot attach: %s", strerror(-err));
+	return err;
+}
+
+/* Load what takes samples, and open its perf events; no process is followed. */
+static int try_samples(struct doctor_trials *t)
+{
+	const struct kernel_options options = {
+		.ring_bytes = RING_BYTES,
+		.sampling = {.hz = 1, .fault_period = SAMPLING_FAULTS_MAX, .off_cpu = true},
+	};
+	_sample_events_ struct sample_events *events = NULL;
+	_kernel_ struct kernel *k = NULL;
+	struct kernel_samples parts;
+	int err;
+
+	diag_hold_errors(t->samples_why, sizeof(t->samples_why));
+	err = kernel__open(&options, &k);
+	diag_hold_errors(NULL, 0);
+	if (err || !kernel__samples(k, &parts))
+		return err ?: -EOPNOTSUPP;
+	err = sample_events__open(&options.sampling, parts.cpu, parts.fault, &events);
+	if (err)
+		perf_refusal__find(err, &t->no_samples);
+	return err;
+}
+
+static int say_nothing(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	(void)level, (void)fmt, (void)ap;
+	return 0;
+}
+
+void trials__run(struct doctor_trials *t)
+{
+	uint64_t offset = probe_cost_offset(probed);
+
+	*t = (struct doctor_trials){0};
+	if (diag_level() < DIAG_DEBUG)
+		libbpf_set_print(say_nothing);
+	t->load = try_load();
+	t->ring = try_ring();
+	t->tracepoint = try_tracepoint();
+	t->typed = try_typed();
+	t->uprobe_multi = offset ? uprobe_multi_try(SELF, offset) : -ENOENT;
+	t->perf_uprobe = offset ? try_perf(offset) : -ENOENT;
+	t->mappings = mappings__try_rings();
+	perf_refusal__find(t->mappings, &t->no_mappings);
+	t->bpf_filtered = is_bpf_filtered();
+	t->others = try_others();
+	t->record = try_record(t);
+	t->samples = t->record ?: try_samples(t);
 }

@@ -8,7 +8,6 @@
 #include "base/cleanup.h"
 #include "doctor/facts.h"
 #include "doctor/toolchains.h"
-#include "doctor/trials.h"
 
 /* The findings of `qprof-bpf doctor`: one line each, with its severity and the remedy. */
 

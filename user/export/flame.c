@@ -90,11 +90,6 @@ static int add_process(struct flame *f, const struct trace_process *p)
 	return append_process(f, &process);
 }
 
-static struct thread *get_thread(struct flame *f, uint32_t process, uint32_t tid)
-{
-	return table__get(&f->threads, (uint64_t)process << 32 | tid, .process = process);
-}
-
 /* The parent node of the thread's spans at this depth. The thread has no deeper spans left. */
 static uint32_t node_at(struct flame *f, struct thread *t, uint16_t depth)
 {
@@ -204,7 +199,8 @@ static bool has_stack(uint8_t kind)
 
 static int take_span(struct flame *f, const struct trace_span *s)
 {
-	struct thread *t = get_thread(f, s->process, s->tid);
+	struct thread *t =
+		table__get(&f->threads, (uint64_t)s->process << 32 | s->tid, .process = s->process);
 	struct flame_node *node;
 	struct trace_times own;
 	uint32_t frame, i;

@@ -10,7 +10,6 @@
 #include "base/array.h"
 #include "base/diag.h"
 #include "base/format.h"
-#include "base/id_table.h"
 #include "base/map.h"
 #include "export/mm_writer.h"
 #include "export/timeline.h"

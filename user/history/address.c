@@ -10,8 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/diag.h"
-#include "base/regular_file.h"
-#include "base/xdg.h"
+#include "base/own_path.h"
 
 #define HTTP	  "http://"
 #define HTTPS	  "https://"

@@ -15,8 +15,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/diag.h"
-#include "base/regular_file.h"
-#include "base/xdg.h"
+#include "base/own_path.h"
 
 #define ARGS_MOST     32
 #define GIT_DIRECTORY "gitdir: "

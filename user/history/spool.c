@@ -13,7 +13,7 @@
 
 #include "base/array.h"
 #include "base/diag.h"
-#include "base/xdg.h"
+#include "base/own_path.h"
 #include "history/json_lines.h"
 #include "history/spool_files.h"
 

@@ -10,7 +10,6 @@
 #include "base/array.h"
 #include "base/diag.h"
 #include "base/own_path.h"
-#include "base/xdg.h"
 #include "history/cells.h"
 #include "history/columns.h"
 #include "history/row_check.h"

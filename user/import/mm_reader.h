@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/id_table.h"
+#include "base/map.h"
 #include "import/mm_file.h"
 #include "trace/bytes.h"
 #include "trace/trace.h"

@@ -422,16 +422,6 @@ static void print_fish_command(FILE *out, enum cli_command_id id)
 	}
 }
 
-static void print_fish(FILE *out)
-{
-	fputs("# fish completion for qprof-bpf\n", out);
-	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++)
-		print_fish_command(out, id);
-	fputs("complete -c qprof-bpf -n 'contains -- -- (commandline -opc)' "
-	      "-a '(__fish_complete_subcommand)'\n",
-	      out);
-}
-
 void cli_print_completion(FILE *out, enum cli_shell shell)
 {
 	switch (shell) {
@@ -442,7 +432,12 @@ void cli_print_completion(FILE *out, enum cli_shell shell)
 		print_zsh(out);
 		break;
 	case CLI_SHELL_FISH:
-		print_fish(out);
+		fputs("# fish completion for qprof-bpf\n", out);
+		for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++)
+			print_fish_command(out, id);
+		fputs("complete -c qprof-bpf -n 'contains -- -- (commandline -opc)' "
+		      "-a '(__fish_complete_subcommand)'\n",
+		      out);
 		break;
 	case CLI_SHELL_NONE:
 		break;

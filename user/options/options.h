@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The command line as data: the commands and their options. The parser (options/parse.h), --help
- * (options/usage.h), the manual (options/man.h) and shell completion (options/completion.h) read
+ * and the manual (options/usage.h) and shell completion (options/completion.h) read
  * these tables; nothing else knows an option's name.
  *
  * A new option is a row of its command's table, options/command_<name>.c, and the field that it

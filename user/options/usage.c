@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "options/usage.h"
-#include "options/command.h"
 
+#include <ctype.h>
 #include <string.h>
+
+#include "options/command.h"
+#include "base/version.h"
 
 #define LINE	      80
 #define CHOICES_MAX   40
@@ -141,4 +144,238 @@ void cli_print_overview(FILE *out)
 	fputs("\nqprof-bpf COMMAND --help explains a command; qprof-bpf help --man prints the\n"
 	      "manual.\n",
 	      out);
+}
+
+/* ---- Manual pages ---------------------------------------------------------------------------- */
+
+/* Print text that roff takes literally; an empty line starts a paragraph. */
+static void print_escaped(FILE *out, const char *text)
+{
+	bool line_start = true;
+
+	for (; *text; text++) {
+		if (text[0] == '\n' && text[1] == '\n') {
+			fputs("\n.PP\n", out);
+			text++;
+			line_start = true;
+			continue;
+		}
+		/* A dot or an apostrophe at the start of a line would be a request. */
+		if (line_start && (*text == '.' || *text == '\''))
+			fputs("\\&", out);
+		if (*text == '\\')
+			fputs("\\e", out);
+		else if (*text == '-')
+			fputs("\\-", out);
+		else
+			fputc(*text, out);
+		line_start = *text == '\n';
+	}
+}
+
+static void print_line(FILE *out, const char *request, const char *text)
+{
+	fprintf(out, "%s", request);
+	print_escaped(out, text);
+	fputc('\n', out);
+}
+
+static void print_option(FILE *out, const struct cli_option *o)
+{
+	char heading[128];
+
+	cli_option_heading(o, heading);
+	fputs(".TP\n", out);
+	print_line(out, ".B ", heading + strspn(heading, " "));
+	print_line(out, "", o->help);
+	if (o->initial)
+		print_line(out, "The default is ", o->initial);
+}
+
+/* `common`: the options of every command, which have a section of their own. */
+static void man_print_options(FILE *out, enum cli_command_id id, bool common)
+{
+	const struct cli_option *o;
+	bool any = false;
+
+	for (size_t i = 0; (o = cli_option(id, i)); i++) {
+		if (cli_option_is_common(o) != common)
+			continue;
+		if (!any)
+			fputs(common ? ".SH OPTIONS OF EVERY COMMAND\n" : ".SH OPTIONS\n", out);
+		any = true;
+		print_option(out, o);
+	}
+}
+
+static void man_print_examples(FILE *out, enum cli_command_id id)
+{
+	const struct cli_example *example = cli_command(id)->examples;
+
+	fputs(".SH EXAMPLES\n", out);
+	for (bool first = true; example->line; example++, first = false) {
+		if (!first)
+			fputs(".PP\n", out);
+		print_escaped(out, example->what);
+		fputs(":\n.PP\n.in +4n\n.EX\n", out);
+		print_escaped(out, example->line);
+		fputs("\n.EE\n.in\n", out);
+	}
+}
+
+/* "\-report" or "\-history\-add", changed by `letter`; nothing for CLI_N_COMMANDS. */
+static void print_name(FILE *out, enum cli_command_id id, int (*letter)(int))
+{
+	if (id == CLI_N_COMMANDS)
+		return;
+	fputs("\\-", out);
+	for (const char *c = cli_command(id)->name; *c; c++) {
+		if (*c == ' ')
+			fputs("\\-", out);
+		else
+			fputc(letter(*c), out);
+	}
+}
+
+/* "qprof\-bpf\-report", or "qprof\-bpf" for CLI_N_COMMANDS. */
+static void print_page_name(FILE *out, enum cli_command_id id)
+{
+	fputs("qprof\\-bpf", out);
+	print_name(out, id, tolower);
+}
+
+static void print_title(FILE *out, enum cli_command_id id, const char *summary)
+{
+	/* No date: the page must not differ from build to build. */
+	fputs(".TH QPROF\\-BPF", out);
+	print_name(out, id, toupper);
+	fputs(" 1 \"\" \"qprof\\-bpf " QPROF_VERSION "\" \"User Commands\"\n.SH NAME\n", out);
+	print_page_name(out, id);
+	print_line(out, " \\- ", summary);
+}
+
+static void print_synopsis(FILE *out, enum cli_command_id id)
+{
+	const struct cli_command *command = cli_command(id);
+
+	fputs(".B qprof\\-bpf ", out);
+	print_line(out, "", id == CLI_RECORD ? "[record]" : command->name);
+	print_line(out, "", command->usage);
+}
+
+static void print_exit_status(FILE *out)
+{
+	size_t n;
+	const struct cli_exit_code *codes = cli_exit_codes(&n);
+
+	fputs(".SH EXIT STATUS\n"
+	      "A launched command's exit status is passed on, and a signal that ended it ends\n"
+	      "qprof\\-bpf too. Otherwise:\n",
+	      out);
+	for (size_t i = 0; i < n; i++) {
+		fprintf(out, ".TP\n.B %d\n", codes[i].code);
+		print_line(out, "", codes[i].text);
+	}
+}
+
+static void print_environment(FILE *out)
+{
+	fputs(".SH ENVIRONMENT\n"
+	      ".TP\n.B NO_COLOR\nIf set and not empty, live counts are printed without "
+	      "attributes.\n"
+	      ".TP\n.B TERM\nIf unset or dumb, live counts are printed as blocks of lines.\n"
+	      ".TP\n.B XDG_CACHE_HOME\nPlans of your own libraries are kept in "
+	      "qprof\\-bpf below it, or below ~/.cache. Root keeps them in "
+	      "/var/cache/qprof\\-bpf, or below this directory if only root can write "
+	      "there.\n"
+	      ".TP\n.B XDG_DATA_HOME\nA history is qprof\\-bpf/history.db below it, or below "
+	      "~/.local/share.\n"
+	      ".TP\n.B XDG_STATE_HOME\nBuilds that wait for the server of a history are in "
+	      "qprof\\-bpf/spool below it, or below ~/.local/state.\n"
+	      ".TP\n.BR QPROF_CLICKHOUSE_USER \", \" QPROF_CLICKHOUSE_PASSWORD\nCredentials for "
+	      "the server of a history. Without them,\nqprof\\-bpf/clickhouse below "
+	      "XDG_CONFIG_HOME, or below ~/.config, has these.\n"
+	      ".TP\n.B RUSTUP_HOME\nWhere\n.B doctor\nlooks for toolchains, besides ~/.rustup.\n"
+	      ".TP\n.BR SUDO_UID \", \" SUDO_GID\nSet by\n.BR sudo (8):\nuser and group of the "
+	      "launched command and of files.\n",
+	      out);
+}
+
+/* Of all commands, or of those of a group. */
+static void print_pages(FILE *out, enum cli_command_id group)
+{
+	fputs(".SH COMMANDS\n", out);
+	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
+		if (group != CLI_N_COMMANDS && !cli_command_is_in(id, group))
+			continue;
+		fputs(".TP\n.BR ", out);
+		print_page_name(out, id);
+		fputs(" (1)\n", out);
+		print_line(out, "", cli_command(id)->summary);
+	}
+}
+
+/* How to record without root. tests/e2e/test_without_root.py tests the required rights. */
+static void print_privileges(FILE *out)
+{
+	fputs(".SH PRIVILEGES\n"
+	      "Only\n.B record\nneeds any, and\n.B doctor\nreports which are missing: CAP_BPF and "
+	      "CAP_PERFMON, and no more. Root has them; an executable can be given them:\n"
+	      ".PP\n.in +4n\n.EX\n"
+	      "chgrp profilers /usr/local/bin/qprof\\-bpf\n"
+	      "chmod 750 /usr/local/bin/qprof\\-bpf\n"
+	      "setcap cap_bpf,cap_perfmon+ep /usr/local/bin/qprof\\-bpf\n"
+	      ".EE\n.in\n.PP\n"
+	      "A user who may run it then records without\n.BR sudo (8).\n"
+	      "It should not be everybody: CAP_PERFMON lets its holder watch what others run, "
+	      "and recent kernels let it look into their processes\n"
+	      ".RB ( \\-\\-pid );\n"
+	      "elsewhere that takes CAP_SYS_PTRACE as well. A library that was deleted while a "
+	      "compiler runs takes CAP_CHECKPOINT_RESTORE, and\n"
+	      ".B \\-\\-attach perf\nCAP_SYS_ADMIN.\n"
+	      "File capabilities have no effect on a file system that is mounted nosuid, nor "
+	      "under no_new_privs.\n",
+	      out);
+}
+
+static void print_overview(FILE *out)
+{
+	print_title(out, CLI_N_COMMANDS, "see where rustc spends its time, query by query");
+	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
+		if (cli_command_verb(id))
+			continue;
+		fputs(id ? ".br\n" : ".SH SYNOPSIS\n", out);
+		print_synopsis(out, id);
+	}
+	fputs(".SH DESCRIPTION\n"
+	      "Profiles the queries of the Rust compiler, live, on the unmodified stable\n"
+	      "toolchain, by eBPF probes on its librustc_driver. Data goes to standard output,\n"
+	      "messages to standard error. The files belong to the user who ran sudo.\n",
+	      out);
+	print_pages(out, CLI_N_COMMANDS);
+	man_print_options(out, CLI_RECORD, true);
+	print_privileges(out);
+	print_exit_status(out);
+	print_environment(out);
+	man_print_examples(out, CLI_RECORD);
+	fputs(".SH SEE ALSO\n.BR perf (1),\n.BR bpftool (8),\n.BR capabilities (7)\n", out);
+}
+
+void cli_print_man(FILE *out, enum cli_command_id id)
+{
+	if (id == CLI_N_COMMANDS) {
+		print_overview(out);
+		return;
+	}
+	print_title(out, id, cli_command(id)->summary);
+	fputs(".SH SYNOPSIS\n", out);
+	print_synopsis(out, id);
+	print_line(out, ".SH DESCRIPTION\n", cli_command(id)->text);
+	if (cli_command_is_group(id))
+		print_pages(out, id);
+	man_print_options(out, id, false);
+	man_print_options(out, id, true);
+	print_exit_status(out);
+	man_print_examples(out, id);
+	fputs(".SH SEE ALSO\n.BR qprof\\-bpf (1)\n", out);
 }

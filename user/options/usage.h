@@ -26,4 +26,11 @@ void cli_print_overview(FILE *out);
  */
 void cli_option_heading(const struct cli_option *option, char text[128]);
 
+/*
+ * Print the manual page of a command, as in qprof-bpf-report(1), or with CLI_N_COMMANDS the page
+ * qprof-bpf(1). The format is roff with the man macros; the contents come from the tables of
+ * options/options.h.
+ */
+void cli_print_man(FILE *out, enum cli_command_id id);
+
 #endif /* QPROF_OPTIONS_USAGE_H */

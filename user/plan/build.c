@@ -30,7 +30,7 @@
 #include "plan/recover/modes.h"
 #include "plan/recover/recover.h"
 #include "plan/symbols/elf_image.h"
-#include "plan/symbols/known_symbols.h"
+#include "plan/symbols/function_name.h"
 
 /* rustc 1.97 has 321 queries and 428 bodies. What is done with them is not linear. */
 #define QUERIES_MOST 4096

@@ -165,11 +165,6 @@ static bool index_ok(uint32_t index, uint32_t n)
 	return index == PLAN_NONE || index < n;
 }
 
-static bool is_guard_role(uint8_t role)
-{
-	return role >= WIRE_ROLE_GUARD && role <= WIRE_ROLE_TIMER_END;
-}
-
 static void code_site(struct codec *c, struct plan_site *s, const struct plan *plan)
 {
 	code_u64(c, &s->addr);
@@ -187,7 +182,8 @@ static void code_site(struct codec *c, struct plan_site *s, const struct plan *p
 	code_i32(c, &s->key_slot);
 	require(c, index_ok(s->query, plan->n_queries) && index_ok(s->body, plan->n_bodies));
 	require(c, index_ok(s->guard, plan->n_guards));
-	require(c, is_guard_role(s->role) == (s->guard != PLAN_NONE));
+	require(c, (s->role >= WIRE_ROLE_GUARD && s->role <= WIRE_ROLE_TIMER_END) ==
+			   (s->guard != PLAN_NONE));
 	require(c, s->role >= WIRE_ROLE_START && s->role <= WIRE_ROLE_DROP);
 	require(c, s->role != WIRE_ROLE_HIT);
 	require(c, !plan_site__feeds(s) || plan_site__feed_fits(s->vtable_offset));

@@ -471,11 +471,6 @@ uint64_t item_key(const struct plan_held_key *held, const struct wire_memory_key
 	return make_key(held->key, (uint32_t)value, (uint32_t)(value >> 32));
 }
 
-static bool is_local(uint64_t key)
-{
-	return key && wire_key_crate(key) == WIRE_KEY_LOCAL_CRATE;
-}
-
 /* The name of a row further in with the same key, or NULL. */
 static const char *known_name(const struct stuck_rows *rows, uint32_t row)
 {
@@ -511,7 +506,8 @@ int item_names__find(const struct item_names *n, struct stuck_rows *rows)
 	int err = compiler_context__of_thread(&n->memory, n->layout, n->bias, n->fs_base, &c);
 
 	for (uint32_t i = rows->n; i-- && !err && named < ITEMS_NAMED_MAX;) {
-		if (!is_local(rows->items[i].key))
+		if (!(rows->items[i].key &&
+		      wire_key_crate(rows->items[i].key) == WIRE_KEY_LOCAL_CRATE))
 			continue;
 		named++;
 		err = name_row(n, &c, rows, i);

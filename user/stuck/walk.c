@@ -8,7 +8,6 @@
 
 #include "base/array.h"
 #include "base/bisect.h"
-#include "unwind/preserved.h"
 #include "unwind/step.h"
 #include "base/clock.h"
 #include "base/diag.h"
@@ -41,12 +40,6 @@ static void release_all(struct walker *w)
 	memset(w->of, 0, sizeof(w->of));
 }
 
-/* Mappings of one file come in a row. */
-static struct walked_file *file_at(struct walker *w, uint32_t i)
-{
-	return walked_files__get(w->files, w->pid, w->maps, &w->maps->items[i]);
-}
-
 static void place(struct walker *w, uint32_t i)
 {
 	const struct mapped_file *m = &w->maps->items[i];
@@ -71,7 +64,7 @@ int walker__refresh(struct walker *w, uint64_t until_ns)
 	if (err)
 		w->maps->n = 0;
 	for (uint32_t i = 0; i < w->maps->n; i++)
-		w->of[i].file = file_at(w, i);
+		w->of[i].file = walked_files__get(w->files, w->pid, w->maps, &w->maps->items[i]);
 	for (uint32_t i = 0; i < MAPPED_FILES_MAX; i++)
 		walked_file__release(before[i].file);
 	if (err)
@@ -405,12 +398,6 @@ static void forget_unused(struct walked_files *all)
 	all->n = n;
 }
 
-static bool is_full(const struct walked_files *all)
-{
-	return all->n == WALKED_FILES_MAX || !has_room(all) ||
-	       all->symbol_bytes > WALKED_SYMBOLS_MAX;
-}
-
 /* Of the kernel, which has no file: all processes have the same one. */
 static bool is_vdso(const struct mapped_file *m)
 {
@@ -441,7 +428,7 @@ static struct walked_file *add(struct walked_files *all, pid_t pid, const struct
 {
 	_free_ struct walked_file *f = calloc(1, sizeof(*f));
 
-	if (is_full(all))
+	if (all->n == WALKED_FILES_MAX || !has_room(all) || all->symbol_bytes > WALKED_SYMBOLS_MAX)
 		forget_unused(all);
 	if (!f || all->n == WALKED_FILES_MAX ||
 	    array__reserve_one(&all->items, all->n, &all->capacity, sizeof(*all->items)))

@@ -99,18 +99,6 @@ static int group_by_thread(struct sample_codec *c, const struct trace_sample *sa
 	return 0;
 }
 
-static void encode_head(const struct sample_codec *c, uint32_t n, struct byte_buffer *out)
-{
-	byte_buffer__varint(out, n);
-	byte_buffer__varint(out, c->threads.n);
-	byte_buffer__varint(out, c->base_ns);
-	byte_buffer__varint(out, c->stacks);
-	byte_buffer__varint(out, (c->has_probes ? QPT_SAMPLE_COLUMN_PROBES : 0) |
-					 (c->has_jobs ? QPT_SAMPLE_COLUMN_JOBS : 0) |
-					 (c->has_llvm ? QPT_SAMPLE_COLUMN_LLVM : 0));
-	batch_threads__store(&c->threads, out);
-}
-
 static uint8_t *encode_values(const struct sample_codec *c, uint32_t n, uint8_t *p)
 {
 	uint64_t last[TRACE_SAMPLE_CAUSES] = {0};
@@ -207,7 +195,14 @@ int sample_codec__encode(struct sample_codec *c, const struct trace_sample *samp
 	if (group_by_thread(c, samples, n))
 		return -ENOMEM;
 	c->stacks = stacks;
-	encode_head(c, n, out);
+	byte_buffer__varint(out, n);
+	byte_buffer__varint(out, c->threads.n);
+	byte_buffer__varint(out, c->base_ns);
+	byte_buffer__varint(out, c->stacks);
+	byte_buffer__varint(out, (c->has_probes ? QPT_SAMPLE_COLUMN_PROBES : 0) |
+					 (c->has_jobs ? QPT_SAMPLE_COLUMN_JOBS : 0) |
+					 (c->has_llvm ? QPT_SAMPLE_COLUMN_LLVM : 0));
+	batch_threads__store(&c->threads, out);
 	/* A byte and seven varints per sample. */
 	if (!byte_buffer__reserve(out, n * (1 + 7 * (size_t)BYTES_VARINT_MAX)))
 		return -ENOMEM;

@@ -149,15 +149,6 @@ static int group_by_thread(struct span_codec *c, const struct trace_span *spans,
 	return 0;
 }
 
-static void encode_head(const struct span_codec *c, uint32_t n, struct byte_buffer *out)
-{
-	byte_buffer__varint(out, n);
-	byte_buffer__varint(out, c->threads.n);
-	byte_buffer__varint(out, c->base_ns);
-	byte_buffer__varint(out, c->has_callers ? QPT_COLUMN_CALLERS : 0);
-	batch_threads__store(&c->threads, out);
-}
-
 /* Columns that need no prediction from times: flags, depths, labels, invocations. */
 static uint8_t *encode_plain(const struct span_codec *c, uint32_t n, uint8_t *p)
 {
@@ -262,7 +253,11 @@ int span_codec__encode(struct span_codec *c, const struct trace_span *spans, uin
 		return -ENOMEM;
 	for (uint32_t t = 0; t < c->threads.n; t++)
 		make_distances(c, &c->threads.at[t]);
-	encode_head(c, n, out);
+	byte_buffer__varint(out, n);
+	byte_buffer__varint(out, c->threads.n);
+	byte_buffer__varint(out, c->base_ns);
+	byte_buffer__varint(out, c->has_callers ? QPT_COLUMN_CALLERS : 0);
+	batch_threads__store(&c->threads, out);
 	/* Three bytes and six varints per span. */
 	if (!byte_buffer__reserve(out, n * (3 + 6 * (size_t)BYTES_VARINT_MAX)))
 		return -ENOMEM;

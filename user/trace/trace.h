@@ -141,7 +141,7 @@ static inline uint64_t trace_without_probes(uint64_t ns, uint64_t probe_ns)
 /*
  * A function that locations lie in. A location is one number, its locindex: `first` and the offset
  * of the pc in the function, which may be `size` itself (a return address after a last call).
- * Ranges are given out as functions are first met (trace/function_list.h), and never overlap.
+ * Ranges are given out as functions are first met (trace/function_table.h), and never overlap.
  */
 struct trace_function {
 	uint32_t first;	     /* locindex of offset 0, at least 1 */

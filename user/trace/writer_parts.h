@@ -10,7 +10,7 @@
 
 #include "trace/batch_threads.h"
 #include "trace/chunk_sink.h"
-#include "trace/function_list.h"
+#include "trace/function_table.h"
 #include "trace/id_map.h"
 #include "trace/index_codec.h"
 #include "trace/interner.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/map.h"
-#include "trace/function_list.h"
+#include "trace/function_table.h"
 #include "base/array.h"
 
 struct caller_index {

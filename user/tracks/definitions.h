@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/map.h"
-#include "plan/definition.h"
+#include "plan/plan.h"
 #include "trace/bytes.h"
 #include "tracks/sink.h"
 #include "base/table.h"

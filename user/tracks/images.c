@@ -553,12 +553,6 @@ int images__on_exec(struct images *all, const struct wire_exec *r, const char *a
 	return command.is_compiler ? put_in_trace(all, image) : 0;
 }
 
-static void set_kill(struct image *image, const struct wire_exit *r)
-{
-	if (WIFSIGNALED(r->exit_code) && WTERMSIG(r->exit_code) == SIGKILL)
-		image->p.kill = r->kill < WIRE_KILL_MAX ? r->kill : WIRE_KILL_UNKNOWN;
-}
-
 int images__on_exit(struct images *all, const struct wire_exit *r)
 {
 	struct image *image = images__find(all, r->pid);
@@ -572,7 +566,8 @@ int images__on_exit(struct images *all, const struct wire_exit *r)
 	}
 	set_peak(image, r->peak_kib);
 	set_cpu(image, r->cpu_ns);
-	set_kill(image, r);
+	if (WIFSIGNALED(r->exit_code) && WTERMSIG(r->exit_code) == SIGKILL)
+		image->p.kill = r->kill < WIRE_KILL_MAX ? r->kill : WIRE_KILL_UNKNOWN;
 	err = keep_exited(all, image);
 	return end_image(all, image, r->time_ns, (int32_t)r->exit_code) ?: err;
 }

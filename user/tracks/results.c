@@ -158,11 +158,6 @@ int results__fed(struct results *r, const struct library *lib, uint64_t cache)
 	return array__add(&r->feeds, &r->n_feeds, &r->feeds_capacity, &feed);
 }
 
-static bool is_whole(const struct results *r)
-{
-	return r->n && r->got == r->n;
-}
-
 /* What of the reading's results was fed, as known now. */
 static void note_fed(struct results *r, const struct library *lib, uint32_t first, uint32_t end)
 {
@@ -239,7 +234,7 @@ int results__add(struct results *r, const struct library *lib, enum results_load
 	}
 	/* What was read when all queries were executed is the better one. */
 	kept = record->moment != WIRE_COUNTS_FINISHED && r->moment == WIRE_COUNTS_FINISHED &&
-	       is_whole(r);
+	       (r->n && r->got == r->n);
 	if (record->moment == WIRE_COUNTS_RUNNING)
 		return kept ? 0 : add_running(r, lib, loads, record, lost);
 	if (!kept && !record->first) {

@@ -50,11 +50,6 @@ static int add_bytes(struct byte_buffer *b, const struct wire_piece *r)
 	return b->failed ? -ENOMEM : 0;
 }
 
-static int add_spans(struct sources *p, const struct wire_piece *r)
-{
-	return r->number < SOURCES_BUCKETS ? add_bytes(&p->spans[r->number], r) : -EBADMSG;
-}
-
 static int add_interned(struct sources *p, const struct wire_piece *r)
 {
 	for (uint32_t at = 0; at < r->size; at += INTERNED_SIZE) {
@@ -153,7 +148,7 @@ int sources__add(struct sources *p, const struct wire_piece *r)
 {
 	switch (r->table) {
 	case WIRE_TABLE_SPANS:
-		return add_spans(p, r);
+		return r->number < SOURCES_BUCKETS ? add_bytes(&p->spans[r->number], r) : -EBADMSG;
 	case WIRE_TABLE_INTERNED:
 		return add_interned(p, r);
 	case WIRE_TABLE_FILES:

@@ -52,4 +52,10 @@ int functions_rows__parts(struct functions_rows *r, const struct functions_view 
 void functions_rows__clear(struct functions_rows *r);
 #define _functions_rows_ __cleanup(functions_rows__clear)
 
+/*
+ * Print the tree of the view, v->direction, a line for each node of v->least or more. Nodes that
+ * only hand on to another one share its line: "a > b > c". 0 or -ENOMEM.
+ */
+int call_tree_text(FILE *out, const struct functions_view *v);
+
 #endif /* QPROF_VIEW_FUNCTIONS_H */

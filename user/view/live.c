@@ -7,7 +7,6 @@
 #include "base/table.h"
 #include "base/writer_thread.h"
 #include "view/json.h"
-#include "view/live_now.h"
 #include "view/live_rows.h"
 #include "view/samples_text.h"
 #include "view/screen.h"

@@ -3,8 +3,13 @@
 #ifndef QPROF_VIEW_LIVE_ROWS_H
 #define QPROF_VIEW_LIVE_ROWS_H
 
+#include <stdio.h>
+
 #include "base/table.h"
 #include "view/view.h"
+#include "analyze/summary.h"
+#include "view/json.h"
+#include "view/top_now.h"
 
 struct live_row {
 	uint32_t label; /* TRACE_NO_STRING: in no query or other interval that is known */
@@ -45,5 +50,27 @@ struct live_rates {
 /* Rates of the rows, which change with each round of readings alone. 0 or -ENOMEM. */
 int live_rates__set(struct live_rates *all, const struct live_state *state, struct live_row *rows,
 		    uint32_t n);
+
+/* The queries that running compilers are in, below the live table: a line or a JSON object each. */
+
+/* A compiler that runs, and what it is in. Both are borrowed. */
+struct live_now {
+	const struct trace_process *process;
+	const struct top_now *in;
+};
+
+/*
+ * Those of `nows` (NULL: none) whose compilers still run, in the order in which these began.
+ * Returns their number.
+ */
+size_t live_now__find(const struct top_nows *nows, const struct summary *s,
+		      struct live_now found[TOP_NOW_MAX]);
+
+/* Print `n` lines of at most `columns`: "regex_syntax  typeck(regex_syntax::..)". 0 or -ENOMEM. */
+int live_now__print(const struct live_now *found, size_t n, size_t columns, const char *indent,
+		    FILE *out);
+
+/* Add the array "now"; the name of its crate is compile_name(). */
+void live_now__json(const struct live_now *found, size_t n, struct json *j);
 
 #endif /* QPROF_VIEW_LIVE_ROWS_H */

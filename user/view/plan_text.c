@@ -16,17 +16,12 @@
 /* Guards that the summary names. */
 #define INEXACT_MAX 10
 
-static bool is_timer(const struct plan_guard *g)
-{
-	return g->scope == WIRE_SCOPE_TIMER;
-}
-
 /* The label, or how it is read when the probe is hit; NULL if there is no label. */
 static const char *label_of(const struct plan_guard *g)
 {
 	if (g->label)
 		return g->label;
-	if (is_timer(g))
+	if (g->scope == WIRE_SCOPE_TIMER)
 		return "(timers)";
 	if (g->label_of_query)
 		return "(a query's)";

@@ -378,11 +378,6 @@ static int print_processes(FILE *out, const struct summary *s, const struct trac
 	return err;
 }
 
-static bool is_artifact(const struct trace_tally *t)
-{
-	return t->kind == TRACE_KIND_ARTIFACT_SIZE;
-}
-
 static int compare_tallies(const void *a, const void *b)
 {
 	const struct trace_tally *x = a, *y = b;
@@ -396,7 +391,7 @@ static size_t sum_artifacts(const struct trace_tally *from, size_t n, struct tra
 	size_t used = 0, n_sizes = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		if (is_artifact(&from[i]))
+		if (from[i].kind == TRACE_KIND_ARTIFACT_SIZE)
 			sizes[n_sizes++] = from[i];
 	}
 	qsort(sizes, n_sizes, sizeof(*sizes), compare_tallies);

@@ -160,11 +160,6 @@ static int open_selected(struct top *t)
 	return go(t, t->table == TOP_ITEMS ? TOP_ITEMS : TOP_QUERIES, row->process);
 }
 
-static int toggle_items(struct top *t)
-{
-	return go(t, t->table == TOP_ITEMS ? TOP_QUERIES : TOP_ITEMS, t->process);
-}
-
 bool top__wants_items(const struct top *t)
 {
 	return t->table == TOP_ITEMS;
@@ -311,7 +306,7 @@ static int command(struct top *t, int key)
 	case 'p':
 		return go_to_processes(t);
 	case 'i':
-		return toggle_items(t);
+		return go(t, t->table == TOP_ITEMS ? TOP_QUERIES : TOP_ITEMS, t->process);
 	case '>':
 	case 's':
 	case TOP_KEY_RIGHT:

@@ -13,11 +13,6 @@ struct order {
 	bool reverse;
 };
 
-static const char *path_of(const struct trace_texts *names, uint64_t string)
-{
-	return string == TRACE_NO_STRING ? "(no item)" : names->text(names->ctx, (uint32_t)string);
-}
-
 /* The text by which a cell is sorted and found; NULL: it is a number. */
 static const char *cell_text(const struct trace_texts *names, const struct top_cell *cell,
 			     enum top_kind kind)
@@ -30,7 +25,9 @@ static const char *cell_text(const struct trace_texts *names, const struct top_c
 	case TOP_FUNCTION:
 		return cell->text ?: "";
 	case TOP_PATH:
-		return path_of(names, cell->number);
+		return cell->number == TRACE_NO_STRING
+			       ? "(no item)"
+			       : names->text(names->ctx, (uint32_t)cell->number);
 	case TOP_LABEL:
 		return names->text(names->ctx, (uint32_t)cell->number);
 	case TOP_SOURCE:

@@ -10,7 +10,7 @@
 #include "plan/code/constants.h"
 #include "plan/code/registers.h"
 #include "plan/symbols/relocated.h"
-#include "plan/code/visits.h"
+#include "plan/code/sum.h"
 
 #define REGS	  (CODE_REG_SP + 1)
 #define SLOTS_MAX 24

@@ -273,15 +273,10 @@ static bool is_switch(const struct flow *f, size_t i, const struct flow_state *s
 	return f->walk->code->insns[i].flow == CODE_JMP_INDIRECT && !(s->has_sp && !s->sp);
 }
 
-static size_t last_of(const struct flow *f, uint32_t block)
-{
-	return (block + 1 < f->n_blocks ? f->first[block + 1] : f->walk->code->n) - 1;
-}
-
 static void run_block(struct flow *f, uint32_t block, bool tables)
 {
 	struct flow_state s = f->states[block];
-	size_t last = last_of(f, block);
+	size_t last = (block + 1 < f->n_blocks ? f->first[block + 1] : f->walk->code->n) - 1;
 
 	for (size_t i = f->first[block]; i <= last; i++)
 		apply(&s, &f->walk->code->insns[i]);

@@ -38,11 +38,6 @@ int code_scan__spans(struct elf_image *img, int (*look)(void *, const struct cod
 	return err;
 }
 
-static bool holds(const struct code_range *range, uint64_t addr)
-{
-	return addr >= range->first && addr <= range->last;
-}
-
 static int look_at(const struct calls *c, const struct code_span *span, size_t i)
 {
 	const uint8_t *p = span->bytes + i;
@@ -53,7 +48,9 @@ static int look_at(const struct calls *c, const struct code_span *span, size_t i
 	else if (i + OPCODE_INDIRECT_SIZE <= span->len && opcode_is_call_through(p))
 		to = elf_image__through(
 			c->img, opcode_target(p + 2, span->addr + i + OPCODE_INDIRECT_SIZE));
-	return holds(&c->targets, to) ? c->each(c->arg, span->addr + i, to) : 0;
+	return (to >= c->targets.first && to <= c->targets.last)
+		       ? c->each(c->arg, span->addr + i, to)
+		       : 0;
 }
 
 typedef uint8_t bytes16 __attribute__((vector_size(16)));

@@ -210,3 +210,23 @@ bool place_is_sound(const struct wire_place *place)
 	return place->reg <= WIRE_PLACE_SP && place->n <= WIRE_PLACE_LOADS &&
 	       (place->size == 4 || place->size == 8);
 }
+
+/* ---- Visits ---------------------------------------------------------------------------------- */
+
+bool visits__add(struct visits *v, uint64_t from, uint64_t to)
+{
+	uint32_t i = 0;
+
+	while (i < v->n && (v->items[i].from != from || v->items[i].to != to))
+		i++;
+	if (i == VISITS_WAYS || (i < v->n && v->items[i].n == VISITS_MAX))
+		return false;
+	if (i == v->n) {
+		v->items[i].from = from;
+		v->items[i].to = to;
+		v->items[i].n = 0;
+		v->n++;
+	}
+	v->items[i].n++;
+	return true;
+}

@@ -91,4 +91,21 @@ bool place_of(const struct sum_nodes *nodes, const struct sum *value, struct wir
 /* True if a plan may hold it. */
 bool place_is_sound(const struct wire_place *place);
 
+/* Counts how often each way through a function was taken, so that a loop ends. */
+
+#define VISITS_WAYS 128
+#define VISITS_MAX  32
+
+/* All zeroes: none was taken. */
+struct visits {
+	struct {
+		uint64_t from, to;
+		uint32_t n;
+	} items[VISITS_WAYS];
+	uint32_t n;
+};
+
+/* Count one. False: this way was taken often enough, or there are too many ways. */
+bool visits__add(struct visits *v, uint64_t from, uint64_t to);
+
 #endif /* QPROF_PLAN_CODE_SUM_H */

@@ -13,7 +13,7 @@
 #include "plan/mine/job_guards.h"
 #include "plan/plan.h"
 #include "plan/symbols/key_name.h"
-#include "plan/symbols/known_symbols.h"
+#include "plan/symbols/function_name.h"
 
 /* A body, by all names that it has. */
 struct body_name {

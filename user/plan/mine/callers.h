@@ -3,7 +3,7 @@
 #define QPROF_PLAN_MINE_CALLERS_H
 
 #include "plan/mine/owners.h"
-#include "plan/symbols/known_symbols.h"
+#include "plan/symbols/function_name.h"
 
 /*
  * The functions that call any of these, or jump there, as owners__find(): found by their bytes, so

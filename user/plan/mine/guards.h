@@ -9,7 +9,7 @@
 
 #include "plan/mine/body.h"
 #include "plan/plan.h"
-#include "plan/symbols/known_symbols.h"
+#include "plan/symbols/function_name.h"
 
 /*
  * Fill plan->guards and add their sites, in order, and to `frames` the parts that run within them.

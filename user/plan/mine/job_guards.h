@@ -12,7 +12,7 @@
 #include "plan/code/decode.h"
 #include "plan/plan.h"
 #include "plan/symbols/key_name.h"
-#include "plan/symbols/known_symbols.h"
+#include "plan/symbols/function_name.h"
 
 #define JOB_GUARD_TYPES 4
 

@@ -25,7 +25,7 @@
 
 #include "plan/code/decode.h"
 #include "plan/plan.h"
-#include "plan/symbols/known_symbols.h"
+#include "plan/symbols/function_name.h"
 
 struct keys_finder;
 

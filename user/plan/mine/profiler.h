@@ -5,7 +5,7 @@
 #define QPROF_PLAN_MINE_PROFILER_H
 
 #include "plan/code/decode.h"
-#include "plan/symbols/known_symbols.h"
+#include "plan/symbols/function_name.h"
 
 struct profiler_cold {
 	uint64_t addr;

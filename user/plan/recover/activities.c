@@ -16,7 +16,7 @@
 #include "plan/code/flow.h"
 #include "plan/mine/profiler.h"
 #include "plan/code/walk.h"
-#include "plan/symbols/known_symbols.h"
+#include "plan/symbols/function_name.h"
 
 /* Cold sides that are looked at: looking takes time, and code is untrusted. */
 #define SIDES_MAX 256

@@ -8,7 +8,7 @@
 #define QPROF_PLAN_RECOVER_ACTIVITIES_H
 
 #include "plan/recover/recovered.h"
-#include "plan/symbols/known_symbols.h"
+#include "plan/symbols/function_name.h"
 #include "plan/symbols/elf_image.h"
 
 /*

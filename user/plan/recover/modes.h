@@ -8,7 +8,7 @@
 #define QPROF_PLAN_RECOVER_MODES_H
 
 #include "plan/plan.h"
-#include "plan/symbols/known_symbols.h"
+#include "plan/symbols/function_name.h"
 
 /*
  * `problem`: static text if a query has such a body for other compiles, or none has one for

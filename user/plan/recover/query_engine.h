@@ -17,7 +17,7 @@
 #include "plan/symbols/bounds.h"
 #include "plan/symbols/elf_image.h"
 #include "plan/code/decode.h"
-#include "plan/symbols/known_symbols.h"
+#include "plan/symbols/function_name.h"
 
 /* True if the image, whose symbols are those of .dynsym, is of such a compiler. */
 bool query_engine__is_in(struct elf_image *img);

@@ -13,7 +13,7 @@
 #include "plan/recover/query_engine.h"
 #include "plan/recover/vtables.h"
 #include "plan/symbols/debug_file.h"
-#include "plan/symbols/known_symbols.h"
+#include "plan/symbols/function_name.h"
 #include "plan/symbols/bounds.h"
 
 /* Names that follow from those of the symbols that the image has. */

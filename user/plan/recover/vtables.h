@@ -15,7 +15,7 @@
 #include "plan/recover/recovered.h"
 #include "plan/symbols/bounds.h"
 #include "plan/symbols/elf_image.h"
-#include "plan/symbols/known_symbols.h"
+#include "plan/symbols/function_name.h"
 
 /*
  * Add the wrappers and providers of all queries under the names that rustc gives them. 0 or

@@ -314,14 +314,6 @@ static void read_slice(struct v0_reader *r, bool is_array)
 	v0__put(r, "]");
 }
 
-static void read_tuple(struct v0_reader *r)
-{
-	v0__put(r, "(");
-	if (read_list(r, read_type, ", ") == 1)
-		v0__put(r, ",");
-	v0__put(r, ")");
-}
-
 /* "extern "C" "; an ABI with '-' has '_' in the symbol. */
 static void read_abi(struct v0_reader *r)
 {
@@ -445,7 +437,10 @@ static void read_type_rule(struct v0_reader *r)
 		read_slice(r, tag == 'A');
 		break;
 	case 'T':
-		read_tuple(r);
+		v0__put(r, "(");
+		if (read_list(r, read_type, ", ") == 1)
+			v0__put(r, ",");
+		v0__put(r, ")");
 		break;
 	case 'F':
 		read_function(r);

@@ -44,17 +44,12 @@ static uint64_t read_encoded(struct dwarf_bytes *b, uint8_t format)
 	}
 }
 
-static uint64_t address_of(const struct eh_frame *frame, const uint8_t *p)
-{
-	return frame->addr + (uint64_t)(p - frame->data);
-}
-
 static uint64_t read_address(const struct eh_frame *frame, struct dwarf_bytes *b, uint8_t encoding)
 {
 	uint64_t base = 0;
 
 	if ((encoding & ~FORMAT_MASK) == DW_EH_PE_pcrel)
-		base = address_of(frame, b->at);
+		base = frame->addr + (uint64_t)(b->at - frame->data);
 	else if (encoding & ~FORMAT_MASK)
 		b->bad = true;
 	return base + read_encoded(b, encoding);
@@ -138,11 +133,6 @@ static const uint8_t *read_text(struct dwarf_bytes *b)
 	return NULL;
 }
 
-static bool is_version(uint8_t version)
-{
-	return version == 1 || version == 3;
-}
-
 static bool read_cie(const struct eh_frame *frame, uint32_t at, struct eh_cie *out)
 {
 	struct eh_cie cie = {.encoding = DW_EH_PE_absptr};
@@ -156,7 +146,7 @@ static bool read_cie(const struct eh_frame *frame, uint32_t at, struct eh_cie *o
 		return false;
 	version = dwarf_bytes__u8(&b);
 	text = read_text(&b);
-	if (!is_version(version) || !text)
+	if ((version != 1 && version != 3) || !text)
 		return false;
 	cie.code_factor = dwarf_bytes__uleb(&b);
 	cie.data_factor = dwarf_bytes__sleb(&b);

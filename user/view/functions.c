@@ -1,0 +1,597 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "view/functions.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/code_name.h"
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "view/table.h"
+#include "analyze/sampled.h"
+#include "view/json.h"
+#include "view/samples_text.h"
+
+#define WIDER	  "report --wide"
+#define NAME_KEPT 28 /* minimum columns of a function's name, so that its crate fits */
+
+static void print_head(FILE *out, const struct functions_view *v)
+{
+	static const char *const of[TRACE_SAMPLE_CAUSES] = {
+		[TRACE_SAMPLE_CPU] = "on the CPU",
+		[TRACE_SAMPLE_OFF_CPU] = "of waiting",
+		[TRACE_SAMPLE_FAULT] = "that page faults made resident",
+	};
+	const struct sample_sum *all = &v->tree->all, *whole = &v->totals->of[v->cause];
+	char n[FORMAT_MAX], value[FORMAT_MAX], percent[FORMAT_MAX];
+
+	fprintf(out, "%s samples, %s %s", format_count(n, all->n),
+		functions_format(value, v->cause, all->value), of[v->cause]);
+	if (all->n != whole->n)
+		fprintf(out, ": %s %% of the recording",
+			format_percent(percent, all->value, whole->value));
+	fputs("\n\n", out);
+}
+
+static void print_more(FILE *out, size_t n, const char *one, const char *many)
+{
+	char count[FORMAT_MAX];
+
+	if (n)
+		fprintf(out, "  and %s more %s\n", format_count(count, n), n == 1 ? one : many);
+}
+
+static void add_value(struct table *t, const struct sample_sum *sum, uint8_t cause)
+{
+	char buf[FORMAT_MAX];
+
+	table__cell(t, sum->n ? functions_format(buf, cause, sum->value) : "-");
+}
+
+static void add_self(struct table *t, const struct call_row *row, const struct functions_view *v)
+{
+	char buf[FORMAT_MAX];
+
+	add_value(t, &row->self, v->cause);
+	if (v->cause != TRACE_SAMPLE_OFF_CPU)
+		table__cell(t, row->self.n ? functions_format(buf, v->cause,
+							      sample_sum__error(&row->self))
+					   : "");
+	table__cell(t, format_percent(buf, row->self.value, v->tree->all.value));
+}
+
+/* Waits are no estimates: the column of errors is left out. */
+static struct table *new_table(struct table_column *columns, size_t n, uint8_t cause)
+{
+	if (cause == TRACE_SAMPLE_OFF_CPU) {
+		memmove(&columns[1], &columns[2], (n - 2) * sizeof(*columns));
+		n--;
+	}
+	return table__new(columns, n);
+}
+
+static int print_parts(FILE *out, const struct functions_view *v)
+{
+	struct table_column columns[] = {
+		{"self", 0},	{"+-", 0},	  {"self %", 0},
+		{"charged", 0}, {"charged %", 0}, {"part", 0},
+	};
+	_table_ struct table *t = new_table(columns, N_OF(columns), v->cause);
+	_functions_rows_ struct functions_rows r = {};
+	char buf[FORMAT_MAX];
+	int err;
+
+	if (functions_rows__parts(&r, v))
+		return -ENOMEM;
+	table__name_last(t);
+	for (size_t i = 0; i < r.n; i++) {
+		add_self(t, r.at[i], v);
+		add_value(t, &r.at[i]->charged, v->cause);
+		table__cell(t, format_percent(buf, r.at[i]->charged.value, v->tree->all.value));
+		table__cell(t, v->tree->functions.parts[r.at[i]->number]);
+	}
+	err = table__print_within(t, out, v->width, WIDER);
+	print_more(out, r.left_out, "part", "parts");
+	fputc('\n', out);
+	return err;
+}
+
+static int add_function(struct table *t, const struct call_row *row, const struct functions_view *v)
+{
+	const struct code_function *f = &v->tree->functions.at[row->number];
+	_free_ char *name = v->width ? code_name_short(f->name) : strdup(f->name);
+
+	if (!name)
+		return -ENOMEM;
+	add_self(t, row, v);
+	add_value(t, &row->total, v->cause);
+	table__cell(t, v->tree->functions.parts[f->part]);
+	table__cell(t, name);
+	return 0;
+}
+
+static int print_functions(FILE *out, const struct functions_view *v)
+{
+	struct table_column columns[] = {
+		{"self", 0}, {"+-", 0}, {"self %", 0}, {"total", 0}, {"in", 0}, {"function", 0},
+	};
+	_table_ struct table *t = new_table(columns, N_OF(columns), v->cause);
+	_functions_rows_ struct functions_rows r = {};
+	size_t shown;
+	int err;
+
+	if (functions_rows__init(&r, v))
+		return -ENOMEM;
+	shown = v->top && v->top < r.n ? v->top : r.n;
+	table__name_last(t);
+	table__keep_of_name(t, NAME_KEPT);
+	table__spare(t, "+-");
+	for (size_t i = 0; i < shown; i++)
+		if (add_function(t, r.at[i], v))
+			return -ENOMEM;
+	err = table__print_within(t, out, v->width, WIDER);
+	print_more(out, r.n - shown + r.left_out, "function", "functions");
+	return err;
+}
+
+int functions_text(FILE *out, const struct functions_view *v)
+{
+	int err;
+
+	print_head(out, v);
+	if (!v->tree->all.n)
+		return 0;
+	if (v->direction != FUNCTIONS_NO_TREE)
+		err = call_tree_text(out, v);
+	else
+		err = print_parts(out, v) ?: print_functions(out, v);
+	if (!err && v->problem)
+		fprintf(out, "\nincomplete: %s\n", v->problem);
+	return err;
+}
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+char *functions_format(char buf[FORMAT_MAX], uint8_t cause, uint64_t value)
+{
+	return cause == TRACE_SAMPLE_FAULT ? format_bytes(buf, value) : format_duration(buf, value);
+}
+
+static uint64_t key_of(const struct call_row *row, const struct functions_view *v)
+{
+	return v->by_total ? row->total.value : row->self.value;
+}
+
+static int compare_functions(const void *a, const void *b, void *ctx)
+{
+	const struct call_row *x = *(const struct call_row *const *)a;
+	const struct call_row *y = *(const struct call_row *const *)b;
+	const struct functions_view *v = ctx;
+	const struct code_function *f = v->tree->functions.at;
+
+	if (key_of(x, v) != key_of(y, v))
+		return key_of(x, v) < key_of(y, v) ? 1 : -1;
+	if (x->total.value != y->total.value)
+		return x->total.value < y->total.value ? 1 : -1;
+	return strcmp(f[x->number].name, f[y->number].name);
+}
+
+int functions_rows__init(struct functions_rows *r, const struct functions_view *v)
+{
+	const struct call_tree *t = v->tree;
+
+	*r = (struct functions_rows){};
+	r->at = calloc(t->functions.n + 1UL, sizeof(struct call_row *));
+	if (!r->at)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < t->functions.n; i++) {
+		const struct call_row *row = &t->rows[i];
+
+		if (t->functions.at[i].part == CODE_NO_PART || !row->total.n)
+			continue;
+		if (key_of(row, v) && key_of(row, v) >= v->least)
+			r->at[r->n++] = row;
+		else
+			r->left_out++;
+	}
+	qsort_r(r->at, r->n, sizeof(struct call_row *), compare_functions, (void *)v);
+	return 0;
+}
+
+static int compare_parts(const void *a, const void *b, void *ctx)
+{
+	const struct call_row *x = *(const struct call_row *const *)a;
+	const struct call_row *y = *(const struct call_row *const *)b;
+	const struct call_tree *t = ctx;
+
+	if (x->charged.value != y->charged.value)
+		return x->charged.value < y->charged.value ? 1 : -1;
+	if (x->self.value != y->self.value)
+		return x->self.value < y->self.value ? 1 : -1;
+	return strcmp(t->functions.parts[x->number], t->functions.parts[y->number]);
+}
+
+int functions_rows__parts(struct functions_rows *r, const struct functions_view *v)
+{
+	const struct call_tree *t = v->tree;
+
+	*r = (struct functions_rows){};
+	r->at = calloc(t->functions.n_parts + 1UL, sizeof(struct call_row *));
+	if (!r->at)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < t->functions.n_parts; i++) {
+		const struct call_row *row = &t->parts[i];
+
+		if (!row->self.n && !row->charged.n)
+			continue;
+		if (row->self.value >= v->least || row->charged.value >= v->least)
+			r->at[r->n++] = row;
+		else
+			r->left_out++;
+	}
+	qsort_r(r->at, r->n, sizeof(struct call_row *), compare_parts, (void *)t);
+	return 0;
+}
+
+void functions_rows__clear(struct functions_rows *r)
+{
+	free(r->at);
+	*r = (struct functions_rows){};
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void add_sum(struct json *j, const struct sample_sum *sum, const char *const names[3],
+		    bool is_exact)
+{
+	json__number(j, names[0], sum->n);
+	json__number(j, names[1], sum->value);
+	if (names[2] && !is_exact)
+		json__number(j, names[2], sample_sum__error(sum));
+}
+
+/* Times and bytes have names of their own. */
+struct names {
+	const char *self[3], *total[3], *charged[3];
+};
+
+static const struct names of_times = {
+	{"self_samples", "self_ns", "self_error_ns"},
+	{"total_samples", "total_ns", "total_error_ns"},
+	{"charged_samples", "charged_ns", "charged_error_ns"},
+};
+
+static const struct names of_bytes = {
+	{"self_samples", "self_bytes", "self_error_bytes"},
+	{"total_samples", "total_bytes", "total_error_bytes"},
+	{"charged_samples", "charged_bytes", "charged_error_bytes"},
+};
+
+static void add_row(struct json *j, const struct call_row *row, const struct functions_view *v)
+{
+	const struct names *names = v->cause == TRACE_SAMPLE_FAULT ? &of_bytes : &of_times;
+	bool is_exact = v->cause == TRACE_SAMPLE_OFF_CPU;
+
+	add_sum(j, &row->self, names->self, is_exact);
+	add_sum(j, &row->total, names->total, is_exact);
+	add_sum(j, &row->charged, names->charged, is_exact);
+}
+
+static void put_parts(struct json *j, const struct functions_view *v)
+{
+	_functions_rows_ struct functions_rows r = {};
+
+	j->err = j->err ?: functions_rows__parts(&r, v);
+	json__array(j, "parts");
+	for (size_t i = 0; i < r.n && !j->err; i++) {
+		json__line(j, i);
+		json__text(j, "name", v->tree->functions.parts[r.at[i]->number]);
+		add_row(j, r.at[i], v);
+		json__put(j);
+	}
+	json__print(j, "]");
+}
+
+static void put_functions(struct json *j, const struct functions_view *v)
+{
+	_functions_rows_ struct functions_rows r = {};
+
+	j->err = j->err ?: functions_rows__init(&r, v);
+	json__array(j, "functions");
+	for (size_t i = 0; i < r.n && !j->err; i++) {
+		const struct code_function *f = &v->tree->functions.at[r.at[i]->number];
+
+		json__line(j, i);
+		json__text(j, "name", f->name);
+		json__text(j, "part", v->tree->functions.parts[f->part]);
+		json__text(j, "file", f->file);
+		add_row(j, r.at[i], v);
+		json__put(j);
+	}
+	json__print(j, "]");
+}
+
+/* Numbers of the nodes that are shown: parents come first. */
+struct numbers {
+	uint32_t *of;
+	uint32_t n;
+};
+
+static void put_node(struct json *j, const struct call_nodes *nodes, uint32_t i,
+		     struct numbers *numbers, const struct functions_view *v)
+{
+	const struct names *names = v->cause == TRACE_SAMPLE_FAULT ? &of_bytes : &of_times;
+	const struct call_node *node = &nodes->at[i];
+	const struct code_function *f = &v->tree->functions.at[node->function];
+
+	json__line(j, numbers->n);
+	json__known(j, "parent", node->parent != CALL_NONE,
+		    node->parent == CALL_NONE ? 0 : numbers->of[node->parent]);
+	json__text(j, "name", f->name);
+	json__text(j, "kind", f->part == CODE_NO_PART ? trace_kind_text(f->kind) : "function");
+	json__text(j, "part", f->part == CODE_NO_PART ? NULL : v->tree->functions.parts[f->part]);
+	add_sum(j, &node->self, (const char *const[]){names->self[0], names->self[1], NULL}, true);
+	add_sum(j, &node->total, (const char *const[]){names->total[0], names->total[1], NULL},
+		true);
+	json__put(j);
+	numbers->of[i] = numbers->n++;
+}
+
+/* A node is not shown unless its parent is, as no total exceeds its parent's. */
+static void put_tree(struct json *j, const char *key, const struct call_nodes *nodes,
+		     const struct functions_view *v)
+{
+	_free_ uint32_t *of = calloc(nodes->n + 1UL, sizeof(*of));
+	struct numbers numbers = {.of = of};
+
+	if (!of)
+		j->err = j->err ?: -ENOMEM;
+	json__array(j, key);
+	for (uint32_t i = 0; i < nodes->n && !j->err; i++)
+		if (nodes->at[i].total.value && nodes->at[i].total.value >= v->least)
+			put_node(j, nodes, i, &numbers, v);
+	json__print(j, "]");
+}
+
+int functions_json(FILE *out, const struct functions_view *v)
+{
+	_call_nodes_ struct call_nodes up = {};
+	struct json j = {.out = out};
+
+	json__begin(&j);
+	json__text(&j, "schema", "qprof-functions/1");
+	json__text(&j, "problem", v->problem);
+	json__text(&j, "cause", sample_cause_name(v->cause));
+	json__number(&j, "n", v->tree->all.n);
+	json__number(&j, v->cause == TRACE_SAMPLE_FAULT ? "bytes" : "ns", v->tree->all.value);
+	json__put_open(&j);
+	samples_json(&j, v->totals);
+	put_parts(&j, v);
+	put_functions(&j, v);
+	if (v->direction == FUNCTIONS_DOWN)
+		put_tree(&j, "down", &v->tree->down, v);
+	if (v->direction == FUNCTIONS_UP) {
+		j.err = j.err ?: call_tree__callers(v->tree, v->least, &up);
+		put_tree(&j, "up", &up, v);
+	}
+	json__print(&j, "}\n");
+	return j.err;
+}
+
+/* ---- The tree -------------------------------------------------------------------------------- */
+
+#define VALUE_COLUMNS 10
+#define INDENT_MOST   40 /* deeper nodes are no further to the right */
+#define JOINT	      " > "
+#define CUT	      ".."
+#define HANDED_ON     95 /* percent of a node's total that its only child has */
+
+struct printing {
+	FILE *out;
+	const struct functions_view *v;
+	const struct call_nodes *nodes;
+	struct call_order order;
+	/* Names of the nodes of a line. */
+	char **names;
+	uint32_t n_names;
+	uint32_t names_capacity;
+};
+
+static void forget_names(struct printing *p)
+{
+	while (p->n_names)
+		free(p->names[--p->n_names]);
+}
+
+static void printing__clear(struct printing *p)
+{
+	forget_names(p);
+	free(p->names);
+	call_order__destroy(&p->order);
+}
+
+/*
+ * Functions that only lead on: those between a request of a query and its provider, and general
+ * code. A line that has others has no names of these.
+ */
+static bool leads_on(const struct printing *p, const struct code_function *f)
+{
+	if (f->part == CODE_NO_PART)
+		return false;
+	return f->is_general || strstr(f->name, "__rust_begin_short_backtrace") ||
+	       strstr(f->name, "__rust_end_short_backtrace") ||
+	       !strcmp(p->v->tree->functions.parts[f->part], "rustc_query_impl");
+}
+
+/* Queries and other intervals stand in brackets. `replaces` the last name. */
+static int add_name(struct printing *p, const struct code_function *f, bool replaces)
+{
+	_free_ char *text = NULL, *name = NULL;
+
+	if (f->part == CODE_NO_PART) {
+		if (asprintf(&text, "[%s]", f->name) < 0)
+			text = NULL;
+	} else {
+		text = p->v->width ? code_name_short(f->name) : strdup(f->name);
+	}
+	name = text ? format_clean(text) : NULL;
+	if (name && replaces)
+		free(p->names[--p->n_names]);
+	if (!name || array__add(&p->names, &p->n_names, &p->names_capacity, &name))
+		return -ENOMEM;
+	take_ptr(name);
+	return 0;
+}
+
+/*
+ * Add the name of a node to the line, whose names so far only lead on if *only_leads. The code that
+ * ran has its name in any case: it is the first of a line from the inside out, and has a time of
+ * its own in one from the outside in.
+ */
+static int add_node(struct printing *p, uint32_t node, bool *only_leads)
+{
+	const struct code_function *f = &p->v->tree->functions.at[p->nodes->at[node].function];
+	bool up = p->v->direction == FUNCTIONS_UP;
+	bool ran = up ? !p->n_names : p->nodes->at[node].self.value >= p->v->least;
+	bool leads = p->v->width && !ran && leads_on(p, f);
+
+	if (leads && p->n_names && !*only_leads)
+		return 0;
+	if (add_name(p, f, p->n_names && *only_leads))
+		return -ENOMEM;
+	*only_leads = leads;
+	return 0;
+}
+
+/* The only child that is shown, if nearly all of the node's value is its; or CALL_NONE. */
+static uint32_t handed_on(const struct printing *p, uint32_t node)
+{
+	const struct call_node *n = &p->nodes->at[node], *child;
+	uint32_t first = p->order.first[node], end = p->order.first[node + 1];
+
+	if (first == end || n->self.value >= p->v->least)
+		return CALL_NONE;
+	child = &p->nodes->at[p->order.at[first]];
+	if (child->total.value < p->v->least ||
+	    child->total.value / HANDED_ON < n->total.value / 100)
+		return CALL_NONE;
+	return p->order.at[first];
+}
+
+/* Names that fit in `room`: the first, and as many of the last as there is room for. */
+static uint32_t last_names(const struct printing *p, size_t room)
+{
+	size_t used = format_width(p->names[0]) + strlen(JOINT CUT);
+	uint32_t n = p->n_names;
+
+	while (n > 1) {
+		used += strlen(JOINT) + format_width(p->names[n - 1]);
+		if (used > room && n < p->n_names)
+			break;
+		n--;
+	}
+	return n;
+}
+
+static void print_names(const struct printing *p, size_t used)
+{
+	size_t room = p->v->width > used ? p->v->width - used : 0;
+	uint32_t from = p->v->width ? last_names(p, room) : 1;
+	_free_ char *text = NULL;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	if (!to)
+		return;
+	fputs(p->names[0], to);
+	if (from > 1)
+		fputs(JOINT CUT, to);
+	for (uint32_t i = from; i < p->n_names; i++)
+		fprintf(to, JOINT "%s", p->names[i]);
+	if (fclose(to))
+		return;
+	if (p->v->width && format_width(text) > room)
+		fprintf(p->out, "%.*s" CUT "\n",
+			(int)format_fit(text, room > strlen(CUT) ? room - strlen(CUT) : 0), text);
+	else
+		fprintf(p->out, "%s\n", text);
+}
+
+static void print_value(const struct printing *p, const struct sample_sum *sum)
+{
+	char buf[FORMAT_MAX];
+
+	fprintf(p->out, "%*s  ", VALUE_COLUMNS,
+		sum->n ? functions_format(buf, p->v->cause, sum->value) : "");
+}
+
+/* Print the line of a node and those that it hands on to; the last of these. */
+static uint32_t print_line(struct printing *p, uint32_t node, uint32_t depth)
+{
+	const struct sample_sum *total = &p->nodes->at[node].total;
+	uint32_t indent = depth < INDENT_MOST ? depth : INDENT_MOST, next;
+	bool only_leads = false;
+	char buf[FORMAT_MAX];
+
+	forget_names(p);
+	if (add_node(p, node, &only_leads))
+		return CALL_NONE;
+	while ((next = handed_on(p, node)) != CALL_NONE) {
+		node = next;
+		if (add_node(p, node, &only_leads))
+			return CALL_NONE;
+	}
+	print_value(p, total);
+	if (p->v->direction == FUNCTIONS_DOWN)
+		print_value(p, &p->nodes->at[node].self);
+	fprintf(p->out, "%5s  %*s", format_percent(buf, total->value, p->v->tree->all.value),
+		(int)indent, "");
+	print_names(p,
+		    (VALUE_COLUMNS + 2) * (1 + (p->v->direction == FUNCTIONS_DOWN)) + 7 + indent);
+	return node;
+}
+
+/*
+ * The children of `node`. A tree is as deep as a stack at most (TRACE_STACK_DEPTH_MAX), so a
+ * recursion does no harm.
+ */
+static int print_children(struct printing *p, uint32_t node, uint32_t depth)
+{
+	int err = 0;
+
+	for (uint32_t i = p->order.first[node]; i < p->order.first[node + 1] && !err; i++) {
+		uint32_t child = p->order.at[i];
+
+		if (p->nodes->at[child].total.value < p->v->least)
+			break;
+		child = print_line(p, child, depth);
+		err = child == CALL_NONE ? -ENOMEM : ferror(p->out) ? -EIO : 0;
+		err = err ?: print_children(p, child, depth + 1);
+	}
+	return err;
+}
+
+int call_tree_text(FILE *out, const struct functions_view *v)
+{
+	__cleanup(printing__clear) struct printing p = {
+		.out = out, .v = v, .nodes = &v->tree->down};
+	_call_nodes_ struct call_nodes up = {};
+	int err = 0;
+
+	if (v->direction == FUNCTIONS_UP) {
+		err = call_tree__callers(v->tree, v->least, &up);
+		p.nodes = &up;
+	}
+	err = err ?: call_order__make(&p.order, p.nodes, &v->tree->functions);
+	if (err)
+		return err;
+	if (v->direction == FUNCTIONS_UP)
+		fprintf(out, "%*s  %5s  function, and below it its callers\n", VALUE_COLUMNS,
+			"self", "%");
+	else
+		fprintf(out, "%*s  %*s  %5s  function, or [query]\n", VALUE_COLUMNS, "total",
+			VALUE_COLUMNS, "self", "%");
+	return print_children(&p, p.nodes->n, 0);
+}
