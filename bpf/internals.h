@@ -344,7 +344,13 @@ static __always_inline int internals_mapped_file(struct task_struct *task,
 
 /* A bit of file_system_type.fs_flags: its files are on a disk. */
 #define FS_REQUIRES_DEV 1
-/* Numbers in super_block.s_magic. FUSE may have a disk too, and its server beside it. */
+/* The type of a file in inode.i_mode. */
+#define FILE_TYPE    0170000
+#define FILE_REGULAR 0100000
+/*
+ * Numbers in super_block.s_magic. /dev has the first, too, and its devices serve their pages. FUSE
+ * may have a disk too, and its server beside it.
+ */
 #define TMPFS_MAGIC	 0x01021994
 #define FUSE_SUPER_MAGIC 0x65735546
 
@@ -354,6 +360,7 @@ static __always_inline int internals_mapped_file(struct task_struct *task,
 	 bpf_core_field_exists(struct vm_area_struct, vm_file) &&            \
 	 bpf_core_field_exists(struct file, f_inode) &&                      \
 	 bpf_core_field_exists(struct inode, i_sb) &&                        \
+	 bpf_core_field_exists(struct inode, i_mode) &&                      \
 	 bpf_core_field_exists(struct super_block, s_magic) &&               \
 	 bpf_core_field_exists(struct super_block, s_type) &&                \
 	 bpf_core_field_exists(struct file_system_type, fs_flags))
@@ -371,6 +378,7 @@ static long internals_note_backing(struct task_struct *task, struct vm_area_stru
 				   struct backing *b)
 {
 	struct super_block *sb;
+	struct inode *inode;
 	struct file *file;
 
 	if (!internals_has_backing() || b->end > vma->vm_end)
@@ -382,8 +390,9 @@ static long internals_note_backing(struct task_struct *task, struct vm_area_stru
 		b->is_local = 1;
 		return 0;
 	}
-	sb = file->f_inode->i_sb;
-	b->is_local = sb->s_magic == TMPFS_MAGIC ||
+	inode = file->f_inode;
+	sb = inode->i_sb;
+	b->is_local = (sb->s_magic == TMPFS_MAGIC && (inode->i_mode & FILE_TYPE) == FILE_REGULAR) ||
 		      (sb->s_magic != FUSE_SUPER_MAGIC && sb->s_type->fs_flags & FS_REQUIRES_DEV);
 	return 0;
 }

@@ -151,6 +151,7 @@ struct timespec64 {
 };
 
 struct inode {
+	unsigned short i_mode;
 	unsigned long i_ino;
 	long long i_size;
 	struct super_block *i_sb;

@@ -44,9 +44,11 @@
  *   PN QN         touches N pages, sleeps N microseconds, in a chain of calls
  *   U             lists this thread's switches up to now: "pid tid switches ns voluntary
  *                 involuntary"
- *   @N            is user N from now on, and texts of labels are in pages of the program's file
- * that are not there; &N of another file ~             later spans of this thread are counted, not
- * listed: "pid tid total N" y             ends the thread; qN exits; kN raises a signal
+ *   @N            is user N from now on, and texts of labels are in pages of the program's
+ *                 file that are not there
+ *   &N            the same, of another file
+ *   ~             later spans of this thread are counted, not listed: "pid tid total N"
+ *   y             ends the thread; qN exits; kN raises a signal
  */
 #include <setjmp.h>
 #include <pthread.h>

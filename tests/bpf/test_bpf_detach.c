@@ -59,6 +59,21 @@ static uint64_t offset_of_pass(void)
 	return 0;
 }
 
+static void await_fault(pid_t pid)
+{
+	char path[32], where[64] = "";
+
+	snprintf(path, sizeof(path), "/proc/%d/wchan", (int)pid);
+	for (int tries = 0; tries < 60000 && !strstr(where, "userfault"); tries++) {
+		_fclose_ FILE *f = fopen(path, "re");
+
+		if (!f || !fgets(where, sizeof(where), f))
+			*where = 0;
+		usleep(1000);
+	}
+	assert_non_null(strstr(where, "userfault"));
+}
+
 /* A process that waits for ever at its first instruction there. -1: this kernel has no userfaultfd.
  */
 static pid_t start_waiter(void)
@@ -93,8 +108,7 @@ static pid_t start_waiter(void)
 	assert_int_equal(read(ready[0], &byte, 1), 1);
 	close(ready[0]);
 	munmap(at, PAGE);
-	/* It waits within a few instructions. */
-	usleep(100000);
+	await_fault(pid);
 	return pid;
 }
 

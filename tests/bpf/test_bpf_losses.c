@@ -35,7 +35,6 @@ static void labels_that_cannot_be_sent_are_counted(void **state)
 	assert_int_equal(c.got.n_labels, 0);
 }
 
-/* Here the ring has room again for the spans. */
 /* As capture_script(), of a process that becomes another user, and has an account all the same. */
 static void capture_user(struct capture *c, const char *script)
 {
@@ -83,6 +82,7 @@ static void a_label_in_another_file_is_lost(void **state)
 	assert_int_equal(c.counters[WIRE_COUNT_NO_LABEL], 1);
 }
 
+/* Here the ring has room again for the spans. */
 static void a_span_without_its_label_says_so(void **state)
 {
 	_capture_ struct capture c = CAPTURE_NONE;

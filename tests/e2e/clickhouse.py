@@ -149,8 +149,8 @@ def one(t):
     return Server(t, "one", free_ports(3)).start().ready()
 
 
-def start_zookeeper(t, port):
-    where = t.path("zookeeper")
+def start_zookeeper(t, port, which):
+    where = t.path("zookeeper" + which)
     os.makedirs(where)
     config = os.path.join(where, "zoo.cfg")
     with open(config, "w") as f:
@@ -165,14 +165,14 @@ def start_zookeeper(t, port):
                        cwd=where, stdout=said, stderr=said)
 
 
-def two(t):
+def two(t, which=""):
     """Two servers, the replicas of one shard of CLUSTER, and their ZooKeeper; all answer."""
     root()
     zookeeper, *ports = free_ports(7)
-    servers = {"a": ports[:3], "b": ports[3:]}
+    servers = {"a" + which: ports[:3], "b" + which: ports[3:]}
     replicas = "".join("<replica><host>127.0.0.1</host><port>%d</port></replica>" % tcp
                        for _, tcp, _ in servers.values())
-    start_zookeeper(t, zookeeper)
+    start_zookeeper(t, zookeeper, which)
     lab.wait_for("ZooKeeper", lambda: answers(zookeeper))
     started = [Server(t, name, held, REPLICAS.format(
         zookeeper=zookeeper, name=name, cluster=CLUSTER, replicas=replicas)).start()

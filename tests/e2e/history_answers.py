@@ -28,6 +28,7 @@ QUESTIONS = (
     ("trend", "--query", "typeck", "--metric", "count"),
     ("trend", "--crate", "codec", "--query", "mir_borrowck"),
     ("trend", "--item", "codec::main_part"),
+    ("trend", "--llvm", "codec::main_part"),
     ("history", "diff", "--metric", "count", BASE, NEW),
     ("history", "diff", BASE, NEW),
     ("history", "check", "--commit", NEW, "--against", "main", "--metric", "count",

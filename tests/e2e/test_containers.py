@@ -4,6 +4,7 @@
 import glob
 import json
 import os
+import shutil
 import signal
 
 import lab
@@ -60,12 +61,17 @@ def let_go_on(t, profiler):
     t.write("target/source", "")
 
 
+def compilers(document):
+    """But for the first one, whose library may have no probes yet."""
+    return [p for p in document["processes"] if p["queries"] and p["crate"] != "first"]
+
+
 def assert_equal(t, trace):
     """Every compiler of the container is recorded, with the executions of its own profile."""
     assert not os.listdir(t.path("root")), "the mounts are to be seen from here"
     document = t.report(trace)
     assert document["lost"] == 0, document["losses"]
-    processes = {p["crate"]: p for p in document["processes"] if p["queries"] and p["crate"] != "first"}
+    processes = {p["crate"]: p for p in compilers(document)}
     assert not [p for p in processes.values() if p["attached_late"]]
     # Inside, processes have other numbers.
     truth = {crate_of(path): Profile.read(path).counts()
@@ -93,18 +99,14 @@ def test_a_wrapper_that_runs_cargo_in_a_container(t):
     return said
 
 
-@lab.alone("a compiler of another test that is gone has no control group any more")
-@lab.each("--pid", "--cgroup")
-def test_a_container_that_something_else_started(t, option):
-    """As a daemon starts it: it does not run below the command or the recording."""
-    t.need_capture()
+def record_started(t, option):
     go = t.path("go")
     os.mkfifo(go)
     with t.control_group(lab.remove_group) as group:
         argv, env = container(t, "echo $$ >%s/cgroup.procs\nread _ <%s" % (group, go))
         started = t.start_plain(argv, env=env)
         of = str(started.pid) if option == "--pid" else group
-        profiler = t.start_qprof(*QUERIES, "-o", t.path("trace.qpt"), option, of)
+        profiler = t.start_qprof(*QUERIES, "--force", "-o", t.path("trace.qpt"), option, of)
         lab.wait_for("the recording", lambda: lab.begun(profiler))
         with open(go, "w") as f:
             f.write("\n")
@@ -115,4 +117,18 @@ def test_a_container_that_something_else_started(t, option):
             profiler.send_signal(signal.SIGINT)
         _, err = profiler.communicate(timeout=lab.TIMEOUT)
         lab.check_end(profiler.returncode, err.decode())
+
+
+@lab.alone("a compiler of another test that is gone has no control group any more")
+@lab.each("--pid", "--cgroup")
+def test_a_container_that_something_else_started(t, option):
+    """As a daemon starts it: it does not run below the command or the recording."""
+    t.need_capture()
+    for _ in range(5):
+        record_started(t, option)
+        # Nothing follows a compiler before it has mapped its library, and then it may run on for a while.
+        if not any(p["attached_late"] for p in compilers(t.report(t.path("trace.qpt")))):
+            break
+        shutil.rmtree(t.path("target"))
+        os.unlink(t.path("go"))
     return assert_equal(t, t.path("trace.qpt"))

@@ -7,7 +7,7 @@
  */
 #include <errno.h>
 
-#include "tracks/library.h"
+#include "tracks/arguments.h"
 #include "fuzz.h"
 
 #define ASKED 512

@@ -136,6 +136,37 @@ static void what_one_trace_does_not_know_has_no_rows(void **state)
 	}
 }
 
+/* A compiler that hides LLVM in its own library has no sample in it. */
+static void a_hidden_llvm_is_not_one_that_does_nothing(void **state)
+{
+	static char why[] = "LLVM is a part of the compiler";
+	const struct compare_rules rules = {.min_ns = 5 * MS};
+
+	for (int hidden = 0; hidden < 2; hidden++) {
+		const struct trace_process process = {.no_llvm = hidden ? why : NULL};
+		const struct trace_sample sample = {.value = 1, .cause = TRACE_SAMPLE_CPU};
+		const struct llvm_source source = {};
+		const struct stack_source stacks = {};
+		const struct trace_texts texts = {};
+		_sampled_build_ struct sampled_build b = {};
+		_compare_result_ struct compare_result r;
+		_compare_ struct compare *c;
+		_llvm_ struct llvm *l = NULL;
+
+		llvm_build__make(&b, 0, true);
+		assert_int_equal(llvm__new(&source, &stacks, &texts, &l), 0);
+		assert_int_equal(llvm__process(l, &process), 0);
+		assert_int_equal(llvm__sample(l, &sample), 0);
+		assert_int_equal(compare__new(1, 1, &c), 0);
+		add_traces(c, COMPARE_BASE, 1, true, 0, 0);
+		assert_int_equal(compare__llvm(c, COMPARE_NEW, l), 0);
+		assert_int_equal(
+			compare__trace(c, COMPARE_NEW, b.model.summary, &b.model.options.texts), 0);
+		assert_int_equal(compare__result(c, &rules, &r), 0);
+		assert_int_equal(r.has_llvm, !hidden);
+	}
+}
+
 static void a_trace_too_many_is_an_error(void **state)
 {
 	_sampled_build_ struct sampled_build b = {};
@@ -153,6 +184,7 @@ int main(void)
 		cmocka_unit_test(llvms_time_is_paired_by_name),
 		cmocka_unit_test(rows_of_llvm_can_be_summed),
 		cmocka_unit_test(what_one_trace_does_not_know_has_no_rows),
+		cmocka_unit_test(a_hidden_llvm_is_not_one_that_does_nothing),
 		cmocka_unit_test(a_trace_too_many_is_an_error),
 	};
 

@@ -178,6 +178,7 @@ static void foreign_locks_are_no_recordings(void **state)
 	one = mark(41, 1);
 	all = mark(0, 0);
 	assert_int_equal(recordings__beside(fake_root, &n), 0);
+	assert_int_equal(n, 1);
 	close(all);
 	assert_int_equal(recordings__beside(fake_root, &n), 0);
 	assert_int_equal(n, 1);

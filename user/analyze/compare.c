@@ -292,7 +292,8 @@ int compare__llvm(struct compare *c, enum compare_side side, struct llvm *l)
 
 	if (err)
 		return err;
-	c->with_llvm += rows.unknown == LLVM_KNOWN || rows.unknown == LLVM_NOT_RUN;
+	/* Hidden in the compiler's library, LLVM is not seen to run. */
+	c->with_llvm += rows.unknown == LLVM_KNOWN || (rows.unknown == LLVM_NOT_RUN && !rows.why);
 	c->any_llvm |= rows.unknown == LLVM_KNOWN;
 	for (uint32_t i = 0; i < rows.n_passes && !err; i++)
 		err = add_llvm(c, side, COMPARE_OF_PASSES, rows.passes[i].name,

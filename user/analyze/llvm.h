@@ -153,10 +153,14 @@ int llvm__rows(struct llvm *l, bool (*wants)(const void *ctx, const char *name),
 	       struct llvm_rows *out);
 
 /*
- * The same of some processes alone: of each whether it is one, by its index. Likewise nothing for
- * no function is in the rows.
+ * The same in groups of processes, without what is for no function. `groups` has the group of each
+ * process, by its index. `fn` is called for each group that LLVM did something for; an error of it
+ * ends that. The time is that of sorting what LLVM did, however many groups there are.
  */
-int llvm__rows_of(struct llvm *l, const bool *processes, uint32_t n, struct llvm_rows *out);
+#define LLVM_NO_GROUP UINT32_MAX
+typedef int (*llvm_group_fn)(void *ctx, uint32_t group, const struct llvm_rows *rows);
+int llvm__rows_by_group(struct llvm *l, const uint32_t *groups, uint32_t n, llvm_group_fn fn,
+			void *ctx);
 
 void llvm_rows__clear(struct llvm_rows *rows);
 #define _llvm_rows_ __cleanup(llvm_rows__clear)

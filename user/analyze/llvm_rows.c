@@ -27,8 +27,9 @@ struct making {
 	struct llvm *of;
 	bool (*wants)(const void *ctx, const char *name);
 	const void *ctx;
-	const bool *processes; /* by index; NULL: all are wanted */
-	uint32_t n_processes;
+	const struct llvm_cell *cells; /* that are asked for */
+	uint32_t n_cells;
+	bool is_group; /* of processes */
 	struct llvm_rows *rows;
 	uint32_t passes_capacity, functions_capacity, generics_capacity, rests_capacity;
 	TABLE(struct named) named; /* by string of the symbol */
@@ -321,13 +322,10 @@ static int add_function_time(struct making *m, const struct llvm_cell *cell, boo
 
 static int add_cells(struct making *m)
 {
-	for (uint32_t i = 0; i < m->of->cells.n; i++) {
-		const struct llvm_cell *cell = &m->of->cells.at[i];
+	for (uint32_t i = 0; i < m->n_cells; i++) {
+		const struct llvm_cell *cell = &m->cells[i];
 		bool wanted = !m->wants;
 
-		if (m->processes &&
-		    (cell->process >= m->n_processes || !m->processes[cell->process]))
-			continue;
 		if (cell->at.entry.function != TRACE_NO_STRING &&
 		    add_function_time(m, cell, &wanted))
 			return -ENOMEM;
@@ -425,7 +423,7 @@ static int add_rests(struct making *m)
 {
 	struct llvm_rows *rows = m->rows;
 
-	for (uint32_t i = 0; i < m->of->rests.n && !m->wants && !m->processes; i++) {
+	for (uint32_t i = 0; i < m->of->rests.n && !m->wants && !m->is_group; i++) {
 		const struct llvm_rest_sum *sum = &m->of->rests.at[i];
 		struct llvm_rest row = {
 			.name = rest_name(m->of, sum->key),
@@ -501,8 +499,9 @@ static int make(const struct making *asked)
 	struct llvm_rows *out = m.rows;
 	int err;
 
-	*out = (struct llvm_rows){
-		.totals = m.of->totals, .unknown = unknown_of(m.of), .why = why_unknown(m.of)};
+	*out = (struct llvm_rows){.totals = m.of->totals, .unknown = unknown_of(m.of)};
+	if (!m.is_group)
+		out->why = why_unknown(m.of);
 	err = add_cells(&m) ?: add_rests(&m);
 	if (err)
 		return err;
@@ -516,13 +515,48 @@ static int make(const struct making *asked)
 int llvm__rows(struct llvm *l, bool (*wants)(const void *ctx, const char *name), const void *ctx,
 	       struct llvm_rows *out)
 {
-	return make(&(struct making){.of = l, .wants = wants, .ctx = ctx, .rows = out});
+	return make(&(struct making){.of = l,
+				     .wants = wants,
+				     .ctx = ctx,
+				     .cells = l->cells.at,
+				     .n_cells = l->cells.n,
+				     .rows = out});
 }
 
-int llvm__rows_of(struct llvm *l, const bool *processes, uint32_t n, struct llvm_rows *out)
+static int by_group(const void *a, const void *b, void *groups)
 {
-	return make(
-		&(struct making){.of = l, .processes = processes, .n_processes = n, .rows = out});
+	const struct llvm_cell *x = a, *y = b;
+	const uint32_t *of = groups;
+
+	return (of[x->process] > of[y->process]) - (of[x->process] < of[y->process]);
+}
+
+int llvm__rows_by_group(struct llvm *l, const uint32_t *groups, uint32_t n, llvm_group_fn fn,
+			void *ctx)
+{
+	_free_ struct llvm_cell *cells = calloc(l->cells.n + 1UL, sizeof(*cells));
+	uint32_t n_cells = 0, end;
+	int err = cells ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < l->cells.n && !err; i++)
+		if (l->cells.at[i].process < n && groups[l->cells.at[i].process] != LLVM_NO_GROUP)
+			cells[n_cells++] = l->cells.at[i];
+	if (n_cells)
+		qsort_r(cells, n_cells, sizeof(*cells), by_group, (void *)groups);
+	for (uint32_t i = 0; i < n_cells && !err; i = end) {
+		_llvm_rows_ struct llvm_rows rows = {};
+		uint32_t group = groups[cells[i].process];
+
+		for (end = i; end < n_cells && groups[cells[end].process] == group;)
+			end++;
+		err = make(&(struct making){.of = l,
+					    .cells = &cells[i],
+					    .n_cells = end - i,
+					    .is_group = true,
+					    .rows = &rows});
+		err = err ?: fn(ctx, group, &rows);
+	}
+	return err;
 }
 
 void llvm_rows__clear(struct llvm_rows *rows)

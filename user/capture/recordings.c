@@ -15,8 +15,6 @@
 #define PROGRAM "qprof-bpf"
 /* Of one process, that it writes. */
 #define FILES_MAX 256
-/* Anybody may have many locks; the kernel takes longer for a line the more precede it. */
-#define LOCKS_MAX 8192
 
 /* `process` is /proc/PID. */
 static bool is_ours(const char *process)
@@ -143,7 +141,8 @@ static bool is_trusted(const char *process)
 	return false;
 }
 
-int recordings__find(const char *root, struct recordings *r)
+/* Of all processes, or of those that are trusted. */
+static int find_all(const char *root, bool trusted, struct recordings *r)
 {
 	_free_ char *pattern = NULL;
 	glob_t found = {};
@@ -159,19 +158,25 @@ int recordings__find(const char *root, struct recordings *r)
 		const char *process = found.gl_pathv[i];
 		pid_t pid = atoi(strrchr(process, '/') + 1);
 
-		if (pid != getpid() && is_ours(process))
+		if (pid != getpid() && is_ours(process) && (!trusted || is_trusted(process)))
 			err = look_at(r, root, process, pid);
 	}
 	globfree(&found);
 	return err;
 }
 
+int recordings__find(const char *root, struct recordings *r)
+{
+	return find_all(root, false, r);
+}
+
 /* ---- Beside ours ----------------------------------------------------------------------------- */
 
 /*
  * Each recording has a lock on the byte of its pid, in a file that every machine has that can
- * record. Anybody may have locks there: so many are looked at. /proc/locks has them too, but to
- * open it waits for a grace period of the kernel, some 16 ms.
+ * record; another network namespace has another one. Anybody may have locks there: so many are
+ * looked at. /proc/locks has them too, but to open it waits for a grace period of the kernel, some
+ * 16 ms.
  */
 #define MARKED_FILE "/sys/kernel/btf/vmlinux"
 #define MARKS_MOST  256
@@ -196,8 +201,11 @@ struct range {
 	off_t first, end;
 };
 
-/* The kernel shows one lock of a range, and not the first: then look before and behind it. */
-static size_t find_marks(int fd, pid_t pids[MARKS_MOST])
+/*
+ * The kernel shows one lock of a range, and not the first: then look before and behind it. *all:
+ * there are no more. A lock of more than a byte is no mark, and hides those within.
+ */
+static size_t find_marks(int fd, pid_t pids[MARKS_MOST], bool *all)
 {
 	struct range left[MARKS_MOST + 2] = {{1, (off_t)INT_MAX + 1}};
 	size_t n_left = 1, n = 0;
@@ -210,13 +218,15 @@ static size_t find_marks(int fd, pid_t pids[MARKS_MOST])
 		    lock_range(fd, F_OFD_GETLK, F_WRLCK, r.first, r.end - r.first, &lock) ||
 		    lock.l_type == F_UNLCK)
 			continue;
-		/* No mark, but it may hide some. */
-		if (lock.l_start < r.first)
-			lock.l_start = r.first;
+		if (lock.l_len != 1) {
+			n_left = 1;
+			break;
+		}
 		pids[n++] = (pid_t)lock.l_start;
 		left[n_left++] = (struct range){r.first, lock.l_start};
 		left[n_left++] = (struct range){lock.l_start + 1, r.end};
 	}
+	*all = !n_left;
 	return n;
 }
 
@@ -226,13 +236,16 @@ static int find_marked(const char *root, struct recordings *r)
 	pid_t pids[MARKS_MOST];
 	char path[PATH_MAX];
 	_close_ int fd = -1;
+	bool all = true;
 	size_t n;
 	int err = 0;
 
 	*r = (struct recordings){};
 	snprintf(path, sizeof(path), "%s" MARKED_FILE, root);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd >= 0 ? find_marks(fd, pids) : 0;
+	n = fd >= 0 ? find_marks(fd, pids, &all) : 0;
+	if (!all)
+		return find_all(root, true, r);
 	for (size_t i = 0; i < n && !err; i++) {
 		snprintf(path, sizeof(path), "%s/proc/%d", root, (int)pids[i]);
 		if (pids[i] != getpid() && is_ours(path) && is_trusted(path))

@@ -54,6 +54,7 @@ struct sampled_file {
 	bool refused;	     /* no table was taken, as there was no room */
 	uint32_t bytes;	     /* of its table; refused: that it would take */
 	uint32_t n_holders;  /* processes that have mapped it */
+	bool was_held;	     /* there was one */
 	uint64_t used;	     /* when it was found last: see sampled_files.ticks */
 	uint64_t refused_at; /* as sampled_files.n_released */
 	struct unwind_job *job;
@@ -240,7 +241,7 @@ static bool remove_file(struct sampled_files *f, uint32_t number)
 	if (!s)
 		return false;
 	/* Stacks that were taken while it was mapped end in it. */
-	f->n_lost += s->stage == SAMPLED_QUEUED;
+	f->n_lost += s->stage == SAMPLED_QUEUED && s->was_held;
 	library_file__free(s->file);
 	sample_tables__remove(f->tables, number);
 	free(s->no_llvm);
@@ -455,8 +456,11 @@ static void begin(struct sampled_files *f, uint32_t at)
 {
 	struct sampled_file *s = f->items[at];
 	_unwind_table_ struct unwind_table *t = NULL;
-	int err = unwind_job__begin(s->file, f->nice, !s->foreign, &t, &s->job);
+	int err;
 
+	/* It must not make room for itself. */
+	s->stage = SAMPLED_MAKING;
+	err = unwind_job__begin(s->file, f->nice, !s->foreign, &t, &s->job);
 	if (!err && s->job)
 		err = epoll_watch(f->epoll, unwind_job__fd(s->job));
 	if (err || t) {
@@ -464,7 +468,6 @@ static void begin(struct sampled_files *f, uint32_t at)
 		take_table(f, at, err, t);
 		return;
 	}
-	s->stage = SAMPLED_MAKING;
 	f->n_making++;
 }
 
@@ -644,6 +647,14 @@ static void retry(struct sampled_files *f, uint32_t number, struct library_file 
 	f->n_lost--;
 }
 
+/* The caller, who may hold this file then, has its number: it makes no room for others. */
+static void begin_queued_but(struct sampled_files *f, uint32_t number)
+{
+	f->items[number - 1]->n_holders++;
+	begin_queued(f);
+	f->items[number - 1]->n_holders--;
+}
+
 int sampled_files__add(struct sampled_files *f, struct library_file *file, uid_t user,
 		       uint32_t *number)
 {
@@ -658,7 +669,7 @@ int sampled_files__add(struct sampled_files *f, struct library_file *file, uid_t
 	*number = number_of(f, id);
 	if (*number) {
 		retry(f, *number, file);
-		begin_queued(f);
+		begin_queued_but(f, *number);
 		return 0;
 	}
 	err = add(f, &new, number);
@@ -666,13 +677,14 @@ int sampled_files__add(struct sampled_files *f, struct library_file *file, uid_t
 		return err;
 	f->items[*number - 1]->file = library_file__ref(file);
 	err = f->sink->file ? f->sink->file(f->sink->ctx, *number, file) : 0;
-	begin_queued(f);
+	begin_queued_but(f, *number);
 	return err;
 }
 
 void sampled_files__hold(struct sampled_files *f, uint32_t number)
 {
 	f->items[number - 1]->n_holders++;
+	f->items[number - 1]->was_held = true;
 }
 
 void sampled_files__release(struct sampled_files *f, uint32_t number)

@@ -6,7 +6,7 @@
  *   "qprofpln"
  *   bytes of the library (u64), CRC-32 of all of them, CRC-32 of what follows (u32 each)
  *   bytes of the plan (u64)
- *   the plan (plan/codec.h), then the tables of its code (unwind/load.h)
+ *   the plan (plan/codec.h), then the tables of its code (unwind/job.h)
  *
  * It is read by the state of the code that wrote it, and by no other.
  */

@@ -45,7 +45,11 @@ void out__limit(struct out *o, uint64_t most)
 	o->most = most;
 }
 
-void out__packs(struct out *o, size_t bytes)
+/*
+ * Count `bytes` that are compressed before they are written. The limit also applies to a sixteenth
+ * of their sum, because compressing takes time; only data made for it compresses better.
+ */
+static void out__packs(struct out *o, size_t bytes)
 {
 	o->packed += bytes;
 	if (o->packed / 16 > o->most)

@@ -22,12 +22,6 @@ int out__new(int fd, struct out **o);
 /* Set the limit to `most` bytes. UINT64_MAX, the initial value, is no limit. */
 void out__limit(struct out *o, uint64_t most);
 
-/*
- * Count `bytes` that are compressed before they are written. The limit also applies to a sixteenth
- * of their sum, because compressing takes time; only data made for it compresses better.
- */
-void out__packs(struct out *o, size_t bytes);
-
 /* On failure these set out__error(), and nothing is written after that. */
 void out__bytes(struct out *o, const void *data, size_t size);
 void out__text(struct out *o, const char *text);

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/format.h"
+#include "base/table.h"
 
 /* The sum over all processes of a crate, of a query or an item. */
 struct sum {
@@ -348,18 +349,58 @@ static int add_llvm(struct sums *s, struct history_rows *rows, const char *crate
 	return sum.name ? array__add(&s->at, &s->n, &s->capacity, &sum) : -ENOMEM;
 }
 
-/* What LLVM did in the compiles of one crate. */
-static int add_llvm_of(struct sums *s, struct history_rows *rows, const struct model *m,
-		       const char *crate, const bool *processes)
-{
-	_llvm_rows_ struct llvm_rows of = {};
-	int err = llvm__rows_of(m->llvm, processes, summary__n_processes(m->summary), &of);
+/* Crates by number; equal names are one text. */
+struct crate_number {
+	const char *crate;
+};
 
-	for (uint32_t i = 0; i < of.n_generics && !err; i++)
-		err = add_llvm(s, rows, crate, false, of.generics[i].path, &of.generics[i].self);
-	for (uint32_t i = 0; i < of.n_passes && !err; i++)
-		err = add_llvm(s, rows, crate, true, of.passes[i].name, &of.passes[i].self);
+struct llvm_sums {
+	struct sums sums;
+	struct history_rows *rows;
+	TABLE(struct crate_number) crates;
+};
+
+/* What LLVM did in the compiles of one crate. */
+static int add_llvm_of(void *ctx, uint32_t number, const struct llvm_rows *of)
+{
+	struct llvm_sums *s = ctx;
+	const char *crate = s->crates.at[number].crate;
+	int err = 0;
+
+	for (uint32_t i = 0; i < of->n_generics && !err; i++)
+		err = add_llvm(&s->sums, s->rows, crate, false, of->generics[i].path,
+			       &of->generics[i].self);
+	for (uint32_t i = 0; i < of->n_passes && !err; i++)
+		err = add_llvm(&s->sums, s->rows, crate, true, of->passes[i].name,
+			       &of->passes[i].self);
 	return err;
+}
+
+static void llvm_sums__clear(struct llvm_sums *s)
+{
+	sums__destroy(&s->sums);
+	table__destroy(&s->crates);
+}
+
+/* The number of the crate of each process; the caller frees it. */
+static uint32_t *number_crates(struct llvm_sums *s, const char *const *crates, uint32_t n)
+{
+	uint32_t *numbers = calloc(n + 1UL, sizeof(*numbers));
+
+	for (uint32_t i = 0; i < n && numbers; i++) {
+		const struct crate_number *of = NULL;
+
+		numbers[i] = LLVM_NO_GROUP;
+		if (!crates[i])
+			continue;
+		of = table__get(&s->crates, (uintptr_t)crates[i], .crate = crates[i]);
+		if (!of) {
+			free(numbers);
+			return NULL;
+		}
+		numbers[i] = (uint32_t)(of - s->crates.at);
+	}
+	return numbers;
 }
 
 static int put_llvm(struct history_rows *rows, const struct sum *s)
@@ -385,28 +426,21 @@ static int put_llvm(struct history_rows *rows, const struct sum *s)
 int crate_sums__llvm(struct history_rows *rows, const struct model *m, const char *const *crates)
 {
 	uint32_t n = summary__n_processes(m->summary), functions = 0;
-	_free_ bool *processes = calloc(n + 1UL, sizeof(*processes));
-	_free_ bool *seen = calloc(n + 1UL, sizeof(*seen));
-	_sums_ struct sums sums = {};
-	int err = processes && seen ? 0 : -ENOMEM;
+	__cleanup(llvm_sums__clear) struct llvm_sums s = {.rows = rows};
+	_free_ uint32_t *numbers = m->llvm ? number_crates(&s, crates, n) : NULL;
+	const struct sum *at;
+	int err = m->llvm && !numbers ? -ENOMEM : 0;
 
-	/* Equal names are one text. */
-	for (uint32_t i = 0; i < n && m->llvm && !err; i++) {
-		if (!crates[i] || seen[i])
-			continue;
-		for (uint32_t k = 0; k < n; k++) {
-			processes[k] = crates[k] == crates[i];
-			seen[k] |= processes[k];
-		}
-		err = add_llvm_of(&sums, rows, m, crates[i], processes);
-	}
-	merge(&sums);
-	for (uint32_t i = 0; i < sums.n && !err; i++) {
-		if (!i || sums.at[i].crate != sums.at[i - 1].crate)
+	if (numbers)
+		err = llvm__rows_by_group(m->llvm, numbers, n, add_llvm_of, &s);
+	merge(&s.sums);
+	at = s.sums.at;
+	for (uint32_t i = 0; i < s.sums.n && !err; i++) {
+		if (!i || at[i].crate != at[i - 1].crate)
 			functions = 0;
-		functions += !sums.at[i].is_activity;
-		if (sums.at[i].is_activity || functions <= HISTORY_FUNCTIONS)
-			err = put_llvm(rows, &sums.at[i]);
+		functions += !at[i].is_activity;
+		if (at[i].is_activity || functions <= HISTORY_FUNCTIONS)
+			err = put_llvm(rows, &at[i]);
 	}
 	return err;
 }

@@ -279,7 +279,8 @@ CLI_COMMANDS(CLI_TABLE)
 		.positive = true, \
 		.help = "Sample the stacks of the compilers' threads, HZ times for each " \
 			"second of their CPU time: from 1 to 10000, or 251 if no number is " \
-			"given, as without this option, but where --events names all queries. " \
+			"given, as without this option, but where --events, --callers or --slow " \
+			"take probes in all queries. " \
 			"Samples show which functions run within a query, and in no query.", \
 	}, \
 	{ \

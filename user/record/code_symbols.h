@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The symbols of files with code, which all recorders of a session share. Those that a store holds
- * (unwind/load.h) are mapped. Others are read, and are in memory from the first look-up to the last
+ * (unwind/job.h) are mapped. Others are read, and are in memory from the first look-up to the last
  * user's end: rustc's library has 20 MB of them.
  */
 #ifndef QPROF_RECORD_CODE_SYMBOLS_H

@@ -5,7 +5,8 @@
  * last answer, and the item if that was one execution. In LLVM the function is the one of the crate
  * that it compiles.
  *
- * Memory: a few words for each compiler, and the names of at most NOW_SAMPLED_FUNCTIONS functions.
+ * Memory: a few words for each compiler, the names of at most NOW_SAMPLED_FUNCTIONS functions, and
+ * a number for each function that a pass of LLVM was seen with, QPT_LLVM_MAX at most.
  */
 #ifndef QPROF_RECORD_NOW_SAMPLED_H
 #define QPROF_RECORD_NOW_SAMPLED_H

@@ -41,6 +41,7 @@
 #define SERVICE_SECONDS 30
 /* The interval of drains when few records wait: it limits the delay of the live view. */
 #define DRAIN_MS 50
+
 struct capture {
 	const struct cli_record_options *opt;
 	recorder_report_fn report;

@@ -2,7 +2,8 @@
 /*
  * What LLVM does on a stopped thread: the pass and the function that its list of entries names,
  * found by the layout of its library, as the kernel half reads them at a sample (bpf/llvm.h). All
- * of it is the compiler's memory and may be anything: the same limits and checks hold here.
+ * of it is the compiler's memory and may be anything: the same limits and checks hold here. The
+ * first function of a component is not read.
  */
 #ifndef QPROF_STUCK_LLVM_H
 #define QPROF_STUCK_LLVM_H

@@ -28,7 +28,7 @@ bool stack_limits__allow(const struct stack_limits *limits, uint8_t kind, uint32
 	}
 }
 
-int stack_table__add_place(struct stack_table *t, uint8_t kind, uint32_t place)
+static int stack_table__add_place(struct stack_table *t, uint8_t kind, uint32_t place)
 {
 	const struct stack_place p = {.place = place, .kind = kind};
 
@@ -37,7 +37,11 @@ int stack_table__add_place(struct stack_table *t, uint8_t kind, uint32_t place)
 	return array__add(&t->places, &t->n_places, &t->places_capacity, &p);
 }
 
-int stack_table__add(struct stack_table *t, uint32_t parent, uint32_t place)
+/*
+ * For writers: add an entry below `parent`, which there is or which is TRACE_NO_STACK, at the place
+ * with a number that there is, or at a new one. 0; -E2BIG beyond what a trace may hold, or -ENOMEM.
+ */
+static int stack_table__add(struct stack_table *t, uint32_t parent, uint32_t place)
 {
 	const struct stack_place *at = &t->places[place];
 	const struct trace_stack entry = {
@@ -52,7 +56,11 @@ int stack_table__add(struct stack_table *t, uint32_t parent, uint32_t place)
 	return array__add(&t->entries, &t->n, &t->capacity, &entry);
 }
 
-uint32_t *stack_table__recent(struct stack_table *t, uint32_t parent)
+/*
+ * The list of recent places below `parent`, or below nothing with TRACE_NO_STACK; NULL without
+ * memory.
+ */
+static uint32_t *stack_table__recent(struct stack_table *t, uint32_t parent)
 {
 	const struct trace_stack *p = stack_table__get(t, parent);
 	uint32_t list = p ? (p->place + 512u * p->kind) % QPT_STACK_LISTS : 0;
@@ -62,7 +70,8 @@ uint32_t *stack_table__recent(struct stack_table *t, uint32_t parent)
 	return t->recent ? t->recent[list] : NULL;
 }
 
-uint32_t stack_table__expected(const struct stack_table *t, const uint32_t *recent)
+/* The location that a new one in this list is probably near to: mostly in the same function. */
+static uint32_t stack_table__expected(const struct stack_table *t, const uint32_t *recent)
 {
 	for (uint32_t i = 0; i < QPT_STACK_RECENT && recent[i]; i++)
 		if (t->places[recent[i] - 1].kind == TRACE_STACK_LOCATION)
@@ -70,7 +79,9 @@ uint32_t stack_table__expected(const struct stack_table *t, const uint32_t *rece
 	return t->last_new;
 }
 
-void stack_recent__put(uint32_t recent[QPT_STACK_RECENT], uint32_t at, uint32_t place)
+/* Put a place, by its number, in front of a list: it was at `at`, or the one that is there drops
+ * out. */
+static void stack_recent__put(uint32_t recent[QPT_STACK_RECENT], uint32_t at, uint32_t place)
 {
 	memmove(recent + 1, recent, at * sizeof(*recent));
 	recent[0] = place + 1;

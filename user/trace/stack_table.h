@@ -52,26 +52,6 @@ static inline const struct trace_stack *stack_table__get(const struct stack_tabl
 	return id - 1 < t->n ? &t->entries[id - 1] : NULL;
 }
 
-/*
- * For writers: add an entry below `parent`, which there is or which is TRACE_NO_STACK, at the place
- * with a number that there is, or at a new one. 0; -E2BIG beyond what a trace may hold, or -ENOMEM.
- */
-int stack_table__add(struct stack_table *t, uint32_t parent, uint32_t place);
-int stack_table__add_place(struct stack_table *t, uint8_t kind, uint32_t place);
-
-/*
- * The list of recent places below `parent`, or below nothing with TRACE_NO_STACK; NULL without
- * memory.
- */
-uint32_t *stack_table__recent(struct stack_table *t, uint32_t parent);
-
-/* The location that a new one in this list is probably near to: mostly in the same function. */
-uint32_t stack_table__expected(const struct stack_table *t, const uint32_t *recent);
-
-/* Put a place, by its number, in front of a list: it was at `at`, or the one that is there drops
- * out. */
-void stack_recent__put(uint32_t recent[QPT_STACK_RECENT], uint32_t at, uint32_t place);
-
 void stack_table__destroy(struct stack_table *t);
 
 /* Builds the STACKS chunks of a trace: finds an entry that there is, or adds it to the next one. */

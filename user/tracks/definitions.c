@@ -49,7 +49,8 @@ static int add_symbol(struct definitions *d, uint32_t symbol, const uint8_t *tex
 	return d->texts.failed || u64_map__put(&d->text_of, symbol, (uint32_t)at) ? -ENOMEM : 0;
 }
 
-const char *definitions__text(const struct definitions *d, uint32_t symbol)
+/* The text of a symbol, or NULL. */
+static const char *definitions__text(const struct definitions *d, uint32_t symbol)
 {
 	uint32_t at = u64_map__get(&d->text_of, symbol);
 
@@ -105,8 +106,9 @@ static bool read_row(const struct definitions *d, const struct plan_layout *l, u
 	return true;
 }
 
-const char *definitions__segment(const struct definitions *d, const struct plan_layout *l,
-				 const struct definition *of, char buf[PATHS_SEGMENT_MAX])
+/* The text that rustc prints behind the path of a definition's parent, in `buf`; NULL: unknown. */
+static const char *definitions__segment(const struct definitions *d, const struct plan_layout *l,
+					const struct definition *of, char buf[PATHS_SEGMENT_MAX])
 {
 	uint32_t symbol = definition__symbol(l, of);
 	const char *text = symbol == WIRE_TAG_UNKNOWN ? NULL : definitions__text(d, symbol);

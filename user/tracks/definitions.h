@@ -75,9 +75,6 @@ struct definitions {
 int definitions__add(struct definitions *d, const struct wire_piece *r);
 int definitions__add_symbols(struct definitions *d, const struct wire_symbols *r);
 
-/* The text of a symbol, or NULL. */
-const char *definitions__text(const struct definitions *d, uint32_t symbol);
-
 /* The parent of a definition, as paths.h has it. Only a root has none. */
 static inline uint32_t definition_parent(const struct plan_layout *l, const struct definition *of)
 {
@@ -87,10 +84,6 @@ static inline uint32_t definition_parent(const struct plan_layout *l, const stru
 		return PATHS_ROOT;
 	return root || of->parent == PATHS_ROOT ? PATHS_ROOT - 1 : of->parent;
 }
-
-/* The text that rustc prints behind the path of a definition's parent, in `buf`; NULL: unknown. */
-const char *definitions__segment(const struct definitions *d, const struct plan_layout *l,
-				 const struct definition *of, char buf[PATHS_SEGMENT_MAX]);
 
 /*
  * Set *id to the string of the path of definition `index`, or to TRACE_NO_STRING if it has no name.

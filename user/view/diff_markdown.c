@@ -19,7 +19,8 @@ static void print_change(FILE *out, const struct compare_row *row, enum compare_
 		diff_value(new, &row->of[metric][COMPARE_NEW], metric));
 }
 
-static int print_row(FILE *out, const struct compare_row *row, enum compare_metric metric)
+static int print_row(FILE *out, const struct compare_row *row, enum compare_metric metric,
+		     bool counts)
 {
 	char width[DIFF_CELL_MAX], count[DIFF_CELL_MAX];
 	_free_ char *name = diff_name(row), *place = NULL;
@@ -28,7 +29,9 @@ static int print_row(FILE *out, const struct compare_row *row, enum compare_metr
 	if (!name)
 		return -ENOMEM;
 	print_change(out, row, metric);
-	fprintf(out, "%s | %s | ", diff_width(width, row, metric), diff_count(count, row));
+	fprintf(out, "%s | ", diff_width(width, row, metric));
+	if (counts)
+		fprintf(out, "%s | ", diff_count(count, row));
 	err = markdown_code(out, name);
 	if (row->file && asprintf(&place, "%s:%" PRIu32, row->file, row->line) < 0)
 		err = -ENOMEM;
@@ -42,16 +45,17 @@ static int print_row(FILE *out, const struct compare_row *row, enum compare_metr
 
 static int print_rows(FILE *out, const struct diff_rows *rows, const struct compare_result *r)
 {
+	bool counts = !compare_is_of_llvm(rows->of); /* LLVM's work has no executions */
 	int err = 0;
 
 	if (!rows->n)
 		return 0;
 	fprintf(out,
-		"| change | %% | base | new | spread | executions | %s |\n"
-		"|---:|---:|---:|---:|---:|---:|---|\n",
-		diff_name_title(rows->of));
+		"| change | %% | base | new | spread |%s %s |\n"
+		"|---:|---:|---:|---:|---:|%s---|\n",
+		counts ? " executions |" : "", diff_name_title(rows->of), counts ? "---:|" : "");
 	for (size_t i = 0; !err && i < rows->n_shown; i++)
-		err = print_row(out, rows->rows[i], compare_rules__of_queries(&r->rules));
+		err = print_row(out, rows->rows[i], compare_rules__of_queries(&r->rules), counts);
 	if (rows->n > rows->n_shown)
 		fprintf(out, "\nand %zu more\n", rows->n - rows->n_shown);
 	fputc('\n', out);

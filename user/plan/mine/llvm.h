@@ -2,7 +2,7 @@
 /*
  * What a file with LLVM's code shows of what LLVM does: where the list of a thread is, in LLVM's
  * own library, and the names of passes. It is made of the ELF file once, and stored with the other
- * tables of the file's code (unwind/load.h). All numbers are little endian:
+ * tables of the file's code (unwind/job.h). All numbers are little endian:
  *
  *   magic, revision (u32 each)
  *   checksum of all that follows (u64)

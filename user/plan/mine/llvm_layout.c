@@ -11,6 +11,7 @@
 
 /* Bytes of a function that are looked at. */
 #define FUNCTION_MAX 2048
+
 static bool is_argument(const struct llvm_value *v, uint32_t loads)
 {
 	return v->root == LLVM_ROOT_ARGUMENT && v->n == loads;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The functions of a file by address, and their names: one block of bytes, which is made of the ELF
- * file once, and can be stored and mapped (unwind/load.h). All numbers are little endian:
+ * file once, and can be stored and mapped (unwind/job.h). All numbers are little endian:
  *
  *   magic, checksum of the ranges (u32 each)
  *   base: the lowest address (u64)
