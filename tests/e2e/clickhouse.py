@@ -154,7 +154,8 @@ def start_zookeeper(t, port, which):
     os.makedirs(where)
     config = os.path.join(where, "zoo.cfg")
     with open(config, "w") as f:
-        f.write("tickTime=500\ndataDir=%s\nclientPort=%d\nclientPortAddress=127.0.0.1\n"
+        # Sessions of seconds would end on a busy machine, and some servers never begin another.
+        f.write("tickTime=500\nmaxSessionTimeout=20000\ndataDir=%s\nclientPort=%d\nclientPortAddress=127.0.0.1\n"
                 "admin.enableServer=false\nmaxClientCnxns=0\n" % (where, port))
     jars = os.path.join(root(), "usr/share/java/*")
     java = shutil.which("java") or glob.glob(os.path.join(root(), "usr/lib/jvm/*/bin/java"))[0]

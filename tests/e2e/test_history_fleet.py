@@ -107,6 +107,7 @@ def cluster(t):
     raise AssertionError(said)
 
 
+@lab.alone("two servers, a ZooKeeper and eight writers")
 def test_each_build_is_on_both_servers_once(t):
     servers = one, other = cluster(t)
     make_former(one, "fleet", clickhouse.CLUSTER)

@@ -264,11 +264,17 @@ def test_compilers_of_other_names(t, program, compiled):
     store_plan(t, compiler)  # making it may take longer than a ptrace stop
     wrapper = t.write("wrapper", '#!/bin/sh\nshift\nexec "%s" "$@"\n' % compiler)
     os.chmod(wrapper, 0o755)
-    run = t.capture(workspace.command(), QUERIES, cwd=one_package(t, workspace),
-                    env=self_profiled(t, workspace, RUSTC_WRAPPER=wrapper))
-    err = run.stderr.decode()
-    assert run.status == 0, err[-2000:]
-    document = t.report(run.trace)
+    where = one_package(t, workspace)
+    for attempt in range(5):
+        workspace.new_target("target-%d" % attempt)
+        run = t.capture(workspace.command(), (*QUERIES, "--force"), cwd=where,
+                        env=self_profiled(t, workspace, RUSTC_WRAPPER=wrapper))
+        err = run.stderr.decode()
+        assert run.status == 0, err[-2000:]
+        document = t.report(run.trace)
+        # Only its mappings show that it is a compiler: on a busy machine it may be missed, and counts as lost.
+        if not document["losses"]["compilers"]:
+            break
     assert document["lost"] == 0, document["losses"]
     (process,) = [p for p in document["processes"] if p["crate"] == "one"]
     assert process["command"].startswith(compiler + " "), process["command"]

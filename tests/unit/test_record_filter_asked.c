@@ -107,6 +107,7 @@ static void something_is_left_to_record(void **state)
 	struct filter *none = NULL;
 
 	assert_int_equal(filter_asked(&o, &none), -EINVAL);
+	assert_null(none);
 	o.fault_period = 100;
 	assert_int_equal(filter_asked(&o, &f), 0);
 }

@@ -84,22 +84,24 @@ static const char *needs_probes(const struct cli_record_options *o, const struct
 
 int filter_asked(const struct cli_record_options *o, struct filter **out)
 {
-	int err = new_filter(o, out);
+	_filter_ struct filter *f = NULL;
+	int err = new_filter(o, &f);
 	const char *why, *needing;
 
 	if (err == -EINVAL)
 		return diag_error_r(err, "there is an empty word in the list of --events");
 	if (err)
 		return diag_error_r(err, "out of memory");
-	print_missing(*out);
-	needing = needs_probes(o, *out);
+	print_missing(f);
+	needing = needs_probes(o, f);
 	if (needing && !o->quiet)
 		diag_info("%s needs probes in all queries, as --exact has", needing);
-	if (o->no_sample && !cli_samples(o) && filter__is_empty(*out))
+	if (o->no_sample && !cli_samples(o) && filter__is_empty(f))
 		return diag_error_r(-EINVAL, "nothing is left to record: leave out -e none or "
 					     "--no-sample");
-	if (filter__missing(*out, 0, &why) && !filter__selects_any(*out))
+	if (filter__missing(f, 0, &why) && !filter__selects_any(f))
 		return diag_error_r(-EINVAL, "nothing is left to record; see --events in "
 					     "\"qprof-bpf help record\"");
+	*out = take_ptr(f);
 	return 0;
 }
