@@ -30,7 +30,7 @@ rm -f "$build/e2e.together"
 	suite sanitize
 } &
 # Not as the user who ran sudo: these tests load BPF programs.
-find "$build/tests/bpf" -name 'test_*' -type f ! -name '*.[do]' | sort |
+find "$build/tests/bpf" -maxdepth 1 -name 'test_*' -type f ! -name '*.[do]' | sort |
 	xargs tests/cmocka.sh bpf "$build" || status=1
 tests/e2e/run.sh "$build" || status=1
 : >"$build/e2e.together"
