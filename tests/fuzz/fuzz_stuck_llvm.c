@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Changes any words of a list as LLVM keeps it, and of all that it leads to. What is read has texts
- * within their limits, or is nothing; no read is outside of the memory, and none goes on for ever.
+ * Changes any words of LLVM's list of entries, and of all memory that it leads to. The reader then
+ * finds texts within their limits, or nothing; it reads no other memory, and comes to an end.
  *
  * An input is a row of changes: where, and the word that is written there.
  */

@@ -234,7 +234,7 @@ static void a_number_is_used_again_once_nothing_has_it(void **state)
 	close_files();
 }
 
-/* The user who has the most gives up what was mapped least recently. */
+/* The user with the most bytes loses the file that was mapped least recently. */
 static void foreign_users_share_their_half(void **state)
 {
 	uint32_t small;
@@ -255,7 +255,7 @@ static void foreign_users_share_their_half(void **state)
 	close_files();
 }
 
-/* What root and the invoker have beyond what is kept for them is no loss to foreign users. */
+/* Files of root and the invoker take nothing from the half that foreign users have. */
 static void own_files_do_not_count_against_the_foreign_half(void **state)
 {
 	_output_ struct output o = {};

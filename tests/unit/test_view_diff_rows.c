@@ -182,7 +182,7 @@ static void a_metric_of_crates_has_no_rows(void **state)
 						 shown[of] && diff_by_of(by) == of);
 			}
 		}
-		/* What not all traces know is not shown. */
+		/* A value that some trace does not know is not shown. */
 		r.has_llvm = false;
 		assert_false(diff_shows(&(struct diff_view){.result = &r}, COMPARE_OF_PASSES));
 	}

@@ -83,7 +83,7 @@ static inline uint64_t less(uint64_t ns, uint64_t part_ns)
 	return ns > part_ns ? ns - part_ns : 0;
 }
 
-/* What a row is of, by its unit. */
+/* The table that a row with this unit is in. */
 static inline enum compare_of of_unit(uint32_t unit)
 {
 	return unit != WHOLE && unit >= TABLE_OF(COMPARE_TABLES - 1) ? WHOLE - 1 - unit

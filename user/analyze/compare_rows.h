@@ -58,7 +58,7 @@ static inline bool compare_metric_is_of_crates(enum compare_metric metric)
 	       metric == COMPARE_RESULTS;
 }
 
-/* What rows are of, beside the build and its crates; tables come in this order. */
+/* The tables of a comparison, beside the build and its crates, in the order of the output. */
 enum compare_of {
 	COMPARE_OF_ITEMS,   /* by path */
 	COMPARE_OF_QUERIES, /* of crates */

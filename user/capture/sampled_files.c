@@ -34,7 +34,7 @@ enum sampled_stage {
 	SAMPLED_FAILED,
 };
 
-/* What a file says of LLVM in a process that has mapped it. The greatest counts. */
+/* A process has the greatest of these, of all files that it maps. */
 enum llvm_rank {
 	LLVM_NOT_SAID,
 	LLVM_IN_COMPILER, /* the compiler's own library is LLVM's, as far as it is there */

@@ -113,7 +113,7 @@ static void print_refused(int refused, const char *instead)
 	diag_info("%s. %s%s%s", why, instead, fix ? ". To change that: " : "", fix ?: "");
 }
 
-/* Of a session whose samples nobody has asked for. */
+/* A line for a session that takes samples by default, where it cannot. */
 static const char *without_samples(const struct session *s)
 {
 	return filter__passes_all_queries(s->filter)

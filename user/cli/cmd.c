@@ -21,7 +21,7 @@ void cmd_set_limits(bool limits)
 	no_limits = !limits;
 }
 
-bool cmd_has_limits(void)
+static bool cmd_has_limits(void)
 {
 	return !no_limits;
 }

@@ -41,7 +41,6 @@ int cmd_drop_rights(void);
  * size limit, and so has the output printed from it (struct cmd_output). All are true at first.
  */
 void cmd_set_limits(bool limits);
-bool cmd_has_limits(void);
 
 /*
  * Memory of a command that reads traces. A hostile trace has another name, item, query or stack in

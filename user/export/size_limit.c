@@ -20,7 +20,7 @@ static uint64_t least_of(unsigned int class)
 	return class < 3 * 8 ? class : (uint64_t)(8 + class % 8) << (class / 8 - 3);
 }
 
-void size_limit__add(struct size_limit *f, const struct trace_span *s)
+static void size_limit__add(struct size_limit *f, const struct trace_span *s)
 {
 	f->counts[class_of(s->end_ns - s->start_ns)]++;
 	f->all++;

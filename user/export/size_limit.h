@@ -16,8 +16,6 @@ struct size_limit {
 	uint64_t all;
 };
 
-void size_limit__add(struct size_limit *f, const struct trace_span *s);
-
 /*
  * Add all intervals that a timeline of the trace has, and pass each item to `item`, or NULL. 0 or a
  * negative errno.

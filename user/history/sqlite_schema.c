@@ -278,8 +278,12 @@ static int take_steps(sqlite3 *db, const char *name, int from, const struct sqli
 	return err;
 }
 
-int sqlite_schema__migrate(sqlite3 *db, const char *name, int from, const struct sqlite_step *taken,
-			   int n)
+/*
+ * Take a file of version `from` through `n` steps to version `from` + n, whole or not at all.
+ * Another process may have done it meanwhile.
+ */
+static int sqlite_schema__migrate(sqlite3 *db, const char *name, int from,
+				  const struct sqlite_step *taken, int n)
 {
 	int err = sqlite_db__run(db, name, "BEGIN IMMEDIATE");
 

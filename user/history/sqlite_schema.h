@@ -32,11 +32,4 @@ struct sqlite_step {
  */
 int sqlite_schema__settle(sqlite3 *db, const char *name, bool write);
 
-/*
- * Take a file of version `from` through `n` steps to version `from` + n, whole or not at all.
- * Another process may have done it meanwhile.
- */
-int sqlite_schema__migrate(sqlite3 *db, const char *name, int from, const struct sqlite_step *steps,
-			   int n);
-
 #endif /* QPROF_HISTORY_SQLITE_SCHEMA_H */

@@ -56,7 +56,14 @@ static int recover_queries(struct elf_image *img, const struct bounds *bounds, s
 					: vtables__recover(img, bounds, r, problem);
 }
 
-int recover__symbols(struct elf_image *img, struct query_numbers *numbers, const char **problem)
+/*
+ * Give a mapped image without symbols those that can be recovered. *problem is NULL, or a static
+ * text: why queries have no names. 0; -ENODATA without an unwind table: the image has no symbols
+ * then; or -ENOMEM. *numbers, which is empty before, gets those by which this compiler tells
+ * queries apart; the caller destroys it in any case.
+ */
+static int recover__symbols(struct elf_image *img, struct query_numbers *numbers,
+			    const char **problem)
 {
 	_recovered_ struct recovered r = {0};
 	_bounds_ struct bounds bounds;
