@@ -189,10 +189,10 @@ STACK_APART int argument_send(struct thread_stack *t)
  * Give the current event, the start of a guard, its argument, if it can be read. The calling
  * program must be sleepable.
  */
-static __noinline int argument_read(struct pt_regs *ctx, struct thread_stack *t, __u64 cookie)
+static __noinline int argument_read(struct pt_regs *ctx, struct thread_stack *t,
+				    const struct wire_site *site)
 {
-	__u32 lib = wire_cookie_lib(cookie);
-	__u32 key = wire_source_key(lib, wire_cookie_query(cookie));
+	__u32 lib = site->lib, key = wire_source_key(lib, site->query);
 	const struct wire_source *s = bpf_map_lookup_elem(&sources, &key);
 	struct wire_argument *r;
 

@@ -25,9 +25,9 @@ static __always_inline int stack_reaches(__u64 distance, __u32 reach, __u32 betw
 	return reach && distance >= reach && distance - reach < STACK_CALL_NEAR + between;
 }
 
-static int stack_is_reach(wire_u64 cookie, wire_u64 distance)
+static int stack_is_reach(const struct frame *start, wire_u64 distance)
 {
-	__u32 key = wire_wrapper_key(wire_cookie_lib(cookie), wire_cookie_query(cookie));
+	__u32 key = wire_query_key(start->lib, start->query);
 	const struct wire_wrappers *w = bpf_map_lookup_elem(&wrappers, &key);
 
 	return w && (stack_reaches(distance, w->reach[0], w->between[0]) ||

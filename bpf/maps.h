@@ -115,6 +115,14 @@ static __always_inline struct thread_stack *maps_storage(struct task_struct *tas
 	return maps_storage_of(&stacks, task, flags);
 }
 
+/* What each probe means, by its cookie. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 65536);
+	__type(key, __u32);
+	__type(value, struct wire_site);
+} sites SEC(".maps");
+
 /* The providers of bodies that serve several queries, by their distance from the site. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -134,7 +142,7 @@ struct {
 	__type(value, struct wire_step);
 } steps SEC(".maps");
 
-/* With callers: the group of each query that starts at its wrapper; by wire_wrapper_key(). */
+/* With callers: how far below its wrappers each query starts; by wire_query_key(). */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 65536);
@@ -143,7 +151,7 @@ struct {
 	__type(value, struct wire_wrappers);
 } wrappers SEC(".maps");
 
-/* Where keys in memory have their definition; by wire_wrapper_key(). */
+/* Where keys in memory have their definition; by wire_query_key(). */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 65536);

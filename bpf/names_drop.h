@@ -167,16 +167,16 @@ STACK_APART int names_note_over(struct thread_stack *t, struct names_slot *s, __
 }
 
 /*
- * WIRE_ROLE_DROP: a query context is dropped; or, with WIRE_COUNTS_FINISHED, it has executed all
- * its queries. All is copied at the first of these: rustdoc drops its context in a copy of that
+ * WIRE_ROLE_DROP: at the site's moment, a query context is dropped, or has executed all its
+ * queries. All is copied at the first of these: rustdoc drops its context in a copy of that
  * function that lies in its own program, where no probe is, and results are to be counted before
  * others are loaded. A thread that is killed here comes to the end of the program all the same, its
  * reads failing, so the slot is given back. `moment` is compared elsewhere: the verifier would
  * follow all of this once for each.
  */
-static __always_inline int names_over(struct pt_regs *ctx, __u64 cookie)
+static __always_inline int names_over(struct pt_regs *ctx, const struct wire_site *site)
 {
-	__u32 lib = wire_cookie_lib(cookie), moment = wire_cookie_query(cookie);
+	__u32 lib = site->lib, moment = site->moment;
 	const struct wire_layout *l = bpf_map_lookup_elem(&layouts, &lib);
 	struct names_slot *s;
 	struct thread_stack *t;
@@ -206,20 +206,19 @@ static __always_inline int names_over(struct pt_regs *ctx, __u64 cookie)
 }
 
 /*
- * With WIRE_CONTEXT_FED. It changes nothing of the thread's, so no end of the capture waits for it.
- * A thread without storage is counted as such, and what it feeds is lost.
+ * WIRE_ROLE_DROP without a moment. It changes nothing of the thread's, so no end of the capture
+ * waits for it. A thread without storage is counted as such, and what it feeds is lost.
  */
-static __always_inline int names_fed(struct pt_regs *ctx, __u64 cookie)
+static __always_inline int names_fed(struct pt_regs *ctx, const struct wire_site *site)
 {
 	struct thread_stack *t = thread_current();
-	__u32 reg = wire_cookie_reg(cookie);
-	__u64 cache = wire_cookie_group(cookie);
+	__u64 cache = site->query;
 	struct wire_fed *r;
 
 	if (!t)
 		return 0;
-	if (reg != WIRE_REG_NONE)
-		cache = operand_reg(ctx, reg) + 8 * cache;
+	if (site->reg != WIRE_REG_NONE)
+		cache = operand_reg(ctx, site->reg) + site->offset;
 	r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
 	if (!r) {
 		maps_lose(WIRE_LOST_RING_FULL);
@@ -227,7 +226,7 @@ static __always_inline int names_fed(struct pt_regs *ctx, __u64 cookie)
 	}
 	*r = (struct wire_fed){
 		.type = WIRE_FED,
-		.lib = wire_cookie_lib(cookie),
+		.lib = site->lib,
 		.pid = t->pid,
 		.cache = cache,
 	};

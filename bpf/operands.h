@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Reads the operands of a probe hit, in the registers and memory that the site's cookie names. */
+/* Reads the operands of a probe hit, in the registers and memory that its site names. */
 #ifndef QPROF_BPF_OPERANDS_H
 #define QPROF_BPF_OPERANDS_H
 
@@ -61,29 +61,17 @@ static __always_inline __u64 operand_reg(struct pt_regs *ctx, __u32 reg)
 	return 0;
 }
 
-static __always_inline __u32 operand_invocation(struct pt_regs *ctx, __u64 cookie)
+/* The invocation id at an end or a hit. */
+static __always_inline __u32 operand_invocation(struct pt_regs *ctx, const struct wire_site *site)
 {
-	__u32 reg = wire_cookie_reg(cookie), slot = wire_cookie_query(cookie);
 	__u32 id = WIRE_NO_INVOCATION;
-
-	if (reg != WIRE_REG_NONE)
-		return (__u32)operand_reg(ctx, reg);
-	if (slot == WIRE_NO_SLOT ||
-	    bpf_probe_read_user(&id, sizeof(id), (void *)(PT_REGS_SP(ctx) + 4 * slot)))
-		return WIRE_NO_INVOCATION;
-	return id;
-}
-
-/* Where the cookie of a WIRE_ROLE_HIT says that the id is. */
-static __always_inline __u32 operand_hit(struct pt_regs *ctx, __u64 cookie)
-{
-	__u32 base = wire_cookie_group(cookie), id = WIRE_NO_INVOCATION;
 	__u64 at;
 
-	if (wire_cookie_reg(cookie) != WIRE_REG_NONE || base == WIRE_REG_NONE)
-		return operand_invocation(ctx, cookie);
-	at = operand_reg(ctx, base) + 4 * wire_cookie_query(cookie);
-	if (bpf_probe_read_user(&id, sizeof(id), (void *)at))
+	if (site->reg != WIRE_REG_NONE)
+		return (__u32)operand_reg(ctx, site->reg);
+	at = site->base == WIRE_REG_NONE ? PT_REGS_SP(ctx) : operand_reg(ctx, site->base);
+	if (site->slot == WIRE_NO_SLOT ||
+	    bpf_probe_read_user(&id, sizeof(id), (void *)(at + site->slot)))
 		return WIRE_NO_INVOCATION;
 	return id;
 }
@@ -136,7 +124,7 @@ static __always_inline __u64 operand_key_of_words(const struct wire_memory_key *
 }
 
 /*
- * The definition in the key at `address`, of the query that `id` is (wire_wrapper_key()); 0 if it
+ * The definition in the key at `address`, of the query that `id` is (wire_query_key()); 0 if it
  * cannot be read.
  */
 static __noinline __u64 operand_key_in_memory(__u64 address, __u32 id)
@@ -149,16 +137,32 @@ static __noinline __u64 operand_key_in_memory(__u64 address, __u32 id)
 	return operand_key_of_words(m, words);
 }
 
+/* The key of type `key` that lies `slot` * 4 bytes above sp; 0 if it cannot be read. */
+static __always_inline __u64 operand_key_on_stack(struct pt_regs *ctx,
+						  const struct wire_key_place *place, __u32 id)
+{
+	__u32 at[2] = {};
+
+	if (bpf_probe_read_user(at, sizeof(at), (void *)(PT_REGS_SP(ctx) + 4 * place->slot)))
+		return 0;
+	if (place->key == WIRE_KEY_MEMORY)
+		return operand_key_in_memory((__u64)at[1] << 32 | at[0], id);
+	return operand_make_key(place->key, at[0], at[1]);
+}
+
 /*
- * The key at `place` (wire_key_place()), as wire_key(); 0 if it is not read. A crate is in the
- * register of the argument behind that of the index. `id` is the query's wire_wrapper_key().
+ * The key at a place, as wire_key(); 0 if it is not read. A crate is in the register of the
+ * argument behind that of the index. `id` is the query's wire_query_key().
  */
-static __always_inline __u64 operand_key(struct pt_regs *ctx, __u32 place, __u32 id)
+static __always_inline __u64 operand_key(struct pt_regs *ctx, const struct wire_key_place *place,
+					 __u32 id)
 {
 	__u32 krate;
 	__u64 at;
 
-	switch (place & 0xf) {
+	switch (place->reg) {
+	case WIRE_REG_NONE:
+		return operand_key_on_stack(ctx, place, id);
 	case WIRE_REG_SI:
 		at = OPERAND_FIELD(ctx, si);
 		krate = OPERAND_FIELD(ctx, dx);
@@ -177,25 +181,12 @@ static __always_inline __u64 operand_key(struct pt_regs *ctx, __u32 place, __u32
 		break;
 	default:
 		/* Only at sites in a body, where a DefId is on the stack. */
-		at = operand_reg(ctx, place & 0xf);
+		at = operand_reg(ctx, place->reg);
 		krate = WIRE_NO_CRATE;
 	}
-	if (place >> 4 == WIRE_KEY_MEMORY)
+	if (place->key == WIRE_KEY_MEMORY)
 		return operand_key_in_memory(at, id);
-	return operand_make_key(place >> 4, at, krate);
-}
-
-/* The key of type `key` that lies `slot` * 4 bytes above sp; 0 if it cannot be read. */
-static __always_inline __u64 operand_key_on_stack(struct pt_regs *ctx, __u32 key, __u32 slot,
-						  __u32 id)
-{
-	__u32 at[2] = {};
-
-	if (bpf_probe_read_user(at, sizeof(at), (void *)(PT_REGS_SP(ctx) + 4 * slot)))
-		return 0;
-	if (key == WIRE_KEY_MEMORY)
-		return operand_key_in_memory((__u64)at[1] << 32 | at[0], id);
-	return operand_make_key(key, at[0], at[1]);
+	return operand_make_key(place->key, at, krate);
 }
 
 #endif /* QPROF_BPF_OPERANDS_H */

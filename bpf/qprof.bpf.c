@@ -83,10 +83,10 @@ static __always_inline bool is_attached(__u32 role)
 	return knobs.roles >> role & 1;
 }
 
-#define ROLE(role, call)                          \
-	case role:                                \
-		if (is_attached(role))            \
-			return call(ctx, cookie); \
+#define ROLE(role, call)                        \
+	case role:                              \
+		if (is_attached(role))          \
+			return call(ctx, site); \
 		break
 
 /*
@@ -96,11 +96,13 @@ static __always_inline bool is_attached(__u32 role)
 SEC("uprobe/site")
 int qprof_site(struct pt_regs *ctx)
 {
-	__u64 cookie = bpf_get_attach_cookie(ctx);
+	const struct wire_site *site = site_of_probe(ctx);
 
-	switch (wire_cookie_role(cookie)) {
+	if (!site)
+		return 0;
+	switch (site->role) {
 		ROLE(WIRE_ROLE_START, site_start);
-		ROLE(WIRE_ROLE_START_BODY, site_start_body);
+		ROLE(WIRE_ROLE_START_BODY, site_start);
 		ROLE(WIRE_ROLE_WRAPPER, site_wrapper);
 		ROLE(WIRE_ROLE_REQUEST, site_request);
 		ROLE(WIRE_ROLE_IDENTIFY, site_identify);
@@ -119,21 +121,24 @@ int qprof_site(struct pt_regs *ctx)
 SEC("uprobe.s/label_site")
 int qprof_label_site(struct pt_regs *ctx)
 {
-	__u64 cookie = bpf_get_attach_cookie(ctx);
+	const struct wire_site *site = site_of_probe(ctx);
 
-	if (is_attached(WIRE_ROLE_TIMER) && wire_cookie_role(cookie) == WIRE_ROLE_TIMER)
-		return site_timer(ctx, cookie);
-	return is_attached(WIRE_ROLE_GUARD) ? site_guard(ctx, cookie) : 0;
+	if (!site)
+		return 0;
+	if (is_attached(WIRE_ROLE_TIMER) && site->role == WIRE_ROLE_TIMER)
+		return site_timer(ctx, site);
+	return is_attached(WIRE_ROLE_GUARD) ? site_guard(ctx, site) : 0;
 }
 
 /* May sleep too: a part of the compiler's tables may be swapped out. */
 SEC("uprobe.s/drop_site")
 int qprof_drop_site(struct pt_regs *ctx)
 {
-	__u64 cookie = bpf_get_attach_cookie(ctx);
+	const struct wire_site *site = site_of_probe(ctx);
 
-	return wire_cookie_query(cookie) == WIRE_CONTEXT_FED ? names_fed(ctx, cookie)
-							     : names_over(ctx, cookie);
+	if (!site)
+		return 0;
+	return site->moment ? names_over(ctx, site) : names_fed(ctx, site);
 }
 
 /*

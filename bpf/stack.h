@@ -24,7 +24,7 @@
 #define STACK_NEAR 65536ULL
 /*
  * More than the distance between a body and a provider that it calls through a small function, such
- * as __rust_begin_short_backtrace; larger ones are known to the plan, and in the cookie of an end.
+ * as __rust_begin_short_backtrace; larger ones are known to the plan, and in the site of an end.
  * Less than a body's own frame, so no other body is this near.
  */
 #define STACK_CALL_NEAR 256ULL
@@ -62,7 +62,7 @@ static int stack_wants_callers(void);
  * wrapper calls, or up to STACK_CALL_NEAR bytes (more where the plan knows it) further down, at a
  * provider that the body calls through another function.
  */
-static int stack_is_reach(wire_u64 cookie, wire_u64 distance);
+static int stack_is_reach(const struct frame *start, wire_u64 distance);
 /* Call fn(i, ctx) for i = 0.. below n until it returns nonzero. */
 static void stack_loop(wire_u32 n, long (*fn)(wire_u32 i, void *ctx), void *ctx);
 

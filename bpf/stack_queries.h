@@ -25,20 +25,20 @@
  * WIRE_ROLE_REQUEST: a wrapper was called from a frame with `sp`, to which it returns at `caller`.
  * `now` is used only if that is another stack than the last event's.
  */
-STACK_APART int stack_request(struct thread_stack *t, wire_u64 cookie, wire_u64 sp, wire_u32 caller,
-			      wire_u64 now)
+STACK_APART int stack_request(struct thread_stack *t, const struct wire_site *site, wire_u64 sp,
+			      wire_u32 caller, wire_u64 now)
 {
 	struct request *r;
 
-	if (!t)
+	if (!t || !site)
 		return 0;
 	stack_enter_segment(t, sp, now);
 	stack_prune_requests(t, sp, now);
 	r = &t->requests[t->requests_end++ & (STACK_REQUESTS - 1)];
 	r->sp = sp;
 	r->caller = caller;
-	r->query = wire_cookie_query(cookie);
-	r->lib = wire_cookie_lib(cookie);
+	r->query = site->query;
+	r->lib = site->lib;
 	if (t->n_requests < STACK_REQUESTS)
 		t->n_requests++;
 	else
@@ -46,54 +46,45 @@ STACK_APART int stack_request(struct thread_stack *t, wire_u64 cookie, wire_u64 
 	return 0;
 }
 
-static inline int stack_leads_to(const struct thread_stack *t, const struct request *r,
-				 wire_u64 cookie, wire_u64 sp, wire_u8 state)
+/* Whether a request led to the start in scratch.event. */
+static inline int stack_leads_to(const struct thread_stack *t, const struct request *r)
 {
-	if (r->query != wire_cookie_query(cookie) || r->lib != wire_cookie_lib(cookie))
+	const struct frame *start = &t->scratch.event;
+
+	if (r->query != start->query || r->lib != start->lib)
 		return 0;
 	/* On the stack before this one, if it is known which this one is. */
 	if (!stack_in_segment(t, r->sp))
 		return !t->seg_guessed;
-	return state == FRAME_WRAPPED || stack_is_reach(cookie, r->sp - sp);
+	return start->state == FRAME_WRAPPED || stack_is_reach(start, r->sp - start->sp);
 }
 
-/* The caller of the request that led to a start; removes the request. */
-static inline wire_u32 stack_take_caller(struct thread_stack *t, wire_u64 cookie, wire_u64 sp,
-					 wire_u8 state, wire_u64 now)
+/* The caller of the request that led to the start in scratch.event; removes the request. */
+static inline wire_u32 stack_take_caller(struct thread_stack *t, wire_u64 now)
 {
 	const struct request *r;
 
-	stack_prune_requests(t, sp, now);
+	stack_prune_requests(t, t->scratch.event.sp, now);
 	if (!t->n_requests)
 		return 0;
 	r = stack_request_at(t, t->n_requests - 1);
-	if (!stack_leads_to(t, r, cookie, sp, state))
+	if (!stack_leads_to(t, r))
 		return 0;
 	stack_drop_requests(t, t->n_requests - 1);
 	return r->caller;
 }
 
 /*
- * A query starts: with FRAME_STARTED `sp` is its body's, with FRAME_WRAPPED its wrapper's. The
- * cookie names the query, its group and its library.
+ * A query starts, as scratch.event says: with FRAME_STARTED its sp is its body's, with
+ * FRAME_WRAPPED its wrapper's.
  */
-STACK_APART int stack_push(struct thread_stack *t, wire_u64 cookie, wire_u64 sp, wire_u32 state,
-			   wire_u64 now)
+STACK_APART int stack_push(struct thread_stack *t, wire_u64 now)
 {
 	if (!t)
 		return 0;
-	t->scratch.event = (struct frame){
-		.sp = sp,
-		.query = wire_cookie_query(cookie),
-		.group = wire_cookie_group(cookie),
-		.lib = wire_cookie_lib(cookie),
-		.state = state,
-		.hidden = wire_cookie_reg(cookie) == WIRE_HIDDEN,
-		.key = t->scratch.key,
-	};
 	stack_prune_event(t, WIRE_SPAN_LEFT, now);
 	if (stack_wants_callers())
-		t->scratch.event.caller = stack_take_caller(t, cookie, sp, state, now);
+		t->scratch.event.caller = stack_take_caller(t, now);
 	stack_add(t, now);
 	return 0;
 }
@@ -150,16 +141,15 @@ static long stack_find_wrapper(wire_u32 i, void *p)
 	return 1;
 }
 
-STACK_APART int stack_search_started(struct thread_stack *t, wire_u64 cookie, wire_u64 sp,
-				     wire_u64 now)
+STACK_APART int stack_search_started(struct thread_stack *t, const struct wire_site *end,
+				     wire_u64 sp, wire_u64 now)
 {
-	wire_u32 group = wire_cookie_group(cookie);
 	struct search *c = &t->scratch.search;
 
-	if (!t)
+	if (!t || !end)
 		return 0;
-	*c = (struct search){.sp = sp, .group = group};
-	c->near = STACK_CALL_NEAR + (wire_u32)wire_cookie_sp_delta(cookie);
+	*c = (struct search){.sp = sp, .group = end->group};
+	c->near = STACK_CALL_NEAR + end->between;
 	stack_search(t, t->n, stack_find_at);
 	if (c->found)
 		return c->found;
@@ -169,35 +159,35 @@ STACK_APART int stack_search_started(struct thread_stack *t, wire_u64 cookie, wi
 		t->n_lost--;
 		return 0;
 	}
-	*c = (struct search){.sp = sp, .group = group};
+	*c = (struct search){.sp = sp, .group = end->group};
 	stack_search(t, t->n, stack_find_wrapper);
 	return c->found;
 }
 
-static inline wire_u32 stack_find_started(struct thread_stack *t, wire_u64 cookie, wire_u64 sp,
-					  wire_u64 now)
+static inline wire_u32 stack_find_started(struct thread_stack *t, const struct wire_site *end,
+					  wire_u64 sp, wire_u64 now)
 {
-	wire_u32 group = wire_cookie_group(cookie);
 	struct frame *top = stack_top(t);
 
 	if (!top)
 		return 0;
 	if (stack_is_at(top, sp))
 		return t->n;
-	if (!t->n_lost && top->sp - sp < STACK_NEAR && stack_is_wrapper_of(t, top, group, sp))
+	if (!t->n_lost && top->sp - sp < STACK_NEAR && stack_is_wrapper_of(t, top, end->group, sp))
 		return t->n;
-	return stack_search_started(t, cookie, sp, now);
+	return stack_search_started(t, end, sp, now);
 }
 
 /* WIRE_ROLE_END. */
-STACK_APART int stack_on_end(struct thread_stack *t, wire_u64 cookie, wire_u64 sp, wire_u64 now,
-			     wire_u32 invocation)
+STACK_APART int stack_on_end(struct thread_stack *t, const struct wire_site *end, wire_u64 sp,
+			     wire_u64 now, wire_u32 invocation)
 {
-	wire_u32 found = t ? stack_find_started(t, cookie, sp, now) : 0;
 	struct frame *f;
+	wire_u32 found;
 
-	if (!t)
+	if (!t || !end)
 		return 0;
+	found = stack_find_started(t, end, sp, now);
 	if (!found) {
 		stack_count(WIRE_DROP_END_WITHOUT_START);
 		stack_prune(t, sp, WIRE_SPAN_LEFT, now);

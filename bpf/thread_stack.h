@@ -101,7 +101,6 @@ struct search {
  */
 struct scratch {
 	struct frame event;	     /* the current start or end */
-	wire_u64 key;		     /* of the query that starts */
 	struct wire_context context; /* contexts.h */
 	struct search search;
 	struct wire_label_key label;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) OR Apache-2.0 OR MIT */
 /*
- * The interface of the two halves: ring buffer records, counters, knobs, cookies.
+ * The interface of the two halves: ring buffer records, counters, knobs, sites of probes.
  *
  * Fixed-width, native endian (both halves run on one machine), never written to disk as they are:
  * user/tracks turns them into what a trace stores. Times are CLOCK_MONOTONIC nanoseconds.
@@ -15,6 +15,7 @@
 #include "qprof/wire_labels.h"
 #include "qprof/wire_llvm.h"
 #include "qprof/wire_samples.h"
+#include "qprof/wire_sites.h"
 #include "qprof/wire_tables.h"
 #include "qprof/wire_types.h"
 
@@ -474,174 +475,6 @@ struct wire_knobs {
 };
 
 /*
- * The cookie of a probe site: what it means, and how its operands are read.
- *
- *   bits  0-3   role (enum wire_role)
- *   bits  4-11  lib
- *   bits 12-27  query
- *   bits 28-43  group of bodies that serve the same queries
- *   bits 44-51  a register (enum wire_reg; WIRE_REG_NONE)
- *   bits 52-63  (sp at the body's sites) - (sp at this site), in units of 8 bytes, biased by 2048
- *
- * WIRE_ROLE_END: the register holds the invocation id; if there is none, the query bits are the
- * id's offset from sp in units of 4 bytes, or WIRE_NO_SLOT. The last bits, of the same unit and
- * bias, are how far below sp its body's providers are called at most: 0 if the body itself calls
- * them.
- *
- * WIRE_ROLE_HIT: as WIRE_ROLE_END; but if the group bits are a register's, the offset is from what
- * that one holds.
- *
- * WIRE_ROLE_IDENTIFY: the query bits number the site. The query's vtable is in the register; if
- * there is none, the group bits are the offset from sp, in units of 8 bytes, of a copy of it. The
- * provider's address is in the vtable, at the offset in the last bits (units of 8 bytes, no bias).
- * If the register's bits are wire_numbered(), the query's number is there instead, of 16 bits.
- *
- * WIRE_ROLE_REQUEST (wire_request_cookie()): bits 28-59 are the site's own ELF address, which
- * makes an ELF address of the return address; bits 60-63 where that is on the stack, from sp, in
- * units of 8 bytes. With callers, the sites of WIRE_ROLE_WRAPPER have such a cookie too: each is a
- * request and a start at once, and the group of the query is in a table (struct wire_wrappers).
- *
- * WIRE_ROLE_START, _START_BODY, _WRAPPER: in place of the register, where the query's key is
- * (wire_key_place()); or WIRE_HIDDEN: the query is not recorded, and is tracked only because other
- * queries nest in it. If the key is on the stack, which is at a WIRE_ROLE_START_BODY only, the last
- * bits are its offset from sp, in units of 4 bytes without a bias: sp is the body's there.
- *
- * The guard roles (wire_guard_cookie()): bits 12-27 number the guard in the plan, or, of kinds that
- * have a query's label, that query; bits 28-43 its scope, the function that it stands in (a body's
- * is its group); bits 44-51 its number within that scope, from 1; bits 52-61 where its label's
- * address and length are, from sp, in units of 8 bytes, or WIRE_NO_LABEL, or WIRE_LABEL_OF_QUERY:
- * that of the query that it runs in, or WIRE_LABEL_WITH_ARGUMENT: its own, and the table of sources
- * says where its argument is; bits 62-63 its kind, less 1. A guard and its end belong
- * together if they saw the same sp, scope and number. (An end without a start is no loss: paths
- * that start no guard, or one that is not recorded, meet it too.)
- *
- * WIRE_ROLE_GUARD_QUERY: as WIRE_ROLE_IDENTIFY; the table of providers has the number and the kind
- * too.
- *
- * WIRE_ROLE_GUARD_CALLED (a guard's cookie): the number bits 12-27 are the site's; the label bits
- * say where a return address is, from sp, in units of 8 bytes. The table of steps leads from there
- * to a vtable, and the table of providers from that to the query.
- *
- * WIRE_ROLE_TIMER: the timer's address is in rdi, the label's address and length in rdx and rcx.
- * WIRE_ROLE_TIMER_END: the timer's address is in rdi. It lies in the frame of the function that
- * called both, whose sp is the same at both calls; bits 52-63 make that of sp here.
- */
-enum wire_role {
-	WIRE_ROLE_START = 1,  /* provider entry: names the query, starts it */
-	WIRE_ROLE_START_BODY, /* in a body that serves one query only: starts it */
-	WIRE_ROLE_WRAPPER,    /* non-incremental wrapper of a query without a START: starts it */
-	WIRE_ROLE_IDENTIFY,   /* in a body: reads which query it is; starts it if it has no START */
-	WIRE_ROLE_END,	      /* in a body: the provider has returned */
-	WIRE_ROLE_CAUGHT,     /* a panic was caught: every frame below sp is dead */
-	WIRE_ROLE_REQUEST,    /* entry of a wrapper: the return address is the caller */
-	WIRE_ROLE_GUARD,      /* mask site of a guard that is no query's: starts its interval */
-	WIRE_ROLE_GUARD_QUERY,	/* the same, in a body: reads which query it is about */
-	WIRE_ROLE_GUARD_CALLED, /* the same, where several queries load: by the callers on the stack
-				 */
-	WIRE_ROLE_GUARD_END,	/* the guard is dropped or finished */
-	WIRE_ROLE_TIMER,	/* entry of SelfProfilerRef::verbose_generic_activity */
-	WIRE_ROLE_TIMER_END,	/* entry of a drop_in_place::<VerboseTimingGuard> */
-	WIRE_ROLE_HIT,		/* a result was found in its cache */
-	/*
-	 * In place of a query, WIRE_COUNTS_DROPPED: the query context is dropped, at the entry of
-	 * the drop glue of its OnceLock. WIRE_COUNTS_FINISHED: struct wire_tables' `finished`.
-	 * WIRE_CONTEXT_FED: the query `group` was fed; or if `reg` is a register, the one whose
-	 * cache is 8 * group bytes above what it holds.
-	 */
-	WIRE_ROLE_DROP,
-};
-
-#define WIRE_ROLE_MAX 16 /* 4 bits of a cookie */
-
-enum wire_reg {
-	WIRE_REG_AX,
-	WIRE_REG_BX,
-	WIRE_REG_CX,
-	WIRE_REG_DX,
-	WIRE_REG_SI,
-	WIRE_REG_DI,
-	WIRE_REG_BP,
-	WIRE_REG_R8,
-	WIRE_REG_R9,
-	WIRE_REG_R10,
-	WIRE_REG_R11,
-	WIRE_REG_R12,
-	WIRE_REG_R13,
-	WIRE_REG_R14,
-	WIRE_REG_R15,
-	WIRE_HIDDEN = 254,
-	WIRE_REG_NONE = 255,
-};
-
-/* The same register, or none, and: the vtable has the query's number, not an address. */
-#define WIRE_NUMBERED 16
-static inline wire_u32 wire_numbered(wire_u32 reg)
-{
-	return WIRE_NUMBERED | (reg & 15);
-}
-
-/* In place of a register: the key is on the stack. Only where there is room for its slot. */
-#define WIRE_KEY_ON_STACK 15
-
-/* Where a start finds its query's key. WIRE_REG_NONE: nowhere. */
-static inline wire_u32 wire_key_place(wire_u32 key, wire_u32 reg)
-{
-	return key << 4 | reg;
-}
-
-/*
- * Key of the table of providers that WIRE_ROLE_IDENTIFY, _GUARD_QUERY and _GUARD_CALLED look up,
- * and of the table of steps: how far a provider, or a return address, lies from the site, which
- * does not depend on where the library was mapped.
- */
-struct wire_provider_key {
-	wire_u32 distance; /* it - site, modulo 2^32; or the query's number */
-	wire_u16 site;
-	wire_u16 lib;
-};
-
-struct wire_provider {
-	wire_u16 query;
-	wire_u16 group;
-	wire_u8 number; /* WIRE_ROLE_GUARD_QUERY: the guard's within its scope */
-	wire_u8 kind;	/* enum wire_kind */
-	wire_u8 hidden; /* 1: not recorded, tracked because others nest in it */
-	wire_u8 key;	/* WIRE_ROLE_IDENTIFY: wire_key_place() */
-	wire_u16 slot;	/* if that is on the stack: units of 4 bytes above sp */
-	wire_u16 pad;
-};
-
-/* WIRE_ROLE_GUARD_CALLED: the next step from a return address. */
-struct wire_step {
-	wire_u16 slot;		/* units of 8 bytes above the site's sp */
-	wire_u16 vtable_offset; /* of the provider's address in the vtable, units of 8 bytes */
-	wire_u8 reg;		/* of the vtable (enum wire_reg); none: it is in the slot */
-	wire_u8 next;		/* 1: no vtable, but another return address is in the slot */
-	wire_u8 pad[2];
-};
-
-/* For callers: a query's wrappers. */
-struct wire_wrappers {
-	/*
-	 * (sp of the wrapper's caller) - (sp of the body that the wrapper calls), in the two modes,
-	 * in any order; 0: none. Queries are forced in the incremental mode only, and farther away
-	 * than its distance, which is the larger one.
-	 */
-	wire_u16 reach[2];
-	/* How far below that body's sp, at most, the query's provider is called; in the same order.
-	 */
-	wire_u16 between[2];
-	wire_u16 group; /* if the query starts at its wrapper, of its bodies; or WIRE_NO_GROUP */
-	wire_u8 hidden; /* 1: the query is not recorded */
-	wire_u8 key;	/* if it starts at its wrapper: wire_key_place() */
-};
-
-static inline wire_u32 wire_wrapper_key(wire_u32 lib, wire_u32 query)
-{
-	return lib << 16 | query;
-}
-
-/*
  * Where the definition is in a key in memory, which six words show: its index, and behind that its
  * crate. In an enum (rustc's InstanceKind) the first word says which they are: it is `first` plus
  * the number of the variant, or anything else if the enum has the tag of that variant in a niche.
@@ -661,97 +494,6 @@ struct wire_memory_key {
 	wire_u8 pad[2];
 };
 
-#define WIRE_NO_QUERY		 0xffffu
-#define WIRE_CONTEXT_FED	 0xfffeu
-#define WIRE_NO_SLOT		 0xffffu
-#define WIRE_NO_GROUP		 0xffffu
-#define WIRE_SP_BIAS		 2048
-#define WIRE_SCOPE_TIMER	 0xfffeu /* scope of all timers; bodies and functions have lower ones */
-#define WIRE_NO_LABEL		 0x3ffu
-#define WIRE_LABEL_OF_QUERY	 0x3feu
-#define WIRE_LABEL_WITH_ARGUMENT 0x3fdu
-#define WIRE_MAX_LIBS		 255
-
-static inline wire_u64 wire_cookie(wire_u32 role, wire_u32 lib, wire_u32 query, wire_u32 group,
-				   wire_u32 reg, int sp_delta)
-{
-	return (wire_u64)(role & 0xf) | (wire_u64)(lib & 0xff) << 4 |
-	       (wire_u64)(query & 0xffff) << 12 | (wire_u64)(group & 0xffff) << 28 |
-	       (wire_u64)(reg & 0xff) << 44 |
-	       (wire_u64)((sp_delta / 8 + WIRE_SP_BIAS) & 0xfff) << 52;
-}
-
-static inline wire_u64 wire_request_cookie(wire_u32 role, wire_u32 lib, wire_u32 query,
-					   wire_u32 addr, wire_u32 slot)
-{
-	return (wire_u64)(role & 0xf) | (wire_u64)(lib & 0xff) << 4 |
-	       (wire_u64)(query & 0xffff) << 12 | (wire_u64)addr << 28 |
-	       (wire_u64)(slot & 0xf) << 60;
-}
-
-static inline wire_u64 wire_guard_cookie(wire_u32 role, wire_u32 lib, wire_u32 guard,
-					 wire_u32 scope, wire_u32 number, wire_u32 label,
-					 wire_u32 kind)
-{
-	return (wire_u64)(role & 0xf) | (wire_u64)(lib & 0xff) << 4 |
-	       (wire_u64)(guard & 0xffff) << 12 | (wire_u64)(scope & 0xffff) << 28 |
-	       (wire_u64)(number & 0xff) << 44 | (wire_u64)(label & 0x3ff) << 52 |
-	       (wire_u64)((kind - 1) & 3) << 62;
-}
-
-static inline wire_u32 wire_cookie_role(wire_u64 c)
-{
-	return c & 0xf;
-}
-static inline wire_u32 wire_cookie_lib(wire_u64 c)
-{
-	return c >> 4 & 0xff;
-}
-static inline wire_u32 wire_cookie_query(wire_u64 c)
-{
-	return c >> 12 & 0xffff;
-}
-static inline wire_u32 wire_cookie_group(wire_u64 c)
-{
-	return c >> 28 & 0xffff;
-}
-static inline wire_u32 wire_cookie_reg(wire_u64 c)
-{
-	return c >> 44 & 0xff;
-}
-static inline wire_u32 wire_cookie_vtable_offset(wire_u64 c)
-{
-	return (wire_u32)(c >> 52) * 8;
-}
-static inline wire_u32 wire_cookie_request_addr(wire_u64 c)
-{
-	return (wire_u32)(c >> 28);
-}
-static inline wire_u32 wire_cookie_request_slot(wire_u64 c)
-{
-	return (wire_u32)(c >> 60);
-}
-static inline wire_u32 wire_cookie_number(wire_u64 c)
-{
-	return c >> 44 & 0xff;
-}
-static inline wire_u32 wire_cookie_label(wire_u64 c)
-{
-	return c >> 52 & 0x3ff;
-}
-static inline wire_u32 wire_cookie_kind(wire_u64 c)
-{
-	return (wire_u32)(c >> 62) + 1;
-}
-static inline wire_u32 wire_cookie_key_slot(wire_u64 c)
-{
-	return (wire_u32)(c >> 52);
-}
-static inline int wire_cookie_sp_delta(wire_u64 c)
-{
-	return ((int)(c >> 52) - WIRE_SP_BIAS) * 8;
-}
-
 _Static_assert(sizeof(struct wire_span) == 48, "wire_span");
 _Static_assert(sizeof(struct wire_hit) == 24, "wire_hit");
 _Static_assert(sizeof(struct wire_off_cpu) == 32, "wire_off_cpu");
@@ -764,16 +506,10 @@ _Static_assert(sizeof(struct wire_knobs) == 56, "wire_knobs");
 _Static_assert(sizeof(struct wire_open_frame) == 40, "wire_open_frame");
 _Static_assert(sizeof(struct wire_open_stack) == 48, "wire_open_stack");
 _Static_assert(sizeof(struct wire_begun) == 24, "wire_begun");
-_Static_assert(sizeof(struct wire_provider_key) == 8, "wire_provider_key");
-_Static_assert(sizeof(struct wire_provider) == 12, "wire_provider");
-_Static_assert(sizeof(struct wire_step) == 8, "wire_step");
-_Static_assert(sizeof(struct wire_wrappers) == 12, "wire_wrappers");
 _Static_assert(sizeof(struct wire_memory_key) == 44, "wire_memory_key");
 _Static_assert(sizeof(struct wire_piece) == 24 + WIRE_PIECE_MAX, "wire_piece");
 _Static_assert(sizeof(struct wire_symbols) == 16 + WIRE_SYMBOLS_MAX, "wire_symbols");
 _Static_assert(sizeof(struct wire_layout) == 416, "wire_layout");
 _Static_assert(sizeof(struct wire_names_end) == 24, "wire_names_end");
-_Static_assert(WIRE_ROLE_DROP < WIRE_ROLE_MAX, "roles");
-_Static_assert(WIRE_KEY_MAX << 4 <= WIRE_HIDDEN, "wire_key_place");
 
 #endif /* QPROF_WIRE_H */

@@ -171,17 +171,19 @@ static void an_end_of_what_was_left_out_is_no_loss(void **state)
 
 static void hidden_frames_are_matched_but_neither_sent_nor_counted(void **state)
 {
-	wire_u64 cookie = wire_cookie(WIRE_ROLE_START, 0, 5, G, WIRE_HIDDEN, 0), a, b, end;
+	const struct frame hidden = {
+		.sp = ON_MAIN(2000), .query = 5, .group = G, .state = FRAME_STARTED, .hidden = 1};
+	wire_u64 a, b, end;
 
 	a = world_start(1, G, ON_MAIN(1000));
-	stack_push(&world.t, cookie, ON_MAIN(2000), FRAME_STARTED, ++world.now);
+	world_push(&hidden);
 	b = world_guard_of(WIRE_KIND_HASHING, 0, G, 1, ON_MAIN(2000), true);
 	end = world_guard_end(G, 1, ON_MAIN(2000), false);
 	assert_int_equal(world.spans[0].depth, 1);
 	assert_span(5, b, end, 0);
 	world_end(G, ON_MAIN(2000), 9);
 	assert_no_span();
-	stack_push(&world.t, cookie, ON_MAIN(2000), FRAME_STARTED, ++world.now);
+	world_push(&hidden);
 	world_caught(ON_MAIN(1500));
 	assert_no_span();
 	assert_count(WIRE_COUNT_UNWOUND, 0);

@@ -174,8 +174,9 @@ static void an_off_cpu_interval_without_room_extends_the_last_one(void **state)
 	now = off_cpu_begin(&world.t, ++world.now);
 	for (int i = 0; i < OFF_CPU_WAITING + 2; i++)
 		off[i] = be_off(10);
-	stack_push(&world.t, wire_cookie(WIRE_ROLE_START, 0, 1, 1, WIRE_REG_NONE, 0), SP,
-		   FRAME_STARTED, now);
+	world.t.scratch.event =
+		(struct frame){.sp = SP, .query = 1, .group = 1, .state = FRAME_STARTED};
+	stack_push(&world.t, now);
 	assert_int_equal(world.n_spans, 0);
 	off_cpu_done(&world.t);
 	for (int i = 0; i < OFF_CPU_WAITING - 1; i++)

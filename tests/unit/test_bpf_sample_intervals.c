@@ -67,12 +67,11 @@ static void deep_ones_are_in_the_table_of_all_threads(void **state)
 
 static void hide(wire_u32 query, wire_u64 sp)
 {
-	wire_u64 now = off_cpu_begin(&world.t, ++world.now);
-
-	stack_push(&world.t, wire_cookie(WIRE_ROLE_START, 0, query, 1, WIRE_HIDDEN, 0), sp,
-		   FRAME_STARTED, now);
-	world.t.frames[world.t.n - 1].hidden = 1;
-	off_cpu_done(&world.t);
+	world_push(&(struct frame){.sp = sp,
+				   .query = (wire_u16)query,
+				   .group = 1,
+				   .state = FRAME_STARTED,
+				   .hidden = 1});
 }
 
 static void intervals_that_are_not_recorded_are_passed_over(void **state)

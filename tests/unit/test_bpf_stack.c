@@ -440,20 +440,6 @@ static void a_flush_sends_what_is_open(void **state)
 	assert_no_span();
 }
 
-/* Each part of the cookie reaches its field, also at the end of its range. */
-static void a_frame_holds_what_the_cookie_says(void **state)
-{
-	const struct frame *f = &world.t.frames[0];
-
-	stack_push(&world.t, wire_cookie(WIRE_ROLE_START, 255, 65534, 65533, WIRE_REG_NONE, -16384),
-		   ON_MAIN(8), FRAME_STARTED, 77);
-	assert_int_equal(f->lib, 255);
-	assert_int_equal(f->query, 65534);
-	assert_int_equal(f->group, 65533);
-	assert_int_equal(f->start_ns, 77);
-	assert_int_equal(f->sp, ON_MAIN(8));
-}
-
 #define TEST(fn) cmocka_unit_test_setup(fn, stacks_setup)
 
 int main(void)
@@ -486,7 +472,6 @@ int main(void)
 		TEST(a_left_sibling_is_not_taken_for_it),
 		TEST(depth_saturates),
 		TEST(a_flush_sends_what_is_open),
-		TEST(a_frame_holds_what_the_cookie_says),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

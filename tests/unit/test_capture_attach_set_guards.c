@@ -102,7 +102,7 @@ static void assert_wants(const char *events, const char *want)
 		if (attach_set__wants(&c, &filtered_sites[i]) != wanted)
 			fail_msg("%s: site %d", events, i);
 	}
-	assert_int_equal(attach_set__sites(&c), n);
+	assert_int_equal(c.n_sites, n);
 	done(&c);
 }
 
@@ -187,6 +187,14 @@ static void a_named_query_has_the_sites_of_its_bodies_alone(void **state)
 	assert_follows("default", true, "abgdeieqrC");
 }
 
+static struct wire_site site_of(const struct attach_set *c, const struct plan_site *site)
+{
+	struct wire_site out;
+
+	attach_set__site(c, site, &out);
+	return out;
+}
+
 static enum plan_part wanted_part(int site)
 {
 	switch (site) {
@@ -225,16 +233,14 @@ static void a_query_needed_but_not_selected_is_hidden(void **state)
 	struct attach_set c;
 
 	choose(&c, "incr-result-hashing,incr-cache-load,-beta");
-	assert_int_equal(wire_cookie_reg(attach_set__cookie(&c, &filtered_sites[AT_START])),
-			 WIRE_HIDDEN);
+	assert_true(site_of(&c, &filtered_sites[AT_START]).hidden);
 	assert_true(attach_set__provider(&c, &filtered_sites[AT_LOADING], 0, &key, &value));
 	assert_false(value.hidden);
 	assert_true(attach_set__provider(&c, &filtered_sites[AT_LOADING], 1, &key, &value));
 	assert_true(value.hidden);
 	done(&c);
 	choose(&c, "all");
-	assert_int_equal(wire_cookie_reg(attach_set__cookie(&c, &filtered_sites[AT_START])),
-			 WIRE_REG_NONE);
+	assert_false(site_of(&c, &filtered_sites[AT_START]).hidden);
 	done(&c);
 }
 
@@ -285,21 +291,20 @@ static void a_load_is_asked_for_by_its_callers(void **state)
 	struct wire_provider provider;
 	struct wire_step step;
 	struct attach_set c;
-	uint64_t cookie;
+	struct wire_site s;
 
 	assert_int_equal(attach_set__init(&c, &loading, NULL, 3, false), 0);
-	cookie = attach_set__cookie(&c, site);
-	assert_int_equal(wire_cookie_role(cookie), WIRE_ROLE_GUARD_CALLED);
-	assert_int_equal(wire_cookie_query(cookie), 1);
-	assert_int_equal(wire_cookie_group(cookie), 40);
-	assert_int_equal(wire_cookie_number(cookie), 2);
-	assert_int_equal(wire_cookie_label(cookie), 0x48 / 8);
-	assert_int_equal(wire_cookie_kind(cookie), WIRE_KIND_LOAD);
+	s = site_of(&c, site);
+	assert_int_equal(s.role, WIRE_ROLE_GUARD_CALLED);
+	assert_int_equal(s.lib, 3);
+	assert_int_equal(s.group, 40);
+	assert_int_equal(s.number, 2);
+	assert_int_equal(s.slot, 0x48);
+	assert_int_equal(s.kind, WIRE_KIND_LOAD);
 
 	assert_true(attach_set__step(&c, site, 0, &key, &step));
 	assert_int_equal(key.distance, 0x100);
 	assert_int_equal(key.site, 1);
-	assert_int_equal(key.lib, 3);
 	assert_int_equal(step.next, 1);
 	assert_int_equal(step.slot, 0x78 / 8);
 	assert_true(attach_set__step(&c, site, 1, &key, &step));
@@ -328,26 +333,27 @@ static void a_guard_says_what_it_is(void **state)
 	struct wire_provider_key key;
 	struct wire_provider value;
 	struct attach_set c;
-	uint64_t k;
+	struct wire_site s;
 
 	choose(&c, "all");
-	k = attach_set__cookie(&c, &filtered_sites[AT_TINY]);
-	assert_int_equal(wire_cookie_role(k), WIRE_ROLE_GUARD);
-	assert_int_equal(wire_cookie_lib(k), 3);
-	assert_int_equal(wire_cookie_query(k), TINY);
-	assert_int_equal(wire_cookie_group(k), 9);
-	assert_int_equal(wire_cookie_number(k), 2);
-	assert_int_equal(wire_cookie_label(k), WIRE_NO_LABEL);
-	assert_int_equal(wire_cookie_kind(k), WIRE_KIND_ACTIVITY);
-	k = attach_set__cookie(&c, &filtered_sites[AT_DYNAMIC]);
-	assert_int_equal(8 * wire_cookie_label(k), 0x48);
-	k = attach_set__cookie(&c, &filtered_sites[AT_WAITING]);
-	assert_int_equal(wire_cookie_query(k), 1);
-	assert_int_equal(wire_cookie_label(k), WIRE_NO_LABEL);
-	assert_int_equal(wire_cookie_kind(k), WIRE_KIND_BLOCKED);
-	k = attach_set__cookie(&c, &filtered_sites[AT_HASHES]);
-	assert_int_equal(wire_cookie_label(k), WIRE_LABEL_OF_QUERY);
-	assert_int_equal(wire_cookie_kind(k), WIRE_KIND_HASHING);
+	s = site_of(&c, &filtered_sites[AT_TINY]);
+	assert_int_equal(s.role, WIRE_ROLE_GUARD);
+	assert_int_equal(s.lib, 3);
+	assert_int_equal(s.query, TINY);
+	assert_int_equal(s.group, 9);
+	assert_int_equal(s.number, 2);
+	assert_int_equal(s.label, WIRE_LABEL_NONE);
+	assert_int_equal(s.kind, WIRE_KIND_ACTIVITY);
+	s = site_of(&c, &filtered_sites[AT_DYNAMIC]);
+	assert_int_equal(s.label, WIRE_LABEL_IN_MEMORY);
+	assert_int_equal(s.slot, 0x48);
+	s = site_of(&c, &filtered_sites[AT_WAITING]);
+	assert_int_equal(s.query, 1);
+	assert_int_equal(s.label, WIRE_LABEL_NONE);
+	assert_int_equal(s.kind, WIRE_KIND_BLOCKED);
+	s = site_of(&c, &filtered_sites[AT_HASHES]);
+	assert_int_equal(s.label, WIRE_LABEL_OF_QUERY);
+	assert_int_equal(s.kind, WIRE_KIND_HASHING);
 	assert_true(attach_set__provider(&c, &filtered_sites[AT_LOADING], 0, &key, &value));
 	assert_int_equal(value.query, 0);
 	assert_int_equal(value.group, 7);
@@ -369,8 +375,7 @@ static void the_source_of_an_argument_is_in_a_table(void **state)
 	with[TINY].source = (struct wire_source){.site = 7, .text = WIRE_ARGUMENT_STRING};
 	plan.guards = with;
 	assert_int_equal(attach_set__init(&c, &plan, NULL, 3, false), 0);
-	assert_int_equal(wire_cookie_label(attach_set__cookie(&c, &filtered_sites[AT_TINY])),
-			 WIRE_LABEL_WITH_ARGUMENT);
+	assert_int_equal(site_of(&c, &filtered_sites[AT_TINY]).label, WIRE_LABEL_WITH_ARGUMENT);
 	assert_true(attach_set__source(&c, &filtered_sites[AT_TINY], &key, &source));
 	assert_int_equal(key, wire_source_key(3, TINY));
 	assert_int_equal(source.site, 7);

@@ -135,7 +135,7 @@ static void it_is_passed_on_to_what_executes_for_the_body(void **state)
 		    mined[AGAIN].masks[0].vtable.slot == 0x30);
 }
 
-static void a_number_that_no_cookie_can_point_at_is_left_out(void **state)
+static void a_number_within_a_word_is_left_out(void **state)
 {
 	identify_at(OFFSET + 2);
 	assert_unknown(&mined[BY_REGISTER]);
@@ -183,7 +183,7 @@ int main(void)
 		cmocka_unit_test_setup(an_argument_in_a_register_is_followed, prepare),
 		cmocka_unit_test_setup(an_argument_on_the_stack_stays_there, prepare),
 		cmocka_unit_test_setup(it_is_passed_on_to_what_executes_for_the_body, prepare),
-		cmocka_unit_test_setup(a_number_that_no_cookie_can_point_at_is_left_out, prepare),
+		cmocka_unit_test_setup(a_number_within_a_word_is_left_out, prepare),
 		cmocka_unit_test_setup(one_of_several_arguments_is_not_chosen, prepare),
 		cmocka_unit_test_setup(callers_that_do_not_agree_show_nothing, prepare),
 		cmocka_unit_test_setup(a_body_that_calls_through_another_argument_is_left_out,

@@ -386,7 +386,7 @@ static void numbers_have_names(void **state)
 	assert_null(compiler__guard(c, 2));
 }
 
-static void what_is_recorded_has_its_place_in_cookies(void **state)
+static void what_is_recorded_has_its_place(void **state)
 {
 	_compiler_ struct compiler *c = make();
 	struct wire_begun b;
@@ -448,7 +448,7 @@ int main(void)
 		cmocka_unit_test(our_own_thread_is_found),
 		cmocka_unit_test(one_that_is_gone_is_not),
 		cmocka_unit_test(numbers_have_names),
-		cmocka_unit_test(what_is_recorded_has_its_place_in_cookies),
+		cmocka_unit_test(what_is_recorded_has_its_place),
 		cmocka_unit_test(frames_and_keys_are_those_of_the_plan),
 		cmocka_unit_test(it_is_one_file),
 	};

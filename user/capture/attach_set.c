@@ -156,7 +156,9 @@ static int allocate(struct attach_set *set)
 	set->end_parts = calloc(n, sizeof(*set->end_parts));
 	set->first_step = calloc(n, sizeof(*set->first_step));
 	set->queries = calloc(set->plan->n_queries + 1UL, sizeof(*set->queries));
-	return set->guards && set->ends && set->end_parts && set->first_step && set->queries
+	set->numbers = calloc(set->plan->n_sites + 1UL, sizeof(*set->numbers));
+	return set->guards && set->ends && set->end_parts && set->first_step && set->queries &&
+			       set->numbers
 		       ? 0
 		       : -ENOMEM;
 }
@@ -186,6 +188,9 @@ int attach_set__init(struct attach_set *set, const struct plan *plan, const stru
 	err = settle_ends(set);
 	if (err)
 		attach_set__clear(set);
+	for (uint32_t i = 0; i < plan->n_sites && !err; i++)
+		if (attach_set__wants(set, &plan->sites[i]))
+			set->numbers[i] = set->n_sites++;
 	return err;
 }
 
@@ -226,152 +231,143 @@ enum plan_part attach_set__part(const struct attach_set *set, const struct plan_
 	}
 }
 
-uint32_t attach_set__sites(const struct attach_set *set)
+uint32_t attach_set__cookie(const struct attach_set *set, const struct plan_site *site)
 {
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < set->plan->n_sites; i++)
-		n += attach_set__wants(set, &set->plan->sites[i]);
-	return n;
+	return set->first + set->numbers[site - set->plan->sites];
 }
 
-static uint64_t identify_cookie(const struct attach_set *set, const struct plan_site *site)
-{
-	uint32_t number = (uint32_t)(site - set->plan->sites);
-	uint32_t slot = site->slot < 0 ? WIRE_NO_GROUP : (uint32_t)site->slot / 8;
-	uint32_t reg =
-		plan__has_numbers(set->plan, site->body) ? wire_numbered(site->reg) : site->reg;
-
-	return wire_cookie(site->role, set->lib, number, slot, reg,
-			   site->vtable_offset - 8 * WIRE_SP_BIAS);
-}
-
-static uint64_t request_cookie(const struct attach_set *set, const struct plan_site *site)
-{
-	/* At a start, the bytes pushed since the return address lead to the wrapper's sp. */
-	int32_t slot = site->role == WIRE_ROLE_WRAPPER ? site->sp_delta : site->slot;
-
-	return wire_request_cookie(site->role, set->lib, site->query, (uint32_t)site->addr,
-				   (uint32_t)slot / 8);
-}
-
-static uint64_t guard_cookie(const struct attach_set *set, const struct plan_site *site)
-{
-	const struct plan_guard *g = &set->plan->guards[site->guard];
-	uint32_t query = site->query == PLAN_NONE ? WIRE_NO_QUERY : site->query;
-	uint32_t label = WIRE_NO_LABEL;
-
-	if (g->label_of_query && site->query == PLAN_NONE)
-		label = WIRE_LABEL_OF_QUERY;
-	else if (class_of(g) == FILTER_DYNAMIC && g->label_slot >= 0)
-		label = (uint32_t)g->label_slot / 8;
-	else if (g->source.text)
-		label = WIRE_LABEL_WITH_ARGUMENT;
-	return wire_guard_cookie(site->role, set->lib,
-				 g->kind == WIRE_KIND_ACTIVITY ? site->guard : query, g->scope,
-				 g->number, label, g->kind);
-}
-
-static uint64_t called_cookie(const struct attach_set *set, const struct plan_site *site)
-{
-	const struct plan_guard *g = &set->plan->guards[site->guard];
-
-	return wire_guard_cookie(site->role, set->lib, (uint32_t)(site - set->plan->sites),
-				 g->scope, g->number, (uint32_t)site->slot / 8, g->kind);
-}
-
-/* The room for a slot: in the table of providers, or in the cookie. */
-static int32_t key_slot_end(const struct plan_site *site)
-{
-	switch (site->role) {
-	case WIRE_ROLE_IDENTIFY:
-		return 4 * 65536;
-	case WIRE_ROLE_START_BODY:
-		return site->sp_delta ? 0 : 4 * 4096;
-	default:
-		return 0;
-	}
-}
-
-/* The last bits of the cookie of a START_BODY have the slot, without a bias. */
-static int32_t last_bits(const struct plan_site *site, uint32_t place)
-{
-	bool on_stack = place < WIRE_HIDDEN && (place & 0xf) == WIRE_KEY_ON_STACK;
-
-	return on_stack ? 2 * site->key_slot - 8 * WIRE_SP_BIAS : site->sp_delta;
-}
+/* ---- What the kernel half is told of a site -------------------------------------------------- */
 
 /* Where a site finds the key of a query that starts there. */
-static uint8_t key_place(const struct attach_set *set, const struct plan_site *site, uint32_t query)
+static struct wire_key_place key_place(const struct attach_set *set, const struct plan_site *site,
+				       uint32_t query)
 {
 	const struct plan_query *q =
 		query < set->plan->n_queries ? &set->plan->queries[query] : NULL;
-	uint8_t key = q ? q->key : WIRE_KEY_UNKNOWN;
+	/* A slot counts from the sp of the body. */
+	bool in_body = site->role == WIRE_ROLE_IDENTIFY ||
+		       (site->role == WIRE_ROLE_START_BODY && !site->sp_delta);
+	struct wire_key_place place = {.key = WIRE_KEY_UNKNOWN, .reg = WIRE_REG_NONE};
 
-	if (key == WIRE_KEY_UNKNOWN)
-		return WIRE_REG_NONE;
-	if (site->role == WIRE_ROLE_START && q->key_by_address)
-		key = WIRE_KEY_MEMORY;
+	if (!q || q->key == WIRE_KEY_UNKNOWN)
+		return place;
 	if (site->key_reg != WIRE_REG_NONE)
-		return (uint8_t)wire_key_place(key, site->key_reg);
-	if (site->key_slot >= 0 && site->key_slot < key_slot_end(site))
-		return (uint8_t)wire_key_place(key, WIRE_KEY_ON_STACK);
-	return WIRE_REG_NONE;
+		place.reg = site->key_reg;
+	else if (in_body && site->key_slot >= 0)
+		place.slot = (uint16_t)(site->key_slot / 4);
+	else
+		return place;
+	place.key = q->key;
+	if (site->role == WIRE_ROLE_START && q->key_by_address)
+		place.key = WIRE_KEY_MEMORY;
+	return place;
 }
 
-static int between_of(const struct attach_set *set, const struct plan_site *site)
+static void describe_start(const struct attach_set *set, const struct plan_site *site,
+			   struct wire_site *out)
 {
-	return site->body == PLAN_NONE ? 0 : (int)set->plan->bodies[site->body].between;
+	out->hidden = !query_passes(set, FILTER_QUERY, site->query);
+	out->sp_delta = site->sp_delta;
+	if (!out->hidden)
+		out->key = key_place(set, site, site->query);
+	/* The bytes pushed since the return address lead to the wrapper's sp. */
+	if (site->role == WIRE_ROLE_WRAPPER && set->callers)
+		out->slot = site->sp_delta;
 }
 
-uint64_t attach_set__cookie(const struct attach_set *set, const struct plan_site *site)
+static void describe_drop(const struct attach_set *set, const struct plan_site *site,
+			  struct wire_site *out)
 {
-	uint32_t query = site->query == PLAN_NONE ? WIRE_NO_QUERY : site->query;
-	uint32_t group =
-		site->body == PLAN_NONE ? WIRE_NO_GROUP : set->plan->bodies[site->body].group;
-	uint32_t reg = site->reg;
+	if (!plan_site__feeds(site))
+		out->moment = site->addr == set->plan->layout.wire.drop ? WIRE_COUNTS_DROPPED
+									: WIRE_COUNTS_FINISHED;
+}
 
+static void describe_guard_site(const struct attach_set *set, const struct plan_site *site,
+				struct wire_site *out)
+{
+	const struct plan_guard *g = &set->plan->guards[site->guard];
+
+	if (g->kind == WIRE_KIND_ACTIVITY)
+		out->query = (uint16_t)site->guard;
+	out->group = (uint16_t)g->scope;
+	out->number = g->number;
+	out->kind = g->kind;
+	if (g->label_of_query && site->query == PLAN_NONE) {
+		out->label = WIRE_LABEL_OF_QUERY;
+	} else if (class_of(g) == FILTER_DYNAMIC && g->label_slot >= 0) {
+		out->label = WIRE_LABEL_IN_MEMORY;
+		out->slot = g->label_slot;
+	} else if (g->source.text) {
+		out->label = WIRE_LABEL_WITH_ARGUMENT;
+	}
+}
+
+static void describe_called(const struct attach_set *set, const struct plan_site *site,
+			    struct wire_site *out)
+{
+	const struct plan_guard *g = &set->plan->guards[site->guard];
+
+	out->group = (uint16_t)g->scope;
+	out->number = g->number;
+	out->kind = g->kind;
+}
+
+void attach_set__site(const struct attach_set *set, const struct plan_site *site,
+		      struct wire_site *out)
+{
+	const struct plan_body *body =
+		site->body == PLAN_NONE ? NULL : &set->plan->bodies[site->body];
+
+	*out = (struct wire_site){
+		.role = site->role,
+		.lib = set->lib,
+		.query = site->query == PLAN_NONE ? WIRE_NO_QUERY : (uint16_t)site->query,
+		.group = body ? (uint16_t)body->group : WIRE_NO_GROUP,
+		.reg = site->reg,
+		.base = WIRE_REG_NONE,
+		.slot = site->slot < 0 ? WIRE_NO_SLOT : site->slot,
+		.offset = (uint32_t)site->vtable_offset,
+		.addr = (uint32_t)site->addr,
+		.key.reg = WIRE_REG_NONE,
+	};
 	switch (site->role) {
-	case WIRE_ROLE_IDENTIFY:
-	case WIRE_ROLE_GUARD_QUERY:
-		return identify_cookie(set, site);
-	case WIRE_ROLE_GUARD_CALLED:
-		return called_cookie(set, site);
-	case WIRE_ROLE_REQUEST:
-		return request_cookie(set, site);
-	case WIRE_ROLE_DROP:
-		if (plan_site__feeds(site))
-			return wire_cookie(site->role, set->lib, WIRE_CONTEXT_FED,
-					   site->query == PLAN_NONE
-						   ? (uint32_t)site->vtable_offset / 8
-						   : site->query,
-					   reg, 0);
-		query = site->addr == set->plan->layout.wire.drop ? WIRE_COUNTS_DROPPED
-								  : WIRE_COUNTS_FINISHED;
-		return wire_cookie(site->role, set->lib, query, WIRE_NO_GROUP, WIRE_REG_NONE, 0);
-	case WIRE_ROLE_GUARD:
-	case WIRE_ROLE_GUARD_END:
-		return guard_cookie(set, site);
-	case WIRE_ROLE_END:
-		query = site->slot < 0 ? WIRE_NO_SLOT : (uint32_t)site->slot / 4;
-		return wire_cookie(site->role, set->lib, query, group, reg, between_of(set, site));
-	case WIRE_ROLE_WRAPPER:
-		if (set->callers)
-			return request_cookie(set, site);
-		/* fall through */
 	case WIRE_ROLE_START:
 	case WIRE_ROLE_START_BODY:
-		reg = query_passes(set, FILTER_QUERY, site->query)
-			      ? key_place(set, site, site->query)
-			      : WIRE_HIDDEN;
-		return wire_cookie(site->role, set->lib, query, group, reg, last_bits(site, reg));
+	case WIRE_ROLE_WRAPPER:
+		return describe_start(set, site, out);
+	case WIRE_ROLE_END:
+		out->between = body ? body->between : 0;
+		return;
+	case WIRE_ROLE_IDENTIFY:
+	case WIRE_ROLE_GUARD_QUERY:
+		out->numbered = plan__has_numbers(set->plan, site->body);
+		return;
+	case WIRE_ROLE_GUARD_CALLED:
+		return describe_called(set, site, out);
+	case WIRE_ROLE_GUARD:
+	case WIRE_ROLE_GUARD_END:
+		return describe_guard_site(set, site, out);
+	case WIRE_ROLE_DROP:
+		return describe_drop(set, site, out);
+	default:
+		out->sp_delta = site->sp_delta;
 	}
-	return wire_cookie(site->role, set->lib, query, group, reg, site->sp_delta);
 }
 
-uint64_t attach_set__hit_cookie(const struct attach_set *set, const struct plan_hit *hit)
+void attach_set__hit(const struct attach_set *set, const struct plan_hit *hit,
+		     struct wire_site *out)
 {
-	return wire_cookie(WIRE_ROLE_HIT, set->lib, hit->disp / 4, hit->base, hit->reg, 0);
+	*out = (struct wire_site){
+		.role = WIRE_ROLE_HIT,
+		.lib = set->lib,
+		.query = WIRE_NO_QUERY,
+		.group = WIRE_NO_GROUP,
+		.reg = hit->reg,
+		.base = hit->base,
+		.slot = (int32_t)hit->disp,
+		.key.reg = WIRE_REG_NONE,
+	};
 }
 
 static void describe_query(const struct attach_set *set, const struct plan_site *site,
@@ -385,7 +381,6 @@ static void describe_query(const struct attach_set *set, const struct plan_site 
 	value->group = (uint16_t)set->plan->bodies[site->body].group;
 	value->kind = WIRE_KIND_QUERY;
 	value->key = key_place(set, site, query);
-	value->slot = site->key_slot < 0 ? 0 : (uint16_t)(site->key_slot / 4);
 	value->hidden = !query_passes(set, FILTER_QUERY, query);
 }
 
@@ -427,10 +422,9 @@ bool attach_set__provider(const struct attach_set *set, const struct plan_site *
 		.distance = q->number
 				    ? q->number
 				    : (uint32_t)((q->provider_caller ?: q->provider) - site->addr),
-		.site = (uint16_t)(site - set->plan->sites),
-		.lib = set->lib,
+		.site = attach_set__cookie(set, site),
 	};
-	*value = (struct wire_provider){0};
+	*value = (struct wire_provider){.key.reg = WIRE_REG_NONE};
 	if (site->role == WIRE_ROLE_IDENTIFY)
 		describe_query(set, site, query, value);
 	else
@@ -447,8 +441,7 @@ bool attach_set__step(const struct attach_set *set, const struct plan_site *site
 		return false;
 	*key = (struct wire_provider_key){
 		.distance = (uint32_t)(step->addr - site->addr),
-		.site = (uint16_t)(site - set->plan->sites),
-		.lib = set->lib,
+		.site = attach_set__cookie(set, site),
 	};
 	*value = (struct wire_step){
 		.slot = step->slot < 0 ? 0 : (uint16_t)(step->slot / 8),
@@ -474,31 +467,18 @@ bool attach_set__source(const struct attach_set *set, const struct plan_site *si
 
 bool attach_set__wrappers(const struct attach_set *set, uint32_t query, struct wire_wrappers *out)
 {
-	bool any = false;
 	int n = 0;
 
-	*out = (struct wire_wrappers){
-		.group = WIRE_NO_GROUP,
-		.hidden = !query_passes(set, FILTER_QUERY, query),
-		.key = WIRE_REG_NONE,
-	};
-	for (uint32_t i = 0; i < set->plan->n_sites; i++) {
+	*out = (struct wire_wrappers){0};
+	for (uint32_t i = 0; i < set->plan->n_sites && n < 2; i++) {
 		const struct plan_site *site = &set->plan->sites[i];
 
-		if (site->query != query)
+		if (site->query != query || site->role != WIRE_ROLE_REQUEST)
 			continue;
-		if (site->role == WIRE_ROLE_WRAPPER) {
-			out->group = (uint16_t)set->plan->bodies[site->body].group;
-			out->key = key_place(set, site, query);
-		} else if (site->role == WIRE_ROLE_REQUEST && n < 2) {
-			out->between[n] = (uint16_t)set->plan->bodies[site->body].between;
-			out->reach[n++] = (uint16_t)(site->slot + 8 - site->sp_delta);
-		} else {
-			continue;
-		}
-		any = true;
+		out->between[n] = (uint16_t)set->plan->bodies[site->body].between;
+		out->reach[n++] = (uint16_t)(site->slot + 8 - site->sp_delta);
 	}
-	return any;
+	return n;
 }
 
 void attach_set__clear(struct attach_set *set)
@@ -508,5 +488,6 @@ void attach_set__clear(struct attach_set *set)
 	free(set->end_parts);
 	free(set->first_step);
 	free(set->queries);
+	free(set->numbers);
 	*set = (struct attach_set){0};
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The sites of a plan that are attached for a filter, with their cookies and the entries of the
- * tables that they look up: the plan in the terms of the kernel half.
+ * The sites of a plan that are attached for a filter, and the entries of the tables that they look
+ * up: the plan in the terms of the kernel half.
  */
 #ifndef QPROF_CAPTURE_ATTACH_SET_H
 #define QPROF_CAPTURE_ATTACH_SET_H
@@ -29,6 +29,9 @@ struct attach_set {
 	bool *ends;	      /* by guard: of it, or of another that its end sites end, likewise */
 	uint8_t *end_parts;   /* by guard: enum plan_part of its end sites */
 	uint32_t *first_step; /* of each guard, whose steps follow one another */
+	uint32_t *numbers;    /* by site of the plan that is attached: its own among these */
+	uint32_t n_sites;     /* that are attached */
+	uint32_t first;	      /* cookie of the first: to be set before any is asked for */
 };
 
 /* `sites` is NULL afterwards. What the set refers to must outlive it. -ENOMEM. */
@@ -42,17 +45,19 @@ bool attach_set__wants(const struct attach_set *set, const struct plan_site *sit
  */
 enum plan_part attach_set__part(const struct attach_set *set, const struct plan_site *site);
 
-/* The number of sites that are attached. */
-uint32_t attach_set__sites(const struct attach_set *set);
+/* The cookie of a site that is attached: its index in the kernel half's table of sites. */
+uint32_t attach_set__cookie(const struct attach_set *set, const struct plan_site *site);
 
 /*
- * The cookie of one site (qprof/wire.h). With `callers`, a wrapper that starts its query is also
- * where the query is requested, and has the cookie of a request.
+ * The entry there. With `callers`, a wrapper that starts its query is also where the query is
+ * requested.
  */
-uint64_t attach_set__cookie(const struct attach_set *set, const struct plan_site *site);
+void attach_set__site(const struct attach_set *set, const struct plan_site *site,
+		      struct wire_site *out);
 
-/* The cookie of a place where a query hits its cache. */
-uint64_t attach_set__hit_cookie(const struct attach_set *set, const struct plan_hit *hit);
+/* The entry of a place where a query hits its cache. */
+void attach_set__hit(const struct attach_set *set, const struct plan_hit *hit,
+		     struct wire_site *out);
 
 /*
  * The entry for `query` in the table that the WIRE_ROLE_IDENTIFY, _GUARD_QUERY or _GUARD_CALLED

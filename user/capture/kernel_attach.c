@@ -27,18 +27,20 @@ struct attachment {
 	struct links *links;
 	struct perf_probes *perf; /* in place of links */
 	struct library_file *file;
-	bool served;   /* by a FUSE server, which may not answer a read */
-	pid_t heir;    /* the child that detaches; 0: none */
-	bool taken;    /* two threads may try to take it */
-	bool leaving;  /* being detached; see kernel__begin_detach() */
-	bool released; /* likewise, and given back when that is over */
+	struct site_range sites, hits; /* in the table of sites */
+	bool served;		       /* by a FUSE server, which may not answer a read */
+	pid_t heir;		       /* the child that detaches; 0: none */
+	bool taken;		       /* two threads may try to take it */
+	bool leaving;		       /* being detached; see kernel__begin_detach() */
+	bool released;		       /* likewise, and given back when that is over */
 };
 
 struct attachments {
 	const struct loaded *loaded;
 	bool recording;
-	bool owned_elsewhere; /* a background child detaches */
-	pid_t heir;	      /* that child, if its end is waited for; 0: none */
+	bool owned_elsewhere;  /* a background child detaches */
+	pid_t heir;	       /* that child, if its end is waited for; 0: none */
+	pthread_mutex_t rooms; /* protects the ranges of all libraries */
 	struct attachment libs[WIRE_MAX_LIBS];
 };
 
@@ -49,6 +51,7 @@ int attachments__new(const struct loaded *l, struct attachments **out)
 	if (!a)
 		return -ENOMEM;
 	a->loaded = l;
+	pthread_mutex_init(&a->rooms, NULL);
 	*out = a;
 	return 0;
 }
@@ -79,6 +82,7 @@ static struct tables tables_of(const struct attachments *a)
 	const struct qprof_bpf *s = a->loaded->skel;
 
 	return (struct tables){
+		.sites = s->rodata->knobs.roles ? bpf_map__fd(s->maps.sites) : -1,
 		.providers = bpf_map__fd(s->maps.providers),
 		.steps = bpf_map__fd(s->maps.steps),
 		.wrappers = bpf_map__fd(s->maps.wrappers),
@@ -92,6 +96,40 @@ static struct tables tables_of(const struct attachments *a)
 	};
 }
 
+static bool overlaps(const struct site_range *x, const struct site_range *y)
+{
+	return x->first < y->first + y->n && y->first < x->first + x->n;
+}
+
+/* A range that is in the way of another; NULL: none is. */
+static const struct site_range *find_overlap(const struct attachments *a,
+					     const struct site_range *range)
+{
+	for (unsigned int i = 0; i < WIRE_MAX_LIBS; i++) {
+		if (overlaps(&a->libs[i].sites, range))
+			return &a->libs[i].sites;
+		if (overlaps(&a->libs[i].hits, range))
+			return &a->libs[i].hits;
+	}
+	return NULL;
+}
+
+/* Room for `n` sites behind one of the other ranges. -ENOSPC: other libraries have taken it. */
+static int take_room(struct attachments *a, uint32_t n, struct site_range *out)
+{
+	uint32_t most = bpf_map__max_entries(a->loaded->skel->maps.sites);
+	_unlock_ pthread_mutex_t *held = locked(&a->rooms);
+	struct site_range range = {.n = n};
+	const struct site_range *other;
+
+	while ((other = find_overlap(a, &range)))
+		range.first = other->first + other->n;
+	if (n > most || range.first > most - n)
+		return -ENOSPC;
+	*out = range;
+	return 0;
+}
+
 static int attach_links(struct attachments *a, const struct attach_set *set, struct links **out)
 {
 	return links__new(a->loaded->progs, set, out) ?: links__attach(*out, PLAN_PART_ALWAYS);
@@ -100,7 +138,7 @@ static int attach_links(struct attachments *a, const struct attach_set *set, str
 static int attach_perf(struct attachments *a, const struct attach_set *set, bool background,
 		       struct perf_probes **out)
 {
-	raise_file_limit(attach_set__sites(set));
+	raise_file_limit(set->n_sites);
 	return perf_probes__attach(a->loaded->progs, set, background, out);
 }
 
@@ -117,10 +155,12 @@ static int attach(struct attachments *a, const struct plan *plan, const struct f
 
 	if (err)
 		return err;
+	if (tables.sites >= 0)
+		err = take_room(a, set.n_sites, &a->libs[n].sites);
+	set.first = a->libs[n].sites.first;
 	/* Else there is no room in the tables. */
-	err = a->loaded->skel->rodata->knobs.roles || a->loaded->skel->rodata->knobs.keys
-		      ? tables_fill(&tables, &set)
-		      : 0;
+	if (!err && (tables.sites >= 0 || a->loaded->skel->rodata->knobs.keys))
+		err = tables_fill(&tables, &set);
 	if (err)
 		return err;
 	err = a->loaded->multi ? attach_links(a, &set, &a->libs[n].links)
@@ -134,11 +174,10 @@ static int attach(struct attachments *a, const struct plan *plan, const struct f
 	if (background)
 		diag_info("attaching %u probes to %s; compilers that use it meanwhile wait for 3 s "
 			  "at most, and are late then",
-			  attach_set__sites(&set), plan->path);
+			  set.n_sites, plan->path);
 	else
 		diag_verbose("attached %u of %u probes to %s by %s",
-			     a->loaded->multi ? links__sites(a->libs[n].links)
-					      : attach_set__sites(&set),
+			     a->loaded->multi ? links__sites(a->libs[n].links) : set.n_sites,
 			     plan->n_sites, plan->path, attachments__kind(a));
 	return 0;
 }
@@ -212,9 +251,13 @@ int attachments__attach_hits(struct attachments *a, uint8_t lib, const struct pl
 			     const struct plan_hits *hits)
 {
 	struct attach_set set = {.plan = plan, .lib = lib};
-	int err =
-		links__attach_hits(a->libs[lib].links, a->loaded->progs[WIRE_ROLE_HIT], &set, hits);
+	const struct tables tables = tables_of(a);
+	int err = take_room(a, hits->n, &a->libs[lib].hits);
 
+	set.first = a->libs[lib].hits.first;
+	err = err ?: tables_fill_hits(&tables, &set, hits)
+		  ?: links__attach_hits(a->libs[lib].links, a->loaded->progs[WIRE_ROLE_HIT], &set,
+					hits);
 	if (err == -EPERM || err == -EACCES)
 		privilege_explain("attach", false);
 	else if (err)
@@ -329,11 +372,14 @@ static void take_away(struct attachment *lib)
 static void give_number_back(struct attachments *a, uint8_t lib)
 {
 	const struct tables tables = tables_of(a);
+	struct attachment *l = &a->libs[lib];
 
-	tables_clear(&tables, lib);
-	a->libs[lib].leaving = false;
-	a->libs[lib].released = false;
-	__atomic_store_n(&a->libs[lib].taken, false, __ATOMIC_RELEASE);
+	tables_clear(&tables, lib, l->sites);
+	pthread_mutex_lock(&a->rooms);
+	l->sites = l->hits = (struct site_range){0};
+	pthread_mutex_unlock(&a->rooms);
+	l->leaving = l->released = false;
+	__atomic_store_n(&l->taken, false, __ATOMIC_RELEASE);
 }
 
 /* While probes are still being removed, do not wait: a later call gives the number back. */

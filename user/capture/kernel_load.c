@@ -151,6 +151,9 @@ static void list_programs(struct loaded *l, const struct kernel_options *opt)
  */
 #define TARGETS_BUILD 16384
 #define LIBS_BUILD    16384
+/* Probes of all libraries; of cache hits there are 8,000 in one. */
+#define SITES_BUILD 16384
+#define SITES_ALL   65536
 /* Jobs and names that were sent to the user half; one that is forgotten is sent again. */
 #define SENT_BUILD 4096
 /* Frames beyond those of their threads, where no queries are among them. */
@@ -162,6 +165,7 @@ static int set_table_sizes(struct loaded *l, const struct kernel_options *opt)
 	const struct qprof_bpf *s = l->skel;
 	bool probes = s->rodata->knobs.roles, queries = l->progs[WIRE_ROLE_START];
 	uint32_t of_libs = opt->one_build ? LIBS_BUILD : 0;
+	uint32_t n_sites = (opt->one_build ? SITES_BUILD : SITES_ALL) * (wants_hits(opt) ? 4 : 1);
 	/* 0: as it is. */
 	const struct {
 		struct bpf_map *map;
@@ -173,6 +177,7 @@ static int set_table_sizes(struct loaded *l, const struct kernel_options *opt)
 		{s->maps.wrappers, opt->callers ? of_libs : 1},
 		{s->maps.memory_keys, probes || opt->keys ? of_libs : 1},
 		{s->maps.query_tables, probes || opt->keys ? of_libs : 1},
+		{s->maps.sites, probes ? n_sites : 1},
 		{s->maps.providers, probes ? of_libs : 1},
 		{s->maps.steps, probes ? of_libs : 1},
 		{s->maps.overflow, !probes   ? 1

@@ -153,7 +153,7 @@ int links__attach_hits(struct links *l, const struct bpf_program *prog,
 		return 0;
 	for (uint32_t i = 0; i < hits->n; i++) {
 		offsets[i] = hits->items[i].offset;
-		cookies[i] = attach_set__hit_cookie(set, &hits->items[i]);
+		cookies[i] = set->first + i;
 	}
 	fd = uprobe_multi_link(bpf_program__fd(prog), set->plan->file, offsets, cookies, hits->n);
 	if (fd < 0)

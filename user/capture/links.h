@@ -23,7 +23,10 @@ int links__new(struct bpf_program *const progs[ATTACH_ROLES], const struct attac
  */
 int links__attach(struct links *l, enum plan_part part);
 
-/* Attach `prog` to where queries hit their caches in the library of `set`. Negative errno. */
+/*
+ * Attach `prog` to where queries hit their caches in the library of `set`; cookies begin at its
+ * first. Negative errno.
+ */
 int links__attach_hits(struct links *l, const struct bpf_program *prog,
 		       const struct attach_set *set, const struct plan_hits *hits);
 

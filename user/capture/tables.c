@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 
-#define ENTRY_MAX 12
+#define KEY_MAX	  sizeof(struct wire_provider_key)
 #define VALUE_MAX sizeof(struct wire_source)
 #define MOST	  512
 
@@ -18,14 +18,14 @@ struct batch {
 	uint32_t key_size;
 	uint32_t value_size;
 	uint32_t n;
-	char keys[MOST * ENTRY_MAX];
+	char keys[MOST * KEY_MAX];
 	char values[MOST * VALUE_MAX];
 };
 
-_Static_assert(sizeof(struct wire_provider_key) <= ENTRY_MAX, "key of providers and steps");
-_Static_assert(sizeof(struct wire_provider) <= ENTRY_MAX, "providers");
-_Static_assert(sizeof(struct wire_step) <= ENTRY_MAX, "steps");
-_Static_assert(sizeof(struct wire_wrappers) <= ENTRY_MAX, "wrappers");
+_Static_assert(sizeof(struct wire_site) <= VALUE_MAX, "sites");
+_Static_assert(sizeof(struct wire_provider) <= VALUE_MAX, "providers");
+_Static_assert(sizeof(struct wire_step) <= VALUE_MAX, "steps");
+_Static_assert(sizeof(struct wire_wrappers) <= VALUE_MAX, "wrappers");
 _Static_assert(sizeof(struct wire_memory_key) <= VALUE_MAX, "keys in memory");
 _Static_assert(sizeof(struct wire_query_table) <= VALUE_MAX, "tables of queries");
 _Static_assert(sizeof(struct wire_provider_key) == sizeof(uint64_t), "a key in tables_clear()");
@@ -43,6 +43,15 @@ static int batch__add(struct batch *b, const void *key, const void *value)
 	memcpy(b->keys + (size_t)b->n * b->key_size, key, b->key_size);
 	memcpy(b->values + (size_t)b->n * b->value_size, value, b->value_size);
 	return ++b->n == MOST ? batch__send(b) : 0;
+}
+
+static int add_site(struct batch *b, const struct attach_set *set, const struct plan_site *site)
+{
+	uint32_t cookie = attach_set__cookie(set, site);
+	struct wire_site value;
+
+	attach_set__site(set, site, &value);
+	return batch__add(b, &cookie, &value);
 }
 
 static int add_providers(struct batch *b, const struct attach_set *set,
@@ -75,18 +84,14 @@ static int add_steps(struct batch *b, const struct attach_set *set, const struct
 	return err;
 }
 
-/* Add what each site of the set looks up. */
-static int fill_sites(int map, const struct attach_set *set, uint32_t value_size,
+/* Add what each site of the set is, or looks up. */
+static int fill_sites(int map, const struct attach_set *set, uint32_t key_size, uint32_t value_size,
 		      int (*add)(struct batch *b, const struct attach_set *set,
 				 const struct plan_site *site))
 {
-	struct batch b = {
-		.map = map,
-		.key_size = sizeof(struct wire_provider_key),
-		.value_size = value_size,
-	};
+	struct batch b = {.map = map, .key_size = key_size, .value_size = value_size};
 
-	for (uint32_t i = 0; i < set->plan->n_sites; i++) {
+	for (uint32_t i = 0; i < set->plan->n_sites && map >= 0; i++) {
 		const struct plan_site *site = &set->plan->sites[i];
 		int err = attach_set__wants(set, site) ? add(&b, set, site) : 0;
 
@@ -106,7 +111,7 @@ static int fill_wrappers(int map, const struct attach_set *set)
 	struct wire_wrappers value;
 
 	for (uint32_t i = 0; i < set->plan->n_queries; i++) {
-		uint32_t key = wire_wrapper_key(set->lib, i);
+		uint32_t key = wire_query_key(set->lib, i);
 		int err = attach_set__wrappers(set, i, &value) ? batch__add(&b, &key, &value) : 0;
 
 		if (err)
@@ -125,7 +130,7 @@ static int fill_memory_keys(int map, const struct attach_set *set)
 
 	for (uint32_t i = 0; i < set->plan->n_queries; i++) {
 		const struct plan_query *q = &set->plan->queries[i];
-		uint32_t key = wire_wrapper_key(set->lib, i);
+		uint32_t key = wire_query_key(set->lib, i);
 		bool has = q->key == WIRE_KEY_MEMORY || q->key_by_address;
 		int err = has ? batch__add(&b, &key, &q->memory) : 0;
 
@@ -171,7 +176,7 @@ static int fill_query_tables(const struct tables *t, const struct attach_set *se
 		all.n = 0;
 	for (uint32_t i = 0; i < set->plan->n_queries && all.n && !err; i++) {
 		const struct plan_query *q = &set->plan->queries[i];
-		uint32_t key = wire_wrapper_key(set->lib, i);
+		uint32_t key = wire_query_key(set->lib, i);
 		struct wire_query_table table = q->table;
 
 		/* Symbols are no execution's key. */
@@ -276,8 +281,12 @@ static int fill_jobs(int map, const struct attach_set *set)
 
 int tables_fill(const struct tables *t, const struct attach_set *set)
 {
-	int err = fill_sites(t->providers, set, sizeof(struct wire_provider), add_providers)
-			  ?: fill_sites(t->steps, set, sizeof(struct wire_step), add_steps)
+	const uint32_t key_size = sizeof(struct wire_provider_key);
+	int err = fill_sites(t->sites, set, sizeof(uint32_t), sizeof(struct wire_site), add_site)
+			  ?: fill_sites(t->providers, set, key_size, sizeof(struct wire_provider),
+					add_providers)
+			  ?: fill_sites(t->steps, set, key_size, sizeof(struct wire_step),
+					add_steps)
 			  ?: fill_layout(t->layouts, set)
 			  ?: fill_expansions(t->expansions, set)
 			  ?: fill_query_tables(t, set)
@@ -288,38 +297,67 @@ int tables_fill(const struct tables *t, const struct attach_set *set)
 	return err || !set->callers ? err : fill_wrappers(t->wrappers, set);
 }
 
-static uint32_t lib_of_site(const void *key)
+int tables_fill_hits(const struct tables *t, const struct attach_set *set,
+		     const struct plan_hits *hits)
 {
-	return ((const struct wire_provider_key *)key)->lib;
+	struct batch b = {
+		.map = t->sites,
+		.key_size = sizeof(uint32_t),
+		.value_size = sizeof(struct wire_site),
+	};
+	int err = 0;
+
+	for (uint32_t i = 0; i < hits->n && !err; i++) {
+		uint32_t cookie = set->first + i;
+		struct wire_site value;
+
+		attach_set__hit(set, &hits->items[i], &value);
+		err = batch__add(&b, &cookie, &value);
+	}
+	return err ?: batch__send(&b);
 }
 
-static uint32_t lib_of_wrapper(const void *key)
+/* What is to be deleted: of a library, or of its sites. */
+struct leaving {
+	uint8_t lib;
+	struct site_range sites;
+};
+
+static bool is_of_site(const void *key, const struct leaving *l)
 {
-	return *(const uint32_t *)key >> 16;
+	return ((const struct wire_provider_key *)key)->site - l->sites.first < l->sites.n;
+}
+
+static bool is_of_query(const void *key, const struct leaving *l)
+{
+	return *(const uint32_t *)key >> 16 == l->lib;
 }
 
 /* The kernel restarts after a key that was deleted, so the next key is read before that. */
-static void clear(int map, uint8_t lib, uint32_t (*lib_of)(const void *key))
+static void clear(int map, const struct leaving *l,
+		  bool (*leaves)(const void *key, const struct leaving *l))
 {
 	uint64_t key, next;
 	bool more = !bpf_map_get_next_key(map, NULL, &key);
 
 	while (more) {
 		more = !bpf_map_get_next_key(map, &key, &next);
-		if (lib_of(&key) == lib)
+		if (leaves(&key, l))
 			bpf_map_delete_elem(map, &key);
 		key = next;
 	}
 }
 
-void tables_clear(const struct tables *t, uint8_t lib)
+void tables_clear(const struct tables *t, uint8_t lib, struct site_range sites)
 {
-	clear(t->providers, lib, lib_of_site);
-	clear(t->steps, lib, lib_of_site);
-	clear(t->wrappers, lib, lib_of_wrapper);
-	clear(t->sources, lib, lib_of_wrapper);
-	clear(t->memory_keys, lib, lib_of_wrapper);
-	clear(t->query_tables, lib, lib_of_wrapper);
+	const struct leaving l = {lib, sites};
+
+	clear(t->providers, &l, is_of_site);
+	clear(t->steps, &l, is_of_site);
+	clear(t->wrappers, &l, is_of_query);
+	clear(t->sources, &l, is_of_query);
+	clear(t->memory_keys, &l, is_of_query);
+	clear(t->query_tables, &l, is_of_query);
 	if (t->jobs >= 0)
 		bpf_map_delete_elem(t->jobs, &(uint32_t){lib});
 }

@@ -7,6 +7,7 @@
 
 /* Descriptors of the maps, which all libraries share. */
 struct tables {
+	int sites; /* -1: there is no probe */
 	int providers;
 	int steps;
 	int wrappers;
@@ -19,10 +20,23 @@ struct tables {
 	int jobs; /* -1: no samples are taken */
 };
 
-/* Insert the entries that the sites of a set look up. Negative errno. */
+/* Cookies that follow one another. */
+struct site_range {
+	uint32_t first;
+	uint32_t n;
+};
+
+/* Insert the sites of a set, and the entries that these look up. Negative errno. */
 int tables_fill(const struct tables *t, const struct attach_set *set);
 
-/* Remove all entries of library `lib`. */
-void tables_clear(const struct tables *t, uint8_t lib);
+/* Insert the sites of cache hits, in the order of `hits`. Negative errno. */
+int tables_fill_hits(const struct tables *t, const struct attach_set *set,
+		     const struct plan_hits *hits);
+
+/*
+ * Remove the entries of library `lib` and its sites. Those of the sites themselves stay, as no
+ * probe has their cookies any more.
+ */
+void tables_clear(const struct tables *t, uint8_t lib, struct site_range sites);
 
 #endif /* QPROF_CAPTURE_TABLES_H */

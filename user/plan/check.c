@@ -19,21 +19,14 @@ uint32_t plan_code_crc(const struct elf_image *img, const struct plan *plan)
 	return crc;
 }
 
-/* `bytes` in units of `unit`, in 16 bits whose last value means "none". */
-static bool slot_fits(int32_t bytes, int32_t unit)
+static bool slot_fits(int32_t bytes)
 {
-	return bytes == PLAN_NO_SLOT ||
-	       (bytes >= 0 && bytes % unit == 0 && bytes / unit < (int32_t)WIRE_NO_SLOT);
+	return bytes == PLAN_NO_SLOT || (bytes >= 0 && bytes % 4 == 0 && bytes <= PLAN_SLOT_MAX);
 }
 
 static bool reads_vtable(const struct plan_site *s)
 {
 	return s->role == WIRE_ROLE_IDENTIFY || s->role == WIRE_ROLE_GUARD_QUERY;
-}
-
-static bool is_numbered(const struct plan_site *s)
-{
-	return reads_vtable(s) || s->role == WIRE_ROLE_GUARD_CALLED;
 }
 
 static bool source_is_sound(const struct wire_source *s)
@@ -65,54 +58,42 @@ static const char *excess_of_guard(const struct plan_guard *g)
 		return "more than 65,534 functions with guards";
 	if (!g->number)
 		return "a guard without a number";
-	if (g->label_slot != PLAN_NO_SLOT &&
-	    (g->label_slot < 0 || g->label_slot % 8 ||
-	     g->label_slot / 8 >= (int32_t)WIRE_LABEL_WITH_ARGUMENT))
-		return "a label more than 8,160 bytes up the stack";
-	return NULL;
-}
-
-/* The cookie of a request: 32 bits for the address, 4 for the caller's place on the stack. */
-static bool request_fits(uint64_t addr, int32_t bytes)
-{
-	return addr <= UINT32_MAX && bytes >= 0 && bytes % 8 == 0 && bytes / 8 < 16;
+	return slot_fits(g->label_slot) ? NULL : "a label more than 262,136 bytes up the stack";
 }
 
 static bool vtable_fits(int32_t offset)
 {
-	return offset >= 0 && offset % 8 == 0 && offset / 8 < 2 * WIRE_SP_BIAS;
+	return offset >= 0 && offset % 8 == 0 && offset <= PLAN_VTABLE_MAX;
 }
 
 const char *plan_step_excess(const struct plan_step *s)
 {
-	if (!slot_fits(s->slot, 8) || (s->reg == WIRE_REG_NONE && s->slot == PLAN_NO_SLOT))
-		return "a caller's vtable or return address more than 524,272 bytes up the stack";
+	if (!slot_fits(s->slot) || s->slot % 8 == 4 ||
+	    (s->reg == WIRE_REG_NONE && s->slot == PLAN_NO_SLOT))
+		return "a caller's vtable or return address more than 262,136 bytes up the stack";
 	return vtable_fits(s->vtable_offset) ? NULL : "a vtable of more than 32,768 bytes";
+}
+
+/* Of a request, and of a wrapper, which is one too where callers are recorded. */
+static bool return_address_fits(const struct plan_site *s)
+{
+	int32_t slot = s->role == WIRE_ROLE_WRAPPER ? s->sp_delta : s->slot;
+
+	return s->addr <= UINT32_MAX && slot >= 0 && slot % 8 == 0;
 }
 
 const char *plan_site_excess(const struct plan_site *s)
 {
-	if (s->role == WIRE_ROLE_REQUEST && !request_fits(s->addr, s->slot))
-		return "a request's return address more than 120 bytes up the stack, or 4 GiB of "
-		       "code";
-	/* With callers, a wrapper is a request too. */
-	if (s->role == WIRE_ROLE_WRAPPER && !request_fits(s->addr, s->sp_delta))
-		return "a wrapper's return address more than 120 bytes up the stack, or 4 GiB of "
-		       "code";
-	if (!slot_fits(s->key_slot, 4))
-		return "a query's key more than 262,136 bytes up the stack";
-	if (s->role == WIRE_ROLE_END && !slot_fits(s->slot, 4))
-		return "an invocation id more than 262,136 bytes up the stack";
-	if (reads_vtable(s) && !slot_fits(s->slot, 8))
-		return "a query's vtable more than 524,272 bytes up the stack";
-	if (s->role == WIRE_ROLE_GUARD_CALLED &&
-	    (s->slot < 0 || s->slot % 8 || s->slot / 8 >= (int32_t)WIRE_NO_LABEL))
-		return "a load's return address more than 8,176 bytes up the stack";
+	if ((s->role == WIRE_ROLE_REQUEST || s->role == WIRE_ROLE_WRAPPER) &&
+	    !return_address_fits(s))
+		return "a wrapper whose return address has no known place, or 4 GiB of code";
+	if (s->role == WIRE_ROLE_GUARD_CALLED && s->slot < 0)
+		return "a load whose return address has no known place";
+	if (!slot_fits(s->slot) || !slot_fits(s->key_slot))
+		return "an operand more than 262,136 bytes up the stack";
 	if (reads_vtable(s) && !vtable_fits(s->vtable_offset))
 		return "a vtable of more than 32,768 bytes";
-	/* The bias makes room for -16384 to 16376. */
-	if (!reads_vtable(s) &&
-	    (s->sp_delta % 8 || s->sp_delta / 8 < -WIRE_SP_BIAS || s->sp_delta / 8 >= WIRE_SP_BIAS))
+	if (s->sp_delta % 8 || s->sp_delta < -PLAN_SP_DELTA_MAX || s->sp_delta > PLAN_SP_DELTA_MAX)
 		return "a probe site more than 16,376 bytes down the stack";
 	return NULL;
 }
@@ -231,12 +212,8 @@ const char *plan_excess(const struct plan *plan)
 		return "more than 65,536 guards";
 	for (uint32_t i = 0; i < plan->n_guards && !excess; i++)
 		excess = excess_of_guard(&plan->guards[i]);
-	for (uint32_t i = 0; i < plan->n_sites && !excess; i++) {
+	for (uint32_t i = 0; i < plan->n_sites && !excess; i++)
 		excess = plan_site_excess(&plan->sites[i]);
-		/* The cookie of such a site holds the site's index. */
-		if (is_numbered(&plan->sites[i]) && i > 0xffff)
-			excess = "more than 65,536 probe sites";
-	}
 	for (uint32_t i = 0; i < plan->n_steps && !excess; i++)
 		excess = plan_step_excess(&plan->steps[i]);
 	return excess ?: plan_layout_excess(&plan->layout) ?: plan_expansions_excess(&plan->expansions);

@@ -15,8 +15,7 @@
 uint32_t plan_code_crc(const struct elf_image *img, const struct plan *plan);
 
 /*
- * Names the operand that does not fit in the site's cookie (qprof/wire.h), as part of a sentence;
- * NULL if all fit.
+ * Names the operand of a site that is beyond its limit, as part of a sentence; NULL if none is.
  */
 const char *plan_site_excess(const struct plan_site *site);
 

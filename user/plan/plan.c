@@ -78,7 +78,7 @@ bool plan_site__feeds(const struct plan_site *s)
 
 bool plan_site__feed_fits(int64_t offset)
 {
-	return offset >= 0 && offset % 8 == 0 && offset / 8 < WIRE_NO_GROUP;
+	return offset >= 0 && offset % 8 == 0 && offset < 8 * 65535;
 }
 
 /*

@@ -17,9 +17,13 @@
 #include "plan/symbols/symbol_source.h"
 #include "qprof/wire.h"
 
-#define PLAN_NONE	    UINT32_MAX
-#define PLAN_NO_SLOT	    (-1)
-#define PLAN_BETWEEN_MAX    (8 * (WIRE_SP_BIAS - 1))
+#define PLAN_NONE    UINT32_MAX
+#define PLAN_NO_SLOT (-1)
+/* Bytes up the stack, and down it: more than any frame has. Of a vtable: 8,191 words. */
+#define PLAN_SLOT_MAX	    262136
+#define PLAN_SP_DELTA_MAX   16376
+#define PLAN_VTABLE_MAX	    32760
+#define PLAN_BETWEEN_MAX    PLAN_SP_DELTA_MAX
 #define PLAN_BUILD_ID_MAX   ELF_BUILD_ID_MAX
 #define PLAN_MASK_DISAGREES UINT64_MAX
 
@@ -116,7 +120,7 @@ struct plan_body {
 	uint32_t n_queries;
 	uint32_t n_symbols; /* symbols at this address: > 1 where identical code was folded */
 	uint32_t n_ends;
-	uint32_t group; /* bodies that serve the same queries share one; cookies contain it */
+	uint32_t group; /* bodies that serve the same queries share one */
 	/* 1 + the index of a body that executes queries for this one (mine/outlined.h), or 0. */
 	uint32_t outlined;
 	/*
@@ -135,7 +139,7 @@ struct plan_body {
 struct plan_guard {
 	char *function; /* the one it stands in, demangled */
 	char *label;	/* the static label, or NULL: a dynamic one, read at the probe */
-	uint32_t scope; /* number of its function; that of a body is its group. Cookies carry it */
+	uint32_t scope; /* number of its function; that of a body is its group */
 	uint32_t body;	/* index into bodies, if it stands in one, or PLAN_NONE */
 	uint8_t kind;	/* enum wire_kind, not WIRE_KIND_QUERY */
 	/* Within its scope, from 1. Guards that share an end site share a number. */
@@ -331,7 +335,7 @@ enum plan_fed plan_query__fed(const struct plan *plan, const struct plan_query *
 bool plan_query__is_fed_often(const struct plan_query *q);
 /* True if a query is fed at the site, which has the role WIRE_ROLE_DROP. */
 bool plan_site__feeds(const struct plan_site *s);
-/* Whether a cookie has room for the vtable_offset of such a site. */
+/* Whether this may be the vtable_offset of such a site. */
 bool plan_site__feed_fits(int64_t offset);
 /*
  * The keys of its results about the crate's own definitions can be read: these are in a VecCache,

@@ -104,7 +104,7 @@ void answers__clear(struct answers *a)
 
 /* ---- A compiler ------------------------------------------------------------------------------ */
 
-/* As cookies have it. */
+/* As sites have it. */
 struct place {
 	uint16_t group, number;
 	bool recorded;

@@ -130,7 +130,7 @@ static int plan_guards_list(FILE *out, const struct plan *plan)
 	return table__print(t, out, "");
 }
 
-#define N_ROLES 16 /* a cookie has four bits for the role */
+#define N_ROLES WIRE_ROLE_MAX
 
 void plan_build_id_text(const struct plan *plan, char *text)
 {

@@ -59,8 +59,8 @@ static const struct callee *callee_at(const struct search *s, uint64_t addr)
 }
 
 /*
- * From the sp of the function's caller down to its own; 0 if that is not known, or more than an
- * end's cookie can carry.
+ * From the sp of the function's caller down to its own; 0 if that is not known, or more than
+ * PLAN_BETWEEN_MAX.
  */
 static uint32_t depth_of(struct code_decoder *d, uint64_t entry)
 {

@@ -43,7 +43,7 @@ struct scene {
 	struct walk walk;
 	struct flow *flow;
 	uint32_t body;	/* or PLAN_NONE */
-	uint32_t scope; /* its number in cookies */
+	uint32_t scope; /* its number in the plan */
 	uint32_t first; /* of its guards */
 };
 
@@ -122,8 +122,7 @@ static int set_label(struct builder *b, const struct mined_guard *m, struct plan
 		g->label = strndup((const char *)text, m->label_len);
 		return g->label ? 0 : -ENOMEM;
 	}
-	if (m->label_slot >= 0 && m->label_slot % 8 == 0 &&
-	    m->label_slot / 8 < WIRE_LABEL_WITH_ARGUMENT) {
+	if (m->label_slot >= 0 && m->label_slot % 8 == 0 && m->label_slot <= PLAN_SLOT_MAX) {
 		g->label_slot = (int32_t)m->label_slot;
 		return 0;
 	}
@@ -154,7 +153,7 @@ static bool locate(const struct scene *s, struct flow_value v, size_t i, struct 
 		int64_t slot = at.slots[k].at - at.sp;
 
 		if (at.slots[k].value.kind == v.kind && at.slots[k].value.value == v.value &&
-		    slot >= 0 && slot % 8 == 0 && slot < 8 * WIRE_NO_SLOT) {
+		    slot >= 0 && slot % 8 == 0 && slot <= PLAN_SLOT_MAX) {
 			site->slot = (int32_t)slot;
 			return true;
 		}

@@ -14,7 +14,7 @@
 /*
  * Fill plan->guards and add their sites, in order, and to `frames` the parts that run within them.
  * The rest of the plan is complete; `mined` is parallel to its bodies. Returns 0, -ENOMEM, -EFAULT
- * (an address that holds no code), or -E2BIG (a function has more guards than cookies can number).
+ * (an address that holds no code), or -E2BIG (a function has more guards than 8 bits can number).
  */
 int guards_add(struct elf_image *img, const struct known_symbols *known,
 	       struct code_decoder *decoder, struct plan *plan, const struct mined_body *mined,

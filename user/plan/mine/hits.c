@@ -23,6 +23,8 @@
 /* A call this close behind a branch's target shows which bits are tested. */
 #define NEAR_CALL   48
 #define MAX_FILTERS 32
+/* Bytes: more than any frame or struct has. */
+#define DISP_MAX 262136
 
 struct call {
 	uint64_t addr;
@@ -239,8 +241,7 @@ static bool trace_back(const struct way *way, struct value_place *v)
 	for (size_t i = way->n; i-- > 0;)
 		if (!before_insn(&way->insns[i], way->sp[i], v))
 			return false;
-	return v->reg != WIRE_REG_NONE ||
-	       (v->disp >= 0 && v->disp % 4 == 0 && v->disp / 4 < (int64_t)WIRE_NO_SLOT);
+	return v->reg != WIRE_REG_NONE || (v->disp >= 0 && v->disp % 4 == 0 && v->disp <= DISP_MAX);
 }
 
 /* The branch that depends on the test which ends at `addr`, into `*jump`. */

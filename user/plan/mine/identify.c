@@ -101,7 +101,6 @@ static struct mined_vtable place_of(const struct flow_state *at, struct flow_val
 	struct mined_vtable vt = {WIRE_REG_NONE, VTABLE_NO_SLOT, (int32_t)offset};
 	int64_t slot = v.value - at->sp;
 
-	/* A cookie has the offset in units of 8 bytes. */
 	if (!at->reached || !v.kind || offset % 8)
 		return vtable_none;
 	for (uint8_t r = 0; r < CODE_REG_SP; r++)

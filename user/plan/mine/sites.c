@@ -81,10 +81,10 @@ static int add_entry(struct chooser *c, uint64_t entry, enum wire_role role, uin
 			   });
 }
 
-/* The operands of an IDENTIFY site fit in its cookie. */
+/* The limits of an IDENTIFY site's operands. */
 static bool is_readable(const struct mined_vtable *vt)
 {
-	return vt->offset >= 0 && vt->offset < 8 * 4096 && vt->slot < 8 * 65535;
+	return vt->offset >= 0 && vt->offset <= PLAN_VTABLE_MAX && vt->slot <= PLAN_SLOT_MAX;
 }
 
 static int add_masks_of(struct chooser *c, uint32_t body, enum wire_role role, uint32_t query,
