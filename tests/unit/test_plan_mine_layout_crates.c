@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "plan/mine/layout_crates.h"
+#include "plan/mine/layout.h"
 
 #include "test.h"
 #include "../fixtures/fixture_dir.h"

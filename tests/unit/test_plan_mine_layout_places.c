@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "plan/mine/layout_places.h"
+#include "plan/mine/layout.h"
 
 #include <string.h>
 

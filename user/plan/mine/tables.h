@@ -8,7 +8,7 @@
 #ifndef QPROF_PLAN_MINE_TABLES_H
 #define QPROF_PLAN_MINE_TABLES_H
 
-#include "plan/mine/layout_function.h"
+#include "plan/mine/layout.h"
 #include "plan/plan.h"
 
 /*
