@@ -196,7 +196,7 @@ $(UNWIND_CODEC): private OBJ_CFLAGS = \
 LLVM_SRC := $(sort $(wildcard user/plan/mine/llvm*.[ch])) include/qprof/wire_llvm.h \
 	$(addprefix user/plan/code/,decode.c decode.h insn.h insn_length.c insn_length.h \
 	opcode.h registers.c registers.h) \
-	$(addprefix user/plan/symbols/,cxx_name.c cxx_name.h got.c got.h relr.c relr.h)
+	$(addprefix user/plan/symbols/,demangle.c demangle.h got.c got.h)
 LLVM_CODEC := $(B)/user/plan/mine/llvm.o $(S)/user/plan/mine/llvm.o
 $(LLVM_CODEC): $(LLVM_SRC)
 $(LLVM_CODEC): private OBJ_CFLAGS = \

@@ -7,10 +7,9 @@
 #include "plan/codec.h"
 #include "plan/mine/body.h"
 #include "plan/mine/feeds.h"
-#include "plan/mine/job_guards.h"
+#include "plan/mine/key_types.h"
 #include "plan/mine/last_field.h"
 #include "plan/mine/tables.h"
-#include "plan/mine/tagged_keys.h"
 #include "../fixtures/library.h"
 #include "fuzz.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* Reads any bytes as packed relocations: places ascend, and there are no more than bits. */
-#include "plan/symbols/relr.h"
+#include "plan/symbols/got.h"
 #include "fuzz.h"
 
 struct found {

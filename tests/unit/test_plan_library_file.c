@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "plan/library/file.h"
-#include "plan/library/mount.h"
 
 #include <fcntl.h>
 #include <sys/inotify.h>

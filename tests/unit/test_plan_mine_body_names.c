@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "plan/mine/body_names.h"
+#include "plan/mine/key_types.h"
 
 #include "test.h"
 #include "../fixtures/fixture_dir.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "plan/mine/guard_arguments.h"
+#include "plan/mine/cold_sides.h"
 
 #include "test.h"
 #include "../fixtures/fixture_dir.h"

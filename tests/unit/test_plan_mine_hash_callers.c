@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "plan/mine/hash_callers.h"
+#include "plan/mine/load_callers.h"
 
 #include "test.h"
 #include "../fixtures/fixture_dir.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "plan/mine/provider_callers.h"
+#include "plan/mine/owners.h"
 
 #include "test.h"
 #include "../fixtures/fixture_dir.h"

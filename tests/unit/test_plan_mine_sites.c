@@ -5,7 +5,7 @@
 #include "../fixtures/fixture_dir.h"
 #include "../fixtures/library.h"
 #include "../fixtures/symbols.h"
-#include "plan/mine/identify.h"
+#include "plan/mine/between.h"
 
 #define OFFSET 0x20
 #define FIRST  4

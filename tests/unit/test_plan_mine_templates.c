@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "plan/mine/templates.h"
+#include "plan/mine/expansions.h"
 
 #include "test.h"
 #include "../fixtures/fixture_dir.h"

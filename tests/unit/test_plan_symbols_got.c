@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "plan/symbols/got.h"
-#include "plan/symbols/relocated.h"
-#include "plan/symbols/relr.h"
 
 #include <fcntl.h>
 

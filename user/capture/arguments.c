@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "plan/library/mount.h"
+#include "plan/library/file.h"
 #include "proc/command_line.h"
 #include "proc/processes.h"
 

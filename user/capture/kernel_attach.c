@@ -17,7 +17,7 @@
 #include "capture/perf_probes.h"
 #include "capture/privilege.h"
 #include "capture/tables.h"
-#include "plan/library/mount.h"
+#include "plan/library/file.h"
 
 /* The kernel takes 40 ms; a recording that has ended waits no longer than a compiler is held. */
 #define DETACH_MOST_NS 3000000000ull

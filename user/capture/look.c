@@ -25,7 +25,7 @@
 #include "base/sandbox.h"
 #include "capture/patience.h"
 #include "capture/privilege.h"
-#include "plan/library/mount.h"
+#include "plan/library/file.h"
 #include "plan/library/find.h"
 #include "proc/processes.h"
 #include "proc/programs.h"

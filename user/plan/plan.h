@@ -14,7 +14,7 @@
 
 #include "base/cleanup.h"
 #include "plan/symbols/elf_image.h"
-#include "plan/symbols/symbol_source.h"
+#include "plan/symbols/debug_file.h"
 #include "qprof/wire.h"
 
 #define PLAN_NONE    UINT32_MAX

@@ -7,7 +7,7 @@
 
 #include "base/array.h"
 #include "base/diag.h"
-#include "plan/symbols/cxx_name.h"
+#include "plan/symbols/demangle.h"
 #include "plan/symbols/function_name.h"
 #include "plan/symbols/lines.h"
 

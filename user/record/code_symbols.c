@@ -8,7 +8,7 @@
 #include "base/diag.h"
 #include "base/format.h"
 #include "base/invoker.h"
-#include "plan/library/mount.h"
+#include "plan/library/file.h"
 #include "unwind/job.h"
 
 struct symbol_file {

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "capture/look.h"
-#include "plan/symbols/cxx_name.h"
+#include "plan/symbols/demangle.h"
 #include "plan/symbols/function_name.h"
 #include "base/array.h"
 

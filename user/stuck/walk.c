@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/map.h"
-#include "plan/library/mount.h"
+#include "plan/library/file.h"
 #include "plan/symbols/functions.h"
 #include "unwind/job.h"
 

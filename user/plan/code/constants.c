@@ -3,7 +3,7 @@
 
 #include <capstone/capstone.h>
 #include <string.h>
-#include "plan/symbols/relocated.h"
+#include "plan/symbols/got.h"
 
 unsigned int constants_condition(unsigned int move)
 {

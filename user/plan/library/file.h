@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
@@ -113,5 +114,33 @@ bool library_file__is_inode(const struct library_file *f, dev_t dev, ino_t ino);
 
 /* True if nothing was written to the file, and its rights were not changed, since it was opened. */
 bool library_file__is_same(const struct library_file *f);
+
+/* ---- Mounts ---------------------------------------------------------------------------------- */
+
+/*
+ * The mount that a file was opened through. A FUSE server answers for the files of its mount, so a
+ * read of such a file can wait for ever, and the server chooses the results of stat(2).
+ */
+
+struct file_mount {
+	bool ours;	 /* it is in our mount namespace */
+	bool fuse;	 /* a FUSE server answers for the file */
+	bool overlay;	 /* the file may lie on any other file system */
+	bool has_server; /* the next field is known: only with `ours` and `fuse` */
+	uid_t server;	 /* the user of the FUSE server, as the mount says */
+};
+
+/*
+ * Fill in *m for an open file. For a file that is on neither FUSE nor an overlay, only those two
+ * fields are set, and no file in /proc is read. Negative errno. A FUSE server can delay this for
+ * ever.
+ */
+int file_mount__of(int fd, struct file_mount *m);
+
+/* The line of mount `id` in text as /proc/self/mountinfo has it; all false if there is none. */
+void file_mount__find(FILE *mountinfo, int id, struct file_mount *m);
+
+/* The server of the file is a user other than root and `user`, or is unknown. */
+bool file_mount__is_foreign(const struct file_mount *m, uid_t user);
 
 #endif /* QPROF_PLAN_LIBRARY_FILE_H */

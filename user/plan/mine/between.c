@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "plan/code/flow.h"
+#include "plan/code/registers.h"
 #include "plan/mine/owners.h"
 
 /* Distances between a body and its providers may differ by as much: starts are looked for that much
@@ -13,7 +15,7 @@
 #define DIFFER_MAX 256
 
 /* A function that a body calls, and that may call the provider. */
-struct callee {
+struct between_callee {
 	uint64_t addr;
 	int64_t *offsets; /* of the vtables' fields that it calls through */
 	uint32_t n_offsets, capacity;
@@ -26,7 +28,7 @@ struct search {
 	struct code code;
 	struct plan *plan;
 	struct mined_body *mined;
-	struct callee *callees; /* by address */
+	struct between_callee *callees; /* by address */
 	size_t n_callees;
 };
 
@@ -51,7 +53,7 @@ static int collect(struct search *s)
 	return 0;
 }
 
-static const struct callee *callee_at(const struct search *s, uint64_t addr)
+static const struct between_callee *callee_at(const struct search *s, uint64_t addr)
 {
 	return s->n_callees ? bsearch(&addr, s->callees, s->n_callees, sizeof(*s->callees),
 				      array__by_u64)
@@ -69,7 +71,7 @@ static uint32_t depth_of(struct code_decoder *d, uint64_t entry)
 	return frame < 0 || frame % 8 || frame + 8 > PLAN_BETWEEN_MAX ? 0 : 8 + (uint32_t)frame;
 }
 
-static int look_into(struct search *s, const struct owner *f, struct callee *c)
+static int look_into(struct search *s, const struct owner *f, struct between_callee *c)
 {
 	int err = code_decoder__decode(s->decoder, f->regions, f->n_regions, &s->code);
 
@@ -95,7 +97,7 @@ static int look_into_all(struct search *s)
 		addrs[i] = s->callees[i].addr;
 	err = owners__find(s->img, addrs, s->n_callees, &owners);
 	for (size_t i = 0; i < owners.n && !err; i++) {
-		const struct callee *c = callee_at(s, owners.items[i].entry);
+		const struct between_callee *c = callee_at(s, owners.items[i].entry);
 
 		if (c)
 			err = look_into(s, &owners.items[i], &s->callees[c - s->callees]);
@@ -146,7 +148,7 @@ static bool find_below(const struct search *s, const struct mined_body *m, int64
 	uint32_t least = UINT32_MAX, most = 0;
 
 	for (size_t i = 0; i < m->n_calls && offset >= 0; i++) {
-		const struct callee *c = callee_at(s, m->calls[i]);
+		const struct between_callee *c = callee_at(s, m->calls[i]);
 
 		if (!has_offset(c->offsets, c->n_offsets, offset))
 			continue;
@@ -173,7 +175,7 @@ static void mark_calls(const struct search *s, uint32_t body)
 	int64_t offset = provider_offset(s, s->plan->bodies[body].group);
 
 	for (size_t i = 0; i < m->n_calls && offset >= 0; i++) {
-		const struct callee *c = callee_at(s, m->calls[i]);
+		const struct between_callee *c = callee_at(s, m->calls[i]);
 
 		m->provides[i] = has_offset(c->offsets, c->n_offsets, offset);
 	}
@@ -228,6 +230,457 @@ int between_find(struct elf_image *img, struct code_decoder *decoder, struct pla
 	for (size_t i = 0; i < s.n_callees; i++)
 		free(s.callees[i].offsets);
 	free(s.callees);
+	code__free(&s.code);
+	return err;
+}
+
+/* ---- Functions that execute for a body ------------------------------------------------------- */
+
+struct outlined_search {
+	struct elf_image *img;
+	struct code_decoder *decoder;
+	struct code code;
+	struct plan *plan;
+	struct mined_body *mined;
+	bool *several;	      /* by body: it calls several bodies without queries */
+	bool *foreign;	      /* by body: it executes for others than bodies that call it only */
+	uint64_t *candidates; /* bodies without queries */
+	size_t n_candidates;
+};
+
+/* A body, PLAN_NONE for another function, calls one without queries. */
+typedef void (*note_fn)(struct outlined_search *s, uint32_t body, uint32_t called);
+
+static bool has_queries(const struct plan *plan, uint32_t body)
+{
+	return body != PLAN_NONE && plan->bodies[body].n_queries;
+}
+
+static int outlined_look_into(struct outlined_search *s, const struct owner *f, note_fn note)
+{
+	uint32_t body = plan__body_at(s->plan, f->entry);
+	int err = code_decoder__decode(s->decoder, f->regions, f->n_regions, &s->code);
+
+	for (size_t i = 0; i < s->code.n && !err; i++) {
+		uint64_t to = profiler__callee(&s->code.insns[i]);
+		uint32_t called = to ? plan__body_at(s->plan, to) : PLAN_NONE;
+
+		if (called != PLAN_NONE && called != body && !has_queries(s->plan, called))
+			note(s, body, called);
+	}
+	return err == -EFAULT ? 0 : err;
+}
+
+static void note_called(struct outlined_search *s, uint32_t body, uint32_t called)
+{
+	uint32_t *outlined = &s->plan->bodies[body].outlined;
+
+	if (*outlined && *outlined != called + 1)
+		s->several[body] = true;
+	*outlined = called + 1;
+}
+
+static int find_called(struct outlined_search *s)
+{
+	_owners_ struct owners owners = {0};
+	_free_ uint64_t *addrs = calloc(s->plan->n_bodies + 1UL, sizeof(*addrs));
+	size_t n = 0;
+	int err;
+
+	if (!addrs)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < s->plan->n_bodies; i++)
+		if (has_queries(s->plan, i))
+			addrs[n++] = s->plan->bodies[i].addr;
+	err = owners__find(s->img, addrs, n, &owners);
+	for (size_t i = 0; i < owners.n && !err; i++)
+		if (has_queries(s->plan, plan__body_at(s->plan, owners.items[i].entry)))
+			err = outlined_look_into(s, &owners.items[i], note_called);
+	return err;
+}
+
+static void note_foreign(struct outlined_search *s, uint32_t body, uint32_t called)
+{
+	(void)body;
+	s->foreign[called] = true;
+}
+
+static int find_foreign(struct outlined_search *s)
+{
+	_owners_ struct owners owners = {0};
+	int err = callers__find(s->img, s->candidates, s->n_candidates, &owners);
+
+	for (size_t i = 0; i < owners.n && !err; i++) {
+		uint32_t body = plan__body_at(s->plan, owners.items[i].entry);
+
+		if (!has_queries(s->plan, body) || s->several[body])
+			err = outlined_look_into(s, &owners.items[i], note_foreign);
+	}
+	return err;
+}
+
+/* Executions of the body's queries are missed. */
+static int outlined_give_up(struct outlined_search *s, uint32_t body, const char *problem)
+{
+	struct plan_body *b = &s->plan->bodies[body];
+
+	b->outlined = 0;
+	s->mined[body].masks_exact = false;
+	if (s->mined[body].problem)
+		return 0;
+	s->mined[body].problem = problem;
+	b->problem = strdup(problem);
+	return b->problem ? 0 : -ENOMEM;
+}
+
+static int judge(struct outlined_search *s, uint32_t body)
+{
+	struct plan *plan = s->plan;
+	uint32_t called = plan__outlined(plan, body);
+
+	if (called == PLAN_NONE)
+		return 0;
+	if (s->several[body])
+		return outlined_give_up(s, body, "it calls several functions that execute queries");
+	/* With a number, such a function itself shows which query it executes. */
+	if (s->foreign[called] && !plan__has_numbers(plan, body))
+		return outlined_give_up(
+			s, body, "it calls a function that executes queries for others, too");
+	plan->bodies[called].incremental = plan->bodies[body].incremental;
+	return 0;
+}
+
+static void count_queries(struct plan *plan)
+{
+	for (uint32_t i = 0; i < plan->n_queries; i++) {
+		const struct plan_query *q = &plan->queries[i];
+		uint32_t first = plan__outlined(plan, q->body_non_incr);
+		uint32_t second = plan__outlined(plan, q->body_incr);
+
+		if (first != PLAN_NONE)
+			plan->bodies[first].n_queries++;
+		if (second != PLAN_NONE && second != first)
+			plan->bodies[second].n_queries++;
+	}
+}
+
+static int find(struct outlined_search *s)
+{
+	struct plan *plan = s->plan;
+	int err;
+
+	if (!plan->n_bodies)
+		return 0;
+	s->several = calloc(plan->n_bodies, sizeof(*s->several));
+	s->foreign = calloc(plan->n_bodies, sizeof(*s->foreign));
+	s->candidates = calloc(plan->n_bodies, sizeof(*s->candidates));
+	if (!s->several || !s->foreign || !s->candidates)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < plan->n_bodies; i++)
+		if (!has_queries(plan, i))
+			s->candidates[s->n_candidates++] = plan->bodies[i].addr;
+	if (!s->n_candidates)
+		return 0;
+	err = find_called(s) ?: find_foreign(s);
+	for (uint32_t i = 0; i < plan->n_bodies && !err; i++)
+		err = judge(s, i);
+	if (!err)
+		count_queries(plan);
+	return err;
+}
+
+int outlined_find(struct elf_image *img, struct code_decoder *decoder, struct plan *plan,
+		  struct mined_body *mined)
+{
+	struct outlined_search s = {.img = img, .decoder = decoder, .plan = plan, .mined = mined};
+	int err = find(&s);
+
+	code__free(&s.code);
+	free(s.candidates);
+	free(s.several);
+	free(s.foreign);
+	return err;
+}
+
+/* ---- Queries by the address or the number of their vtable ------------------------------------ */
+
+/* Arguments on the stack that are looked at. */
+#define STACK_MAX 8
+
+/* The arguments of a function that are the vtable in all its calls: bits, those in registers first.
+ */
+struct arguments {
+	bool called;
+	uint32_t bits;
+};
+
+struct identify_search {
+	struct elf_image *img;
+	struct code_decoder *decoder;
+	struct code code;
+	struct plan *plan;
+	struct mined_body *mined;
+	const struct query_numbers *numbers;
+	struct arguments *vtables; /* by body */
+};
+
+/* A function with its flow. */
+struct scene {
+	const struct owner *owner;
+	struct walk walk;
+	struct flow *flow;
+};
+
+/* Unknown unless there is one argument: of several, calls that are not seen may pass only one. */
+static struct flow_value value_of(struct arguments a)
+{
+	int64_t i = a.bits ? __builtin_ctz(a.bits) : 0, n = CODE_ARGUMENTS;
+
+	if (!a.bits || a.bits & (a.bits - 1))
+		return (struct flow_value){0};
+	if (i < n)
+		return (struct flow_value){FLOW_ENTRY, code_arguments[i]};
+	/* The call pushes the return address. */
+	return (struct flow_value){FLOW_ARGUMENT, 8 * (i - n + 1)};
+}
+
+static bool same(struct flow_value a, struct flow_value b)
+{
+	return a.kind && a.kind == b.kind && a.value == b.value;
+}
+
+/* ---- What a call passes on ------------------------------------------------------------------- */
+
+/* The arguments of the call before which `at` is that have the value. */
+static uint32_t passed(const struct flow_state *at, struct flow_value v)
+{
+	uint32_t bits = 0, n = CODE_ARGUMENTS;
+
+	for (uint32_t i = 0; i < n; i++)
+		bits |= (uint32_t)same(at->regs[code_arguments[i]], v) << i;
+	for (uint32_t i = 0; at->has_sp && i < STACK_MAX; i++) {
+		const struct flow_slot *slot = flow_state__slot(at, at->sp + 8 * i);
+
+		bits |= (uint32_t)(slot && same(slot->value, v)) << (n + i);
+	}
+	return bits;
+}
+
+static void note_call(struct arguments *a, uint32_t bits)
+{
+	a->bits = a->called ? a->bits & bits : bits;
+	a->called = true;
+}
+
+/* In the calls of `body`, the vtable is `v`. */
+static void note_calls(struct identify_search *s, const struct scene *f, uint32_t body,
+		       struct flow_value v)
+{
+	for (size_t i = 0; i < s->code.n; i++) {
+		struct flow_state at;
+
+		if (!f->walk.live[i] ||
+		    profiler__callee(&s->code.insns[i]) != s->plan->bodies[body].addr)
+			continue;
+		flow__at(f->flow, i, &at);
+		if (at.reached)
+			note_call(&s->vtables[body], passed(&at, v));
+	}
+}
+
+/* ---- Where it is at a mask site -------------------------------------------------------------- */
+
+static struct mined_vtable mask_place(const struct flow_state *at, struct flow_value v,
+				      uint32_t offset)
+{
+	struct mined_vtable vt = {WIRE_REG_NONE, VTABLE_NO_SLOT, (int32_t)offset};
+	int64_t slot = v.value - at->sp;
+
+	if (!at->reached || !v.kind || offset % 8)
+		return vtable_none;
+	for (uint8_t r = 0; r < CODE_REG_SP; r++)
+		if (same(at->regs[r], v)) {
+			vt.reg = r;
+			return vt;
+		}
+	if (!at->has_sp)
+		return vtable_none;
+	if (v.kind == FLOW_ARGUMENT && !at->spoiled && slot % 8 == 0) {
+		vt.slot = (int32_t)slot;
+		return vt;
+	}
+	for (uint32_t k = at->n_slots; k-- > 0;) {
+		slot = at->slots[k].at - at->sp;
+		if (!same(at->slots[k].value, v) || slot < 0 || slot % 8)
+			continue;
+		vt.slot = (int32_t)slot;
+		return vt;
+	}
+	return vtable_none;
+}
+
+/* The value through which the provider is called behind the mask site, if that is known. */
+static struct flow_value called_through(const struct flow_state *at, const struct mined_vtable *vt)
+{
+	const struct flow_slot *slot;
+
+	if (!at->reached || vt->offset < 0)
+		return (struct flow_value){0};
+	if (vt->reg != WIRE_REG_NONE)
+		return at->regs[vt->reg];
+	slot = at->has_sp ? flow_state__slot(at, at->sp + vt->slot) : NULL;
+	if (slot || !at->has_sp || at->spoiled)
+		return slot ? slot->value : (struct flow_value){0};
+	return (struct flow_value){FLOW_ARGUMENT, at->sp + vt->slot};
+}
+
+static void place_masks(struct identify_search *s, const struct scene *f, struct mined_body *m,
+			struct flow_value v)
+{
+	bool other = false;
+
+	for (size_t k = 0; k < m->n_masks; k++) {
+		struct mined_vtable *vt = &m->masks[k].vtable;
+		size_t i = code__index(&s->code, m->masks[k].addr);
+		struct flow_state at = {.reached = false};
+		struct flow_value called;
+
+		if (i != SIZE_MAX)
+			flow__at(f->flow, i, &at);
+		called = called_through(&at, vt);
+		other = other || (called.kind && !same(called, v));
+		*vt = mask_place(&at, v, s->numbers->offset);
+	}
+	for (size_t k = 0; k < m->n_masks && other; k++)
+		m->masks[k].vtable = vtable_none;
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+typedef void (*look_fn)(struct identify_search *s, const struct scene *f);
+
+static int identify_look_into(struct identify_search *s, const struct owner *owner, look_fn look)
+{
+	struct scene f = {.owner = owner};
+	int err = code_decoder__decode(s->decoder, owner->regions, owner->n_regions, &s->code);
+
+	if (err)
+		return err == -EFAULT ? 0 : err;
+	err = walk__init(&f.walk, s->img, &s->code, owner->entry);
+	err = err ?: flow__new(&f.walk, owner->entry, NULL, NULL, &f.flow);
+	if (!err)
+		look(s, &f);
+	flow__free(f.flow);
+	walk__fini(&f.walk);
+	return err;
+}
+
+/* Each query's wrapper: the vtable is in its frame. */
+static void look_at_wrapper(struct identify_search *s, const struct scene *f)
+{
+	const struct query_number *number = query_numbers__of(s->numbers, f->owner->entry);
+
+	for (uint32_t i = 0; number && i < s->plan->n_queries; i++) {
+		const struct plan_query *q = &s->plan->queries[i];
+		struct flow_value v = {FLOW_STACK, number->vtable};
+		uint32_t outlined = plan__outlined(s->plan, q->body_incr);
+
+		if (q->wrapper_incr != f->owner->entry || q->body_incr == PLAN_NONE)
+			continue;
+		if (s->plan->bodies[q->body_incr].addr != f->owner->entry)
+			note_calls(s, f, q->body_incr, v);
+		else if (outlined != PLAN_NONE)
+			note_calls(s, f, outlined, v);
+	}
+}
+
+static void look_at_body(struct identify_search *s, const struct scene *f)
+{
+	uint32_t body = plan__body_at(s->plan, f->owner->entry);
+	struct flow_value v = value_of(s->vtables[body]);
+	uint32_t outlined = plan__outlined(s->plan, body);
+
+	place_masks(s, f, &s->mined[body], v);
+	if (outlined != PLAN_NONE && !query_numbers__of(s->numbers, f->owner->entry))
+		note_calls(s, f, outlined, v);
+}
+
+static bool is_outlined(const struct plan *plan, uint32_t body)
+{
+	for (uint32_t i = 0; i < plan->n_bodies; i++)
+		if (plan__outlined(plan, i) == body)
+			return true;
+	return false;
+}
+
+/* First the bodies that others call, then what these call. */
+static int look_at_bodies(struct identify_search *s, const struct owners *owners, bool outlined)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < owners->n && !err; i++) {
+		uint32_t body = plan__body_at(s->plan, owners->items[i].entry);
+
+		if (body != PLAN_NONE && is_outlined(s->plan, body) == outlined)
+			err = identify_look_into(s, &owners->items[i], look_at_body);
+	}
+	return err;
+}
+
+static int look_at_wrappers(struct identify_search *s, const struct owners *owners)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < owners->n && !err; i++)
+		if (query_numbers__of(s->numbers, owners->items[i].entry))
+			err = identify_look_into(s, &owners->items[i], look_at_wrapper);
+	return err;
+}
+
+/* A body whose queries do not all have numbers would show a wrong one. */
+static void forget_unnumbered(struct identify_search *s)
+{
+	for (uint32_t i = 0; i < s->plan->n_queries; i++)
+		for (uint32_t b = 0; b < s->plan->n_bodies; b++) {
+			struct mined_body *m = &s->mined[b];
+
+			if (s->plan->queries[i].number ||
+			    !plan__serves(s->plan, &s->plan->queries[i], b))
+				continue;
+			for (size_t k = 0; k < m->n_masks; k++)
+				m->masks[k].vtable = vtable_none;
+		}
+}
+
+static int identify_find(struct identify_search *s)
+{
+	uint32_t n = s->plan->n_bodies, n_addrs = 0;
+	_free_ uint64_t *addrs = calloc(n + s->numbers->n + 1UL, sizeof(*addrs));
+	_free_ struct arguments *vtables = calloc(n + 1UL, sizeof(*vtables));
+	_owners_ struct owners owners = {0};
+	int err;
+
+	if (!addrs || !vtables)
+		return -ENOMEM;
+	s->vtables = vtables;
+	for (uint32_t i = 0; i < n; i++)
+		addrs[n_addrs++] = s->plan->bodies[i].addr;
+	for (uint32_t i = 0; i < s->numbers->n; i++)
+		addrs[n_addrs++] = s->numbers->items[i].wrapper;
+	err = owners__find(s->img, addrs, n_addrs, &owners);
+	err = err ?: look_at_wrappers(s, &owners) ?: look_at_bodies(s, &owners, false)
+		       ?: look_at_bodies(s, &owners, true);
+	forget_unnumbered(s);
+	return err;
+}
+
+int identify_by_number(struct elf_image *img, struct code_decoder *decoder, struct plan *plan,
+		       struct mined_body *mined, const struct query_numbers *numbers)
+{
+	struct identify_search s = {
+		.img = img, .decoder = decoder, .plan = plan, .mined = mined, .numbers = numbers};
+	int err = identify_find(&s);
+
 	code__free(&s.code);
 	return err;
 }

@@ -18,6 +18,7 @@
 #include "plan/code/decode.h"
 #include "plan/mine/body.h"
 #include "plan/plan.h"
+#include "plan/recover/recovered.h"
 
 /*
  * Set `between` of the bodies that call such a function, or one that executes for them
@@ -29,5 +30,43 @@
  */
 int between_find(struct elf_image *img, struct code_decoder *decoder, struct plan *plan,
 		 struct mined_body *mined);
+
+/* ---- Functions that execute for a body ------------------------------------------------------- */
+
+/*
+ * Bodies that leave a part of the executions to a function of its own. Where rustc was built with
+ * other inlining (Debian's 1.96), an incremental body runs the provider itself only for a result
+ * that it could not load; what has changed is executed by another function, which several bodies
+ * share. It has the profiler's remains too, and so is a body, but no wrapper calls it. Nor do
+ * others than bodies: a function that others call may be the body of a query whose wrapper was
+ * inlined.
+ */
+
+/*
+ * Set `outlined` of the bodies that call one such function, and count its queries. A body that
+ * calls several, or one that others call, too, gets a problem instead, and its masks are not exact.
+ * The queries' bodies are known and counted already; bodies are sorted by address, `mined` is
+ * parallel to them. 0 or -ENOMEM, or an error of elf_image__symbols().
+ */
+int outlined_find(struct elf_image *img, struct code_decoder *decoder, struct plan *plan,
+		  struct mined_body *mined);
+
+/* ---- Queries by the address or the number of their vtable ------------------------------------ */
+
+/*
+ * Where bodies have the number of the query that they run (recover/recovered.h). The query's
+ * wrapper makes the vtable in its frame and passes the address on to the body. The body passes it
+ * on to a function that executes for it (outlined.h). Each call shows which argument the address
+ * is, and the code of the body where it is at the mask sites.
+ */
+
+/*
+ * Make the mask sites name where the vtable is, and where in it the number; or nothing, if that is
+ * not known, or no multiple of 8 bytes, or not all calls of the body agree, or the body calls the
+ * provider of another one. The queries' bodies are known and counted; `mined` is parallel to the
+ * bodies. 0 or -ENOMEM, or an error of elf_image__symbols().
+ */
+int identify_by_number(struct elf_image *img, struct code_decoder *decoder, struct plan *plan,
+		       struct mined_body *mined, const struct query_numbers *numbers);
 
 #endif /* QPROF_PLAN_MINE_BETWEEN_H */

@@ -17,6 +17,7 @@
 #define QPROF_PLAN_MINE_COLD_SIDES_H
 
 #include "plan/code/decode.h"
+#include "plan/code/eval.h"
 #include "plan/symbols/elf_image.h"
 
 struct cold_side {
@@ -43,5 +44,16 @@ void cold_sides__destroy(struct cold_sides *c);
 
 /* That of the cold_call at `addr`, or NULL if it makes no argument. */
 const struct cold_side *cold_sides__at(const struct cold_sides *c, uint64_t addr);
+
+/* ---- Arguments of guards --------------------------------------------------------------------- */
+
+/* Where the argument of a guard's event is when the branch to its cold side is reached. */
+
+/*
+ * `f` is the cold side in its function, up to the call of `side`; `site` is the branch. Sets *out
+ * if every way from there to the call leaves the operands at known places. 0 or -ENOMEM.
+ */
+int guard_argument(const struct eval_function *f, const struct cold_side *side, uint64_t site,
+		   struct wire_source *out);
 
 #endif /* QPROF_PLAN_MINE_COLD_SIDES_H */

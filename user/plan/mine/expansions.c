@@ -3,11 +3,459 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "plan/check.h"
 #include "plan/mine/owners.h"
-#include "plan/mine/templates.h"
+#include "plan/symbols/got.h"
+
+/* ---- Tables of expansions and contexts ------------------------------------------------------- */
+
+/* Functions of a kind, and of the callees of one, that are looked at. */
+#define HYGIENE_COPIES_MAX 4
+#define CALLEES_MAX	   16
+#define OFFSET_MAX	   4096
+/* From walk_chain to the function that looks up an expansion. */
+#define DEPTH_MAX 2
+/* Spans whose context is in their upper 16 bits, and that are 0x123 bytes long at 0x1020304. */
+#define SPAN	0x012301020304ull
+#define IN_SPAN 48
+#define N_SPANS 2
+#define ONE	0x45ull
+#define ANOTHER 0x151ull
+
+static const uint64_t contexts[N_SPANS] = {ONE, ANOTHER};
+
+struct hygiene_miner {
+	struct elf_image *img;
+	const struct callees *callees;
+	struct hygiene h;
+	uint8_t number; /* the register that HygieneData::expn_data has the number in */
+};
+
+/* A function, and what is known of its arguments. */
+struct visit {
+	uint64_t entry;
+	bool has_key; /* the first is `key`, where the globals are found */
+	uint64_t key;
+	bool has_self; /* the first is the HygieneData; the second is a span */
+	uint64_t self; /* within the globals */
+};
+
+/* Places that a function shows for a span. */
+struct shown {
+	uint64_t self;
+	uint64_t contexts, n_contexts; /* within the globals */
+	uint64_t crate, number;	       /* within the table of contexts */
+};
+
+static const struct sum_node *plain_node(const struct eval *e, const struct sum *a)
+{
+	uint64_t more;
+	const struct sum_node *node = sum_node_of(&e->nodes, a, &more);
+
+	return node && !more ? node : NULL;
+}
+
+static const struct sum_node *plain_load(const struct eval *e, const struct sum *a, uint8_t size)
+{
+	const struct sum_node *node = plain_node(e, a);
+
+	return node && node->kind == SUM_LOAD && node->size == size ? node : NULL;
+}
+
+bool hygiene__is_globals(const struct eval *e, const struct sum *a, uint64_t globals,
+			 uint64_t *more)
+{
+	const struct sum_node *node = sum_node_of(&e->nodes, a, more);
+
+	if (!globals || !node || node->kind != SUM_LOAD || node->size != 8 || !node->thread)
+		return false;
+	node = plain_load(e, &node->of, 8);
+	return node && !node->thread && sum_is_constant(&node->of) && node->of.constant == globals;
+}
+
+/* ---- HygieneData::expn_data ------------------------------------------------------------------ */
+
+/* An expansion is a crate and a number, in rsi and rdx: that of the compiled one is compared with
+ * 0. */
+static bool read_number(const struct eval *e, uint8_t *number)
+{
+	uint64_t more;
+
+	for (uint32_t i = 0; i < e->compares.n; i++) {
+		const struct eval_pair *c = &e->compares.items[i];
+
+		if (!sum_is_constant(&c->b) || c->b.constant)
+			continue;
+		if (sum_is_argument(&e->nodes, &c->a, WIRE_REG_SI, &more) && !more)
+			*number = WIRE_REG_DX;
+		else if (sum_is_argument(&e->nodes, &c->a, WIRE_REG_DX, &more) && !more)
+			*number = WIRE_REG_SI;
+		else
+			continue;
+		return true;
+	}
+	return false;
+}
+
+static bool is_count(const struct eval *e, const struct eval_pair *c, uint8_t number, uint64_t *at)
+{
+	uint64_t more;
+
+	return (sum_is_argument(&e->nodes, &c->b, number, &more) && !more &&
+		sum_is_field(&e->nodes, &c->a, WIRE_REG_DI, 8, at)) ||
+	       (sum_is_argument(&e->nodes, &c->a, number, &more) && !more &&
+		sum_is_field(&e->nodes, &c->b, WIRE_REG_DI, 8, at));
+}
+
+/* HygieneData::expn_data returns the address of an entry in the table of the compiled crate. */
+static const char *read_expansions(struct hygiene_miner *m, const struct eval *e)
+{
+	uint64_t table, count, more;
+	uint8_t number;
+
+	if (!read_number(e, &number))
+		return "HygieneData::expn_data compares no crate with the one that is compiled";
+	for (uint32_t i = 0; i < e->compares.n * e->returns.n; i++) {
+		const struct sum *entry = &e->returns.items[i / e->compares.n].a;
+
+		if (entry->n != 2 || entry->constant ||
+		    !is_count(e, &e->compares.items[i % e->compares.n], number, &count))
+			continue;
+		for (uint32_t k = 0; k < 2; k++) {
+			struct sum base = sum_term(entry, k), index = sum_term(entry, 1 - k);
+			uint64_t size = entry->terms[1 - k].factor;
+
+			if (entry->terms[k].factor != 1 || size > OFFSET_MAX ||
+			    !sum_is_argument(&e->nodes, &index, number, &more) || more ||
+			    !sum_is_field(&e->nodes, &base, WIRE_REG_DI, 8, &table) ||
+			    table > OFFSET_MAX || count > OFFSET_MAX)
+				continue;
+			m->h.expansions = (uint32_t)table;
+			m->h.n_expansions = (uint32_t)count;
+			m->h.expansion_size = (uint32_t)size;
+			m->number = number;
+			return NULL;
+		}
+	}
+	return "HygieneData::expn_data returns no entry of a table";
+}
+
+/* ---- walk_chain ------------------------------------------------------------------------------ */
+
+/* The HygieneData, or a field of it: *at bytes within the globals. */
+static bool is_within(const struct hygiene_miner *m, const struct eval *e, const struct visit *v,
+		      const struct sum *a, uint64_t *at)
+{
+	uint64_t more;
+
+	if (v->has_self && sum_is_argument(&e->nodes, a, WIRE_REG_DI, &more))
+		*at = v->self + more;
+	else if (!hygiene__is_globals(e, a, m->h.globals, at))
+		return false;
+	return *at <= OFFSET_MAX;
+}
+
+/* 4 bytes, *at bytes within the table whose address is *table within the globals. */
+static bool is_in_table(const struct hygiene_miner *m, const struct eval *e, const struct visit *v,
+			const struct sum *a, uint64_t *table, uint64_t *at)
+{
+	const struct sum_node *node = plain_load(e, a, 4);
+
+	node = node ? sum_node_of(&e->nodes, &node->of, at) : NULL;
+	return node && node->kind == SUM_LOAD && node->size == 8 &&
+	       is_within(m, e, v, &node->of, table);
+}
+
+static bool find_count(const struct hygiene_miner *m, const struct eval *e, const struct visit *v,
+		       uint64_t context, uint64_t *at)
+{
+	for (uint32_t i = 0; i < e->compares.n; i++) {
+		const struct eval_pair *c = &e->compares.items[i];
+		const struct sum *a = sum_is_constant(&c->b) ? &c->a : &c->b;
+		const struct sum *b = a == &c->a ? &c->b : &c->a;
+		const struct sum_node *node = plain_load(e, a, 8);
+
+		if (node && sum_is_constant(b) && b->constant == context &&
+		    is_within(m, e, v, &node->of, at))
+			return true;
+	}
+	return false;
+}
+
+static bool hygiene_looks_up(const struct hygiene_miner *m, const struct eval_call *call)
+{
+	return callees__at(m->callees, call->target) == CALLEE_EXPANSION_OF;
+}
+
+/* The call that looks up the expansion of the context. */
+static bool read_look_up(const struct hygiene_miner *m, const struct eval *e, const struct visit *v,
+			 uint64_t context, struct shown *out)
+{
+	for (uint32_t i = 0; i < e->n_calls; i++) {
+		const struct eval_call *call = &e->calls[i];
+		bool swapped = m->number == WIRE_REG_SI;
+		uint64_t other;
+
+		if (hygiene_looks_up(m, call) && is_within(m, e, v, &call->first, &out->self) &&
+		    is_in_table(m, e, v, swapped ? &call->third : &call->second, &out->contexts,
+				&out->crate) &&
+		    is_in_table(m, e, v, swapped ? &call->second : &call->third, &other,
+				&out->number) &&
+		    other == out->contexts)
+			return find_count(m, e, v, context, &out->n_contexts);
+	}
+	return false;
+}
+
+/* The 8 bytes of what was looked up that the function reads, at once or in parts. */
+static bool read_call(const struct hygiene_miner *m, const struct eval *e, uint32_t *call)
+{
+	uint64_t at, first = UINT64_MAX, end = 0, bytes = 0;
+
+	for (uint32_t i = 0; i < e->nodes.n; i++) {
+		const struct sum_node *node = &e->nodes.items[i], *of;
+
+		of = node->kind == SUM_LOAD ? sum_node_of(&e->nodes, &node->of, &at) : NULL;
+		if (!of || of->kind != SUM_CALL ||
+		    callees__at(m->callees, of->of.constant) != CALLEE_EXPANSION_OF)
+			continue;
+		first = at < first ? at : first;
+		end = at + node->size > end ? at + node->size : end;
+		bytes += node->size;
+	}
+	*call = (uint32_t)first;
+	return bytes == 8 && end - first == 8 && first && first <= OFFSET_MAX;
+}
+
+/* Two contexts show how large one is. */
+static const char *read_contexts(struct hygiene_miner *m, const struct shown s[N_SPANS])
+{
+	uint64_t more = s[1].crate - s[0].crate, size = more / (ANOTHER - ONE);
+	struct hygiene *h = &m->h;
+
+	if (s[0].self != s[1].self || s[0].contexts != s[1].contexts ||
+	    s[0].n_contexts != s[1].n_contexts || s[1].number - s[0].number != more ||
+	    more % (ANOTHER - ONE) || !size || size > OFFSET_MAX ||
+	    s[0].crate - size * ONE >= size || s[0].number - size * ONE >= size)
+		return "hygiene::walk_chain reads no entry of a table of contexts";
+	h->self = (uint32_t)s[0].self;
+	h->expansions += h->self;
+	h->n_expansions += h->self;
+	h->contexts = (uint32_t)s[0].contexts;
+	h->n_contexts = (uint32_t)s[0].n_contexts;
+	h->context_size = (uint32_t)size;
+	h->crate = (uint32_t)(s[0].crate - size * ONE);
+	h->number = (uint32_t)(s[0].number - size * ONE);
+	return NULL;
+}
+
+/* `span`: 0 if none is given. */
+static int hygiene_run(const struct hygiene_miner *m, const struct visit *v, uint64_t span,
+		       struct eval **out)
+{
+	_owners_ struct owners owners = {0};
+	struct eval_function f = {
+		.img = m->img,
+		.entry = v->entry,
+		.follows = true,
+		.has_first = v->has_key || (span && !v->has_self),
+		.first = v->has_key ? v->key : span,
+		.has_second = span && v->has_self,
+		.second = span,
+	};
+	int err = owners__find(m->img, &v->entry, 1, &owners);
+
+	if (err || !owners.n)
+		return err ?: -ENOENT;
+	f.regions = owners.items[0].regions;
+	f.n_regions = owners.items[0].n_regions;
+	return eval__run(&f, out);
+}
+
+/* 1: this function looks up the expansion; 0: another one may. */
+static int read_walk(struct hygiene_miner *m, const struct visit *v, const char **problem)
+{
+	struct shown shown[N_SPANS] = {0};
+
+	for (size_t i = 0; i < N_SPANS; i++) {
+		_free_ struct eval *e = NULL;
+		int err = hygiene_run(m, v, contexts[i] << IN_SPAN | SPAN, &e);
+
+		if (err)
+			return err == -ENOENT ? 0 : err;
+		if (!read_look_up(m, e, v, contexts[i], &shown[i]))
+			return 0;
+		if (!read_call(m, e, &m->h.call)) {
+			*problem = "hygiene::walk_chain reads no call of an expansion";
+			return 1;
+		}
+	}
+	*problem = read_contexts(m, shown);
+	return 1;
+}
+
+/* A function that is given the globals' key, or the HygieneData in them. */
+static bool is_next(const struct hygiene_miner *m, const struct eval *e, const struct visit *v,
+		    const struct eval_call *call, struct visit *out)
+{
+	*out = (struct visit){.entry = call->target, .key = call->first.constant};
+	out->has_key = sum_is_constant(&call->first) && out->key;
+	out->has_self = !out->has_key && is_within(m, e, v, &call->first, &out->self);
+	return call->target && (out->has_key || out->has_self);
+}
+
+static int walk(struct hygiene_miner *m, const struct visit *v, uint32_t depth,
+		const char **problem)
+{
+	_free_ struct eval *e = NULL;
+	int err = v->has_key ? 0 : read_walk(m, v, problem);
+
+	if (err || depth == DEPTH_MAX)
+		return err;
+	err = hygiene_run(m, v, 0, &e);
+	for (uint32_t i = 0; !err && i < e->n_calls && i < CALLEES_MAX; i++) {
+		struct visit next;
+
+		if (is_next(m, e, v, &e->calls[i], &next))
+			err = walk(m, &next, depth + 1, problem);
+	}
+	return err == -ENOENT ? 0 : err;
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+static size_t find_functions(const struct hygiene_miner *m, enum callee kind,
+			     uint64_t out[HYGIENE_COPIES_MAX])
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < m->callees->n && n < HYGIENE_COPIES_MAX; i++)
+		if (m->callees->functions[i].kind == kind)
+			out[n++] = m->callees->functions[i].addr;
+	return n;
+}
+
+static int mine_expansions(struct hygiene_miner *m, const char **problem)
+{
+	uint64_t addrs[HYGIENE_COPIES_MAX];
+	size_t n = find_functions(m, CALLEE_EXPANSION_OF, addrs);
+	int err = 0;
+
+	*problem = "there is no HygieneData::expn_data";
+	for (size_t i = 0; i < n && !err && *problem; i++) {
+		_free_ struct eval *e = NULL;
+		struct visit v = {.entry = addrs[i]};
+
+		err = hygiene_run(m, &v, 0, &e);
+		if (!err)
+			*problem = read_expansions(m, e);
+	}
+	return err == -ENOENT ? 0 : err;
+}
+
+static int mine_walk(struct hygiene_miner *m, const char **problem)
+{
+	uint64_t addrs[HYGIENE_COPIES_MAX];
+	size_t n = find_functions(m, CALLEE_WALK_CHAIN, addrs);
+	int err = 0;
+
+	*problem = n ? "hygiene::walk_chain looks up no expansion of a context"
+		     : "there is no hygiene::walk_chain";
+	for (size_t i = 0; i < n && !err; i++) {
+		struct visit v = {.entry = addrs[i]};
+
+		err = walk(m, &v, 0, problem);
+	}
+	return err > 0 ? 0 : err;
+}
+
+int hygiene__find(struct elf_image *img, const struct callees *callees, uint64_t globals,
+		  struct hygiene *out, const char **problem)
+{
+	struct hygiene_miner m = {.img = img, .callees = callees, .h = {.globals = globals}};
+	int err;
+
+	*problem = "where the session's globals are is unknown";
+	if (!globals)
+		return 0;
+	err = mine_expansions(&m, problem);
+	if (!err && !*problem)
+		err = mine_walk(&m, problem);
+	if (!err && !*problem)
+		*out = m.h;
+	return err;
+}
+
+/* ---- Templates of texts ---------------------------------------------------------------------- */
+
+/* The address and the length of a piece. */
+#define PIECE	   16
+#define PIECES_MAX 8
+
+static void append(struct template *t, const uint8_t *text, size_t len)
+{
+	size_t room = TEMPLATE_MAX - t->len;
+
+	memcpy(t->text + t->len, text, len < room ? len : room);
+	t->len += len < room ? len : room;
+}
+
+static bool read_codes(const struct elf_image *img, uint64_t at, struct template *t)
+{
+	size_t len;
+	const uint8_t *text = elf_image__bytes(img, at, &len);
+
+	if (!text)
+		return false;
+	/* It ends with a byte of zero. */
+	append(t, text, strnlen((const char *)text, len < TEMPLATE_MAX ? len : TEMPLATE_MAX));
+	t->is_bare = len >= 2 && text[0] == 0xc0 && !text[1];
+	return true;
+}
+
+static bool read_piece(const struct elf_image *img, uint64_t at, struct template *t)
+{
+	uint64_t text = relocated__value(img, at), size;
+	size_t len;
+	const uint8_t *bytes = elf_image__bytes(img, at + 8, &len);
+
+	if (!bytes || len < sizeof(size))
+		return false;
+	memcpy(&size, bytes, sizeof(size));
+	/* The address of an empty one is none. */
+	bytes = size ? elf_image__bytes(img, text, &len) : NULL;
+	if (size && (!bytes || size > len))
+		return false;
+	if (size)
+		append(t, bytes, size);
+	return true;
+}
+
+static bool read_pieces(const struct elf_image *img, uint64_t at, uint64_t n, struct template *t)
+{
+	for (uint64_t i = 0; i < n && i < PIECES_MAX; i++)
+		if (!read_piece(img, at + i * PIECE, t))
+			return false;
+	t->is_bare = n == 1 && !t->len;
+	return n && n <= PIECES_MAX;
+}
+
+bool template__of(const struct elf_image *img, const struct eval_call *call, struct template *out)
+{
+	*out = (struct template){.len = 0};
+	if (sum_is_constant(&call->second))
+		return read_codes(img, call->second.constant, out);
+	return sum_is_constant(&call->pieces[0]) && sum_is_constant(&call->pieces[1]) &&
+	       read_pieces(img, call->pieces[0].constant, call->pieces[1].constant, out);
+}
+
+bool template__holds(const struct template *t, const char *text)
+{
+	return memmem(t->text, t->len, text, strlen(text)) != NULL;
+}
 
 /* Functions of a kind that are looked at. */
 #define COPIES_MAX 4

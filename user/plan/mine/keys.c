@@ -10,8 +10,7 @@
 #include "plan/check.h"
 #include "plan/mine/arguments.h"
 #include "plan/mine/body_key.h"
-#include "plan/mine/body_names.h"
-#include "plan/mine/key_choice.h"
+#include "plan/mine/key_types.h"
 #include "plan/mine/memory_keys.h"
 #include "plan/mine/owners.h"
 

@@ -39,4 +39,21 @@ struct flow_value load_callers_vtable(const struct walk *w, const struct flow *f
 /* The query that a function is named after: rustc_query_impl::query_impl::<query>::... */
 uint32_t load_callers_named(const struct plan *plan, const char *function);
 
+/* ---- Hashing --------------------------------------------------------------------------------- */
+
+/*
+ * Whose result is hashed: that of the query that runs, if this happens in its body or in a function
+ * that only bodies call; a caller in no known function is no body. What is between bodies and their
+ * providers (between.h), and only bodies call, counts as a part of these. In any other function it
+ * is the result of another query, which the running query feeds.
+ */
+
+/*
+ * Set `label_of_query` of all guards that hash results, or else a problem. `owners` are the
+ * functions that hold these, `mined` is parallel to the plan's bodies. 0 or -ENOMEM, or an error of
+ * elf_image__symbols().
+ */
+int hash_callers_find(struct elf_image *img, struct plan *plan, const struct mined_body *mined,
+		      const struct owners *owners);
+
 #endif /* QPROF_PLAN_MINE_LOAD_CALLERS_H */

@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/bisect.h"
+#include "plan/code/scan.h"
 
 /* Symbols examined before an address: some are labels within a function. */
 #define BEFORE 16
@@ -222,4 +223,378 @@ void owners__destroy(struct owners *o)
 		free(o->items[i].regions);
 	free(o->items);
 	*o = (struct owners){NULL, 0};
+}
+
+/* ---- Functions that call another ------------------------------------------------------------- */
+
+struct search {
+	const uint64_t *targets;
+	size_t n_targets;
+	uint64_t *calls;
+	uint32_t n_calls, capacity;
+};
+
+static int note_call(void *arg, uint64_t addr, uint64_t to)
+{
+	struct search *s = arg;
+
+	return array__has_u64(s->targets, s->n_targets, to)
+		       ? array__add(&s->calls, &s->n_calls, &s->capacity, &addr)
+		       : 0;
+}
+
+int callers__find(struct elf_image *img, const uint64_t *targets, size_t n, struct owners *out)
+{
+	struct search s = {.targets = targets, .n_targets = n};
+	struct code_range range = {UINT64_MAX, 0};
+	int err;
+
+	*out = (struct owners){NULL, 0};
+	if (!n)
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		range.first = targets[i] < range.first ? targets[i] : range.first;
+		range.last = targets[i] > range.last ? targets[i] : range.last;
+	}
+	err = code_scan__calls(img, range, note_call, &s)
+		      ?: owners__find(img, s.calls, s.n_calls, out);
+	free(s.calls);
+	return err;
+}
+
+int callers__of_cold(struct elf_image *img, const struct known_symbols *known, enum name_kind first,
+		     enum name_kind last, struct owners *out)
+{
+	_free_ uint64_t *targets = NULL;
+	uint32_t n = 0, capacity = 0;
+	int err = 0;
+
+	*out = (struct owners){NULL, 0};
+	for (uint32_t i = 0; i < known->n && !err; i++) {
+		const struct known_symbol *k = &known->items[i];
+
+		if (k->info.part == NAME_PART_ENTRY && k->info.kind >= first &&
+		    k->info.kind <= last)
+			err = array__add(&targets, &n, &capacity, &k->sym->addr);
+	}
+	return err ?: callers__find(img, targets, n, out);
+}
+
+/* ---- Callers of the profiler's cold sides ---------------------------------------------------- */
+
+static int add_addr(struct profiler_addrs *a, uint64_t addr)
+{
+	return array__add(&a->items, &a->n, &a->capacity, &addr);
+}
+
+static int add_cold(struct profiler *p, uint64_t addr, enum name_kind kind)
+{
+	struct profiler_cold cold = {addr, kind};
+
+	return array__add(&p->cold, &p->n_cold, &p->cold_capacity, &cold);
+}
+
+static int note_symbol(struct profiler *p, const struct known_symbol *known)
+{
+	const struct elf_symbol *sym = known->sym;
+
+	if (known->info.part != NAME_PART_ENTRY)
+		return 0;
+	switch (known->info.kind) {
+	case NAME_COLD_ACTIVITY:
+	case NAME_COLD_BLOCKED:
+	case NAME_COLD_LOAD:
+	case NAME_COLD_HASHING:
+	case NAME_COLD_ARTIFACT:
+	case NAME_COLD_UNKNOWN:
+		return add_cold(p, sym->addr, known->info.kind);
+	case NAME_DROP_GUARD:
+		return add_addr(&p->drops, sym->addr);
+	case NAME_DROP_TIMER:
+		return add_addr(&p->timer_drops, sym->addr);
+	case NAME_TIMER:
+		p->timer = sym->addr;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static void *find(uint64_t key, const void *items, size_t n, size_t size)
+{
+	return n ? bsearch(&key, items, n, size, array__by_u64) : NULL;
+}
+
+const struct profiler_cold *profiler__cold(const struct profiler *p, uint64_t addr)
+{
+	return find(addr, p->cold, p->n_cold, sizeof(*p->cold));
+}
+
+bool profiler__drops(const struct profiler *p, uint64_t addr)
+{
+	return array__has_u64(p->drops.items, p->drops.n, addr);
+}
+
+uint64_t profiler__callee(const struct code_insn *insn)
+{
+	return insn->flow == CODE_CALL || insn->flow == CODE_JMP ? insn->target : 0;
+}
+
+static int profiler_note_call(void *arg, uint64_t addr, uint64_t to)
+{
+	struct profiler *p = arg;
+
+	return profiler__cold(p, to) ? add_addr(&p->calls, addr) : 0;
+}
+
+static int find_calls(struct elf_image *img, struct profiler *p)
+{
+	struct code_range cold = {p->cold[0].addr, p->cold[p->n_cold - 1].addr};
+
+	return code_scan__calls(img, cold, profiler_note_call, p);
+}
+
+int profiler__find(struct elf_image *img, const struct known_symbols *known, struct profiler *out)
+{
+	int err = 0;
+
+	*out = (struct profiler){.n_cold = 0};
+	for (uint32_t i = 0; !err && i < known->n; i++)
+		err = note_symbol(out, &known->items[i]);
+	if (err || !out->n_cold)
+		return err;
+	qsort(out->cold, out->n_cold, sizeof(*out->cold), array__by_u64);
+	return find_calls(img, out);
+}
+
+void profiler__destroy(struct profiler *p)
+{
+	free(p->cold);
+	free(p->drops.items);
+	free(p->timer_drops.items);
+	free(p->calls.items);
+	*p = (struct profiler){.n_cold = 0};
+}
+
+/* ---- Callees by name ------------------------------------------------------------------------- */
+
+/*
+ * Parts of mangled names (v0), each an identifier or more with its length. Generic functions have
+ * several instances, and all count.
+ */
+static const struct {
+	enum callee kind;
+	const char *parts[3];
+} names[] = {
+	{CALLEE_COLD_WITH_ARGUMENT, {"4exec9cold_call", "25generic_activity_with_arg"}},
+	{CALLEE_COLD_WITH_ARGUMENT, {"4exec9cold_call", "34generic_activity_with_arg_recorder"}},
+	{CALLEE_INTERN, {"12SelfProfiler26get_or_alloc_cached_stringRe"}},
+	{CALLEE_PRINT_SYMBOL, {"10rustc_span6symbol", "6SymbolNtNt", "3fmt7Display3fmt"}},
+	{CALLEE_PRINT_NUMBER, {"4core3fmt3num", "j4__fmt"}},
+	{CALLEE_PRINT_NUMBER, {"4core3fmt3num", "y10__fmt_inner"}},
+	{CALLEE_PRINT_NUMBER, {"4core3fmt3num", "j10__fmt_inner"}},
+	{CALLEE_DISPLAY_NUMBER,
+	 {"4core3fmt3num3imp", "core..fmt..Display$u20$for$u20$usize$GT$3fmt17h"}},
+	{CALLEE_DISPLAY_NUMBER, {"4core3fmt3num3impjNtB", "_7Display3fmt"}},
+	{CALLEE_RECORD_SPAN, {"16EventArgRecorder", "20record_arg_with_span"}},
+	{CALLEE_EXPANSION_TEXT, {"7ExtCtxt15expansion_descr"}},
+	{CALLEE_EXPANSION, {"11HygieneData4with", "11LocalExpnId9expn_data"}},
+	{CALLEE_EXPANSION_OF, {"7hygiene", "11HygieneData9expn_data"}},
+	{CALLEE_LOCAL_EXPANSION, {"7hygiene", "11HygieneData15local_expn_data"}},
+	{CALLEE_WALK_CHAIN, {"7hygiene10walk_chain"}},
+	{CALLEE_EXPANSION_KIND, {"7hygiene", "8ExpnKind5descr"}},
+	{CALLEE_DEBUG_C_STRING, {"5alloc3ffi5c_strNtB", "7CStringNtNt", "4core3fmt5Debug3fmt"}},
+	{CALLEE_DEBUG_C_STRING,
+	 {"alloc..ffi..c_str..CString$u20$as$u20$core..fmt..Debug$GT$3fmt17h"}},
+	{CALLEE_FORMAT, {"5alloc3fmt6format12format_inner"}},
+};
+
+static bool has_parts(const char *name, size_t i)
+{
+	for (size_t k = 0; k < N_OF(names[i].parts) && names[i].parts[k]; k++) {
+		name = strstr(name, names[i].parts[k]);
+		if (!name)
+			return false;
+	}
+	return true;
+}
+
+_Static_assert(N_OF(names) <= 32, "a bit for each");
+
+/*
+ * The names whose first part is at a place, as bits. There are 10 million places, so the first two
+ * characters are looked up first.
+ */
+struct beginnings {
+	uint32_t first[256], second[256]; /* the names whose first part has this character there */
+};
+
+static void beginnings__init(struct beginnings *b)
+{
+	*b = (struct beginnings){0};
+	for (size_t i = 0; i < N_OF(names); i++) {
+		b->first[(uint8_t)names[i].parts[0][0]] |= 1u << i;
+		b->second[(uint8_t)names[i].parts[0][1]] |= 1u << i;
+	}
+}
+
+static uint32_t beginning_at(const struct beginnings *b, const char *at)
+{
+	uint32_t maybe = b->first[(uint8_t)at[0]] & b->second[(uint8_t)at[1]], found = 0;
+
+	for (; maybe; maybe &= maybe - 1) {
+		const char *part = names[__builtin_ctz(maybe)].parts[0];
+
+		if (!strncmp(at, part, strlen(part)))
+			found |= maybe & -maybe;
+	}
+	return found;
+}
+
+/* The suffix of a mangled name. Some compilers have legacy names of the standard library. */
+static const char *suffix_of(const char *name)
+{
+	const char *hash = strncmp(name, "_ZN", 3) ? NULL : strstr(name, "17h");
+
+	return hash ? strchr(hash, '.') : strchr(name, '.');
+}
+
+/*
+ * A part that was split off is no function. There are 250,000 symbols, so each is searched once for
+ * all first parts.
+ */
+static enum callee kind_of(const struct beginnings *b, const char *name)
+{
+	const char *suffix;
+	uint32_t begun = 0;
+
+	if (strncmp(name, "_R", 2) && strncmp(name, "_ZN", 3))
+		return CALLEE_NONE;
+	for (const char *at = name; *at; at++)
+		begun |= beginning_at(b, at);
+	suffix = begun ? suffix_of(name) : NULL;
+	if (suffix && strncmp(suffix, ".llvm.", 6))
+		return CALLEE_NONE;
+	for (; begun; begun &= begun - 1) {
+		size_t i = (size_t)__builtin_ctz(begun);
+
+		if (has_parts(name, i))
+			return names[i].kind;
+	}
+	return CALLEE_NONE;
+}
+
+enum callee callees__at(const struct callees *c, uint64_t addr)
+{
+	const struct callees_entry *e =
+		c->n ? bsearch(&addr, c->functions, c->n, sizeof(*e), array__by_u64) : NULL;
+
+	return e ? e->kind : CALLEE_NONE;
+}
+
+int callees__find(struct elf_image *img, struct callees *out)
+{
+	const struct elf_symbol *syms;
+	struct beginnings b;
+	size_t n;
+	int err;
+
+	beginnings__init(&b);
+	*out = (struct callees){0};
+	err = elf_image__symbols(img, &syms, &n);
+	for (size_t i = 0; !err && i < n; i++) {
+		struct callees_entry e = {syms[i].addr, kind_of(&b, syms[i].name), 0};
+
+		if (e.kind)
+			err = array__add(&out->functions, &out->n, &out->capacity, &e);
+	}
+	if (!err && out->n)
+		qsort(out->functions, out->n, sizeof(*out->functions), array__by_u64);
+	return err;
+}
+
+void callees__destroy(struct callees *c)
+{
+	free(c->functions);
+	*c = (struct callees){0};
+}
+
+/* ---- Callers of providers -------------------------------------------------------------------- */
+
+struct provider_callers_search {
+	const struct plan *plan;
+	struct code_decoder *decoder;
+	struct code code;
+	uint64_t *providers; /* by query */
+	uint64_t *callers;   /* by query; 0: none yet */
+	bool several;	     /* a provider has several, or one calls several */
+};
+
+static void note(struct provider_callers_search *s, uint64_t caller, uint64_t provider,
+		 uint64_t *called)
+{
+	for (uint32_t i = 0; i < s->plan->n_queries; i++) {
+		if (s->providers[i] != provider)
+			continue;
+		s->several = s->several || (s->callers[i] && s->callers[i] != caller) ||
+			     (*called && *called != provider);
+		s->callers[i] = caller;
+		*called = provider;
+	}
+}
+
+/* Bytes that look like a call may be none, so the function is decoded. */
+static int look_into(struct provider_callers_search *s, const struct owner *f)
+{
+	uint64_t called = 0;
+	int err = code_decoder__decode(s->decoder, f->regions, f->n_regions, &s->code);
+
+	for (size_t i = 0; i < s->code.n && !err && !s->several; i++) {
+		uint64_t to = profiler__callee(&s->code.insns[i]);
+
+		if (to)
+			note(s, f->entry, to, &called);
+	}
+	return err == -EFAULT ? 0 : err;
+}
+
+static int find_all(struct provider_callers_search *s, struct elf_image *img)
+{
+	_owners_ struct owners owners = {0};
+	int err;
+
+	for (uint32_t i = 0; i < s->plan->n_queries; i++) {
+		s->providers[i] = s->plan->queries[i].provider;
+		if (!s->providers[i])
+			return 0;
+	}
+	err = callers__find(img, s->providers, s->plan->n_queries, &owners);
+	for (size_t i = 0; i < owners.n && !err && !s->several; i++)
+		if (!array__has_u64(s->providers, s->plan->n_queries, owners.items[i].entry))
+			err = look_into(s, &owners.items[i]);
+	return err;
+}
+
+static bool all_have_one(const struct provider_callers_search *s)
+{
+	for (uint32_t i = 0; i < s->plan->n_queries; i++)
+		if (!s->providers[i] || !s->callers[i])
+			return false;
+	return !s->several;
+}
+
+int provider_callers_find(struct elf_image *img, struct code_decoder *decoder, struct plan *plan)
+{
+	_free_ uint64_t *addrs = calloc(plan->n_queries + 1UL, 2 * sizeof(*addrs));
+	struct provider_callers_search s = {.plan = plan, .decoder = decoder, .providers = addrs};
+	int err = addrs ? 0 : -ENOMEM;
+
+	if (!err) {
+		s.callers = addrs + plan->n_queries;
+		err = find_all(&s, img);
+	}
+	for (uint32_t i = 0; i < plan->n_queries && !err && all_have_one(&s); i++)
+		plan->queries[i].provider_caller = s.callers[i];
+	code__free(&s.code);
+	return err;
 }

@@ -27,10 +27,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "plan/mine/fed.h"
-#include "plan/mine/hash_keys.h"
-#include "plan/mine/vec_keys.h"
-#include "plan/mine/votes.h"
+#include "plan/mine/feeds.h"
 #include "plan/mine/vtables.h"
 
 #define NONE VTABLE_NONE

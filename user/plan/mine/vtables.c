@@ -7,8 +7,45 @@
 
 #include "base/array.h"
 #include "base/bisect.h"
-#include "plan/mine/votes.h"
 #include "plan/recover/recovered.h"
+#include "qprof/wire.h"
+
+/* ---- Votes ----------------------------------------------------------------------------------- */
+
+void votes__add(struct votes *v, uint32_t body, uint64_t value)
+{
+	uint32_t i = 0;
+
+	while (i < v->n && v->items[i].value != value)
+		i++;
+	if (i == N_OF(v->items))
+		return;
+	if (i == v->n) {
+		v->items[v->n++].value = value;
+		v->items[i].n = 0;
+	} else if (v->items[i].last == body) {
+		return;
+	}
+	v->items[i].n++;
+	v->items[i].last = body;
+}
+
+bool votes__decide(const struct votes *v, uint32_t least, uint64_t *value)
+{
+	uint32_t best = 0, next = 0;
+
+	*value = 0;
+	for (uint32_t i = 0; i < v->n; i++) {
+		if (v->items[i].n > best) {
+			next = best;
+			best = v->items[i].n;
+			*value = v->items[i].value;
+		} else if (v->items[i].n > next) {
+			next = v->items[i].n;
+		}
+	}
+	return best && best >= least && best >= 3 * next;
+}
 
 /* The empty slots that an empty table leads to. */
 #define GROUP 16
@@ -436,4 +473,218 @@ void vtables__destroy(struct vtables *t)
 {
 	straight__free(t->run);
 	free(t->items);
+}
+
+/* ---- Keys of a VecCache ---------------------------------------------------------------------- */
+
+/* Instructions from the count to the store of the key. */
+#define NEAR	 32
+#define MARK_MAX 16
+
+static bool has_lea(const struct code *code, int64_t disp)
+{
+	for (size_t i = 0; i < code->n; i++)
+		if (code->insns[i].shape == CODE_LEA && code->insns[i].base < CODE_REG_SP &&
+		    code->insns[i].disp == disp)
+			return true;
+	return false;
+}
+
+static bool has_number(const struct code *code, enum code_shape shape, uint32_t number)
+{
+	for (size_t i = 0; i < code->n; i++)
+		if (code->insns[i].shape == shape && code->insns[i].imm == number)
+			return true;
+	return false;
+}
+
+/*
+ * The first bucket has 2^n numbers, if 2^n, of which the logarithm is n, is the first number of
+ * bucket 1.
+ */
+static void see_first(struct vec_keys *v, const struct code *code, uint32_t body)
+{
+	for (uint32_t n = 2; n < 32; n++) {
+		bool by_number = has_number(code, CODE_CMP_IMM, 1u << n),
+		     by_logarithm = has_number(code, CODE_CMP_IMM, n) &&
+				    has_number(code, CODE_SET, 1u << n);
+
+		if ((by_number || by_logarithm) && has_lea(code, 1 - (int64_t)n))
+			votes__add(&v->first, body, 1u << n);
+	}
+}
+
+/* The key with the mark. */
+static bool is_marked(const struct code_insn *insn, uint64_t *mark)
+{
+	uint64_t by = insn->shape == CODE_LEA	    ? (uint64_t)insn->disp
+		      : insn->shape == CODE_ADD_IMM ? insn->imm
+						    : 0;
+
+	if (!by || by > MARK_MAX)
+		return false;
+	*mark = by;
+	return true;
+}
+
+/* The instruction before the one that is jumped to, farther on; else the last. */
+static size_t behind_jump(const struct code *code, size_t i)
+{
+	uint64_t to = code->insns[i].target;
+
+	while (++i < code->n && code->insns[i].addr != to)
+		;
+	return i - 1;
+}
+
+void vec_keys__see(struct vec_keys *v, const struct code *code, size_t i, int64_t at, uint32_t size,
+		   uint32_t body)
+{
+	uint64_t buckets = 0, mark = 0;
+	uint8_t key = CODE_REG_OTHER;
+	bool stored = false;
+
+	for (uint32_t left = NEAR; left && ++i < code->n && !stored; left--) {
+		const struct code_insn *insn = &code->insns[i];
+
+		if (insn->flow == CODE_JMP)
+			i = behind_jump(code, i);
+		else if (!code_insn__goes_on(insn) || insn->flow == CODE_CALL)
+			return;
+		else if (insn->shape == CODE_LOAD_ITEM && insn->imm == 8 && insn->disp > at &&
+			 insn->disp + 8 <= at + size)
+			buckets = (uint64_t)(insn->disp - at);
+		else if (insn->shape == CODE_STORE_ITEM && insn->imm == 4)
+			stored = mark && insn->reg == key;
+		else if (buckets && is_marked(insn, &mark))
+			key = insn->reg;
+	}
+	if (!stored)
+		return;
+	votes__add(&v->buckets, body, buckets);
+	votes__add(&v->mark, body, mark);
+	see_first(v, code, body);
+}
+
+void vec_keys__decide(const struct vec_keys *v, uint32_t bodies, struct wire_tables *out)
+{
+	uint64_t first, buckets, mark;
+
+	if (!votes__decide(&v->first, bodies / 8, &first) ||
+	    !votes__decide(&v->buckets, bodies / 8, &buckets) ||
+	    !votes__decide(&v->mark, bodies / 8, &mark) || first > WIRE_VEC_FIRST_MAX ||
+	    first % WIRE_KEYS_MAX)
+		return;
+	out->buckets = (uint32_t)buckets;
+	out->first = (uint32_t)first;
+	out->mark = (uint32_t)mark;
+}
+
+/* ---- Keys of a DefaultCache ------------------------------------------------------------------ */
+
+#define TEXT_SIZE   16
+#define NUMBER_SIZE 4
+
+/* Of the key: argument `argument`, or what it leads to. */
+static bool is_of_key(const struct run_value *v, uint64_t argument, int64_t *at)
+{
+	*at = v->origin == ORIGIN_KEY ? (int64_t)(v->at % BODY_RUN_FAR) : 0;
+	return (v->origin == ORIGIN_KEY && v->at / BODY_RUN_FAR == argument) ||
+	       (v->origin == ORIGIN_ARGUMENT && v->at == argument);
+}
+
+static bool is_apart(const struct run_access *a, int64_t from, int64_t end)
+{
+	return a->at + a->size <= from || a->at >= end;
+}
+
+/*
+ * Where a result is that is a text, its address and its length, which are moved at once: apart from
+ * all that is of the key, and beside the number of the result's node.
+ */
+static bool find_text(const struct body_run *r, int64_t size, uint64_t key, uint32_t *at)
+{
+	int64_t begin = 0, end = -size, text = 0, unused;
+	bool has_number = false;
+
+	for (uint32_t i = 0; i < r->n_accesses; i++) {
+		const struct run_access *a = &r->accesses[i];
+
+		if (!is_of_key(&a->value, key, &unused))
+			continue;
+		begin = a->at < begin ? a->at : begin;
+		end = a->at + a->size > end ? a->at + a->size : end;
+	}
+	for (uint32_t i = 0; i < r->n_accesses; i++) {
+		const struct run_access *a = &r->accesses[i];
+
+		if (a->size != TEXT_SIZE || !is_apart(a, begin, end))
+			continue;
+		if (text && text != a->at)
+			return false;
+		text = a->at;
+	}
+	for (uint32_t i = 0; i < r->n_accesses && text; i++) {
+		const struct run_access *a = &r->accesses[i];
+
+		if (a->size != NUMBER_SIZE || !is_apart(a, begin, end))
+			continue;
+		if (!is_apart(a, text, text + TEXT_SIZE))
+			return false;
+		has_number |= a->at == text + TEXT_SIZE || a->at == text - 8;
+	}
+	if (has_number)
+		*at = (uint32_t)(text + size);
+	return has_number;
+}
+
+static const char *find_keys(const struct body_run *r, uint64_t key, struct hash_keys *out)
+{
+	int64_t size = r->n_accesses ? -r->accesses[0].times : 0, at = -1, within;
+
+	if (!size)
+		return "its body does not show how large an entry of its cache is";
+	for (uint32_t i = 0; i < r->n_accesses; i++) {
+		const struct run_access *a = &r->accesses[i];
+
+		if (a->times != -size || a->at < -size || a->at + a->size > 0)
+			return "its body contradicts itself on how large an entry of its cache is";
+		if (!is_of_key(&a->value, key, &within))
+			continue;
+		within = a->at + size - within;
+		if (within < 0 || (at >= 0 && within != at))
+			return "its body contradicts itself on where its cache has the key";
+		at = within;
+	}
+	if (at < 0)
+		return "its body does not show where its cache has the key";
+	if (size > WIRE_ENTRY_MAX)
+		return "an entry of its cache is larger than a reading has room for";
+	*out = (struct hash_keys){.size = (uint32_t)size, .key = (uint32_t)at};
+	out->has_text = find_text(r, size, key, &out->text);
+	return NULL;
+}
+
+/*
+ * A body's arguments are the vtable, the context, a span and the key. Before them may be where its
+ * result goes.
+ */
+int hash_keys__mine(const struct elf_image *img, uint64_t entry, const struct body_run_table *table,
+		    struct hash_keys *out, const char **problem)
+{
+	struct body_run_table at = *table;
+
+	*problem = "its body does not show which argument is the key";
+	for (at.argument = 0; at.argument < 2; at.argument++) {
+		_body_run_ struct body_run *r = NULL;
+		int err = body_run__new(img, entry, 0, &at, &r);
+
+		if (err)
+			return err;
+		if (r->context_argument != at.argument + 1)
+			continue;
+		*problem = find_keys(r, at.argument + 3, out);
+		return 0;
+	}
+	return 0;
 }

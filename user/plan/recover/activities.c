@@ -9,12 +9,11 @@
 #include "base/array.h"
 #include "plan/code/eval.h"
 #include "plan/code/sum.h"
-#include "plan/mine/callers.h"
+#include "plan/mine/owners.h"
 #include "plan/recover/recovered.h"
 #include "plan/symbols/names.h"
 #include "plan/code/scan.h"
 #include "plan/code/flow.h"
-#include "plan/mine/profiler.h"
 #include "plan/code/walk.h"
 #include "plan/symbols/function_name.h"
 

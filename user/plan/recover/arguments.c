@@ -8,7 +8,6 @@
 
 #include "base/array.h"
 #include "plan/code/sum.h"
-#include "plan/mine/callees.h"
 #include "plan/mine/owners.h"
 #include "plan/code/eval.h"
 

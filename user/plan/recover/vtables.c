@@ -10,7 +10,7 @@
 #include "plan/code/straight.h"
 #include "plan/recover/providers.h"
 #include "plan/recover/recovered.h"
-#include "plan/mine/callers.h"
+#include "plan/mine/owners.h"
 #include "plan/code/eval.h"
 
 /* rustc 1.95 has 319, the longest of 49 bytes. */

@@ -12,7 +12,7 @@
 #include "plan/code/opcode.h"
 #include "plan/symbols/cfa.h"
 #include "plan/symbols/eh_frame.h"
-#include "plan/symbols/relr.h"
+#include "plan/symbols/got.h"
 
 /* rustc's have 110,000. */
 #define BOUNDS_MAX (4u << 20)

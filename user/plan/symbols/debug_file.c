@@ -10,11 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
+#include "base/cleanup.h"
 #include "base/diag.h"
 #include "base/format.h"
 #include "plan/symbols/elf_image.h"
-#include "base/array.h"
-#include "base/cleanup.h"
 
 const char *debug_file_root = "/usr/lib/debug";
 

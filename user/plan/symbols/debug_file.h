@@ -14,8 +14,19 @@
 
 #include "base/cleanup.h"
 #include "plan/library/file.h"
-#include "plan/symbols/symbol_source.h"
 #include "plan/symbols/elf_image.h"
+
+/* ---- Where symbols come from ----------------------------------------------------------------- */
+
+/* Where the symbols that a plan is made from come from. */
+enum symbol_source {
+	SYMBOLS_OF_LIBRARY,   /* its .symtab */
+	SYMBOLS_OF_DEBUGDATA, /* its .gnu_debugdata: a compressed ELF file with symbols only */
+	SYMBOLS_OF_BUILD_ID,  /* a debug file, named by the build-id */
+	SYMBOLS_OF_DEBUGLINK, /* a debug file, named by .gnu_debuglink */
+	SYMBOLS_RECOVERED,    /* none: names follow from the library's code */
+	SYMBOL_SOURCES,
+};
 
 /* /usr/lib/debug. Tests have another. */
 extern const char *debug_file_root;

@@ -1,15 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+#ifndef QPROF_PLAN_SYMBOLS_DEMANGLE_H
+#define QPROF_PLAN_SYMBOLS_DEMANGLE_H
+
 #include <stdbool.h>
 #include <stddef.h>
 
-/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The text of a demangled symbol, while it is written. Bytes: */
+#define DEMANGLED_MAX 4096
+
+struct demangled {
+	size_t len;
+	char text[DEMANGLED_MAX]; /* without a NUL */
+};
+
+/* False if there is no room for `s`. */
+bool demangled__put(struct demangled *d, const char *s, size_t len);
+
 /*
  * Demangles Rust symbols. Symbols are untrusted: constants bound time, stack and text for any
  * symbol.
  */
-#ifndef QPROF_PLAN_SYMBOLS_DEMANGLE_H
-#define QPROF_PLAN_SYMBOLS_DEMANGLE_H
-
-#include "plan/symbols/demangled.h"
 
 /*
  * Write the text of `symbol`, in the v0 ("_R") or the legacy mangling ("_ZN"), without hashes. The
@@ -17,5 +27,16 @@
  * then holds part of a text.
  */
 bool demangle(const char *symbol, size_t len, struct demangled *d);
+
+/* ---- Names of C++ ---------------------------------------------------------------------------- */
+
+/* Readable names of LLVM's functions. */
+
+/*
+ * The path of a C++ symbol of the Itanium ABI, without template arguments and parameters:
+ * "llvm::SelectionDAG::Legalize". One pass over the symbol finds as much as it can, in linear time.
+ * The caller frees it. NULL if the symbol is not one, or out of memory.
+ */
+char *cxx_name(const char *symbol);
 
 #endif /* QPROF_PLAN_SYMBOLS_DEMANGLE_H */

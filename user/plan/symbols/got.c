@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/symbols/relr.h"
 #include "base/array.h"
 
 struct slot {
@@ -168,4 +167,122 @@ void got__free(struct got *g)
 		return;
 	free(g->slots);
 	free(g);
+}
+
+/* ---- Packed relative relocations ------------------------------------------------------------- */
+
+#define WORD 8
+/* Places of an odd word: a bit for each of the words that follow, and the lowest bit is set. */
+#define PLACES 63
+
+static int each_bit(uint64_t bits, uint64_t place, relr_fn each, void *arg)
+{
+	int err = 0;
+
+	for (; bits && !err; bits >>= 1, place += WORD)
+		if (bits & 1)
+			err = each(arg, place);
+	return err;
+}
+
+int relr__each(const uint8_t *table, size_t size, relr_fn each, void *arg)
+{
+	uint64_t word, next = 0;
+	int err = 0;
+
+	for (size_t i = 0; i + WORD <= size && !err; i += WORD) {
+		memcpy(&word, table + i, WORD);
+		if (word & 1) {
+			if (next > UINT64_MAX - PLACES * WORD)
+				break;
+			err = each_bit(word >> 1, next, each, arg);
+			next += PLACES * WORD;
+		} else {
+			if (word < next || word > UINT64_MAX - WORD)
+				break;
+			err = each(arg, word);
+			next = word + WORD;
+		}
+	}
+	return err;
+}
+
+/* ---- Pointers that the dynamic linker writes ------------------------------------------------- */
+
+/* The bytes of a section that is in memory, as far as they are in the file. */
+static const uint8_t *section(const struct elf_image *img, const char *name, size_t *len)
+{
+	const uint8_t *bytes;
+	uint64_t addr, size;
+
+	if (!elf_image__section(img, name, &addr, &size))
+		return NULL;
+	bytes = elf_image__bytes(img, addr, len);
+	if (size < *len)
+		*len = size;
+	return bytes;
+}
+
+/* A place that packed relocations name: the file holds the address itself. */
+struct packed {
+	uint64_t at;
+	bool found;
+};
+
+static int is_place(void *arg, uint64_t place)
+{
+	struct packed *p = arg;
+
+	p->found = place == p->at;
+	return p->found;
+}
+
+static uint64_t packed_value(const struct elf_image *img, uint64_t at)
+{
+	struct packed p = {.at = at};
+	size_t len;
+	const uint8_t *table = section(img, ".relr.dyn", &len), *bytes;
+	uint64_t value = 0;
+
+	if (table)
+		relr__each(table, len, is_place, &p);
+	bytes = p.found ? elf_image__bytes(img, at, &len) : NULL;
+	if (bytes && len >= sizeof(value))
+		memcpy(&value, bytes, sizeof(value));
+	return value;
+}
+
+/* The address of a symbol that this library defines, or 0. */
+static uint64_t address_of(const struct elf_image *img, uint64_t symbol)
+{
+	size_t len;
+	const uint8_t *symbols = section(img, ".dynsym", &len);
+	Elf64_Sym sym;
+
+	if (!symbols || symbol >= len / sizeof(sym))
+		return 0;
+	memcpy(&sym, symbols + symbol * sizeof(sym), sizeof(sym));
+	return sym.st_shndx == SHN_UNDEF ? 0 : sym.st_value;
+}
+
+uint64_t relocated__value(const struct elf_image *img, uint64_t at)
+{
+	size_t len;
+	const uint8_t *relocations = section(img, ".rela.dyn", &len);
+	uint64_t symbol;
+	Elf64_Rela r;
+
+	for (size_t i = 0; relocations && i < len / sizeof(r); i++) {
+		memcpy(&r, relocations + i * sizeof(r), sizeof(r));
+		if (r.r_offset != at)
+			continue;
+		if (ELF64_R_TYPE(r.r_info) == R_X86_64_RELATIVE)
+			return (uint64_t)r.r_addend;
+		if (ELF64_R_TYPE(r.r_info) != R_X86_64_GLOB_DAT &&
+		    ELF64_R_TYPE(r.r_info) != R_X86_64_64)
+			return 0;
+		symbol = address_of(img, ELF64_R_SYM(r.r_info));
+		return symbol ? symbol + (uint64_t)r.r_addend : 0;
+	}
+	return packed_value(img, at);
 }

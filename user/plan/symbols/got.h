@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
+#include "plan/symbols/elf_image.h"
 
 /* Where a part of the table is in memory, and what the file has there: .got, .got.plt. */
 struct got_part {
@@ -41,5 +42,32 @@ bool got__slot(const struct got *g, uint32_t i, uint64_t *slot, uint64_t *value)
 void got__free(struct got *g);
 DEFINE_CLEANUP(struct got, got__free)
 #define _got_ __cleanup(got__free_p)
+
+/* ---- Packed relative relocations ------------------------------------------------------------- */
+
+/*
+ * Packed relative relocations (DT_RELR), as linkers write them with -z pack-relative-relocs: only
+ * places, where the file itself holds the address that the dynamic linker moves.
+ */
+
+/* Called with the address of each place. Another result than 0 ends the reading. */
+typedef int (*relr_fn)(void *arg, uint64_t place);
+
+/*
+ * 0, or the result of `each` that is not. The places ascend, as each is there once: a table in
+ * which they do not is damaged, and the rest of it is not read.
+ */
+int relr__each(const uint8_t *table, size_t size, relr_fn each, void *arg);
+
+/* ---- Pointers that the dynamic linker writes ------------------------------------------------- */
+
+/* Pointers in a library's data: the dynamic linker fills them in, and its relocations show how. */
+
+/*
+ * The address, within the library, that the dynamic linker writes to `at`; 0 if that is another
+ * library's, or no relocation in .rela.dyn or .relr.dyn is for it. Reads these from their starts:
+ * not for many addresses.
+ */
+uint64_t relocated__value(const struct elf_image *img, uint64_t at);
 
 #endif /* QPROF_PLAN_SYMBOLS_GOT_H */

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "plan/symbols/demangled.h"
+#include "plan/symbols/demangle.h"
 
 /*
  * How a symbol is written. V0_ANY_TYPE and V0_DEFINITION are the same for all instances of a
