@@ -4,25 +4,8 @@
 #include <inttypes.h>
 
 #include "test.h"
-#include "../fixtures/fixture_dir.h"
-#include "../fixtures/symbols.h"
-#include "../fixtures/library.h"
-
-/* The assembled tests/fixtures/eval.s. */
-static struct elf_image *img;
-
-static int setup(void **state)
-{
-	if (fixture_dir_setup(state))
-		return -1;
-	return image_of(fixture("eval.so"), &img);
-}
-
-static int teardown(void **state)
-{
-	elf_image__free(img);
-	return fixture_dir_teardown(state);
-}
+#define LIBRARY "eval.so"
+#include "../fixtures/image.h"
 
 static struct eval *run(struct eval_function f, const char *name)
 {
@@ -385,5 +368,5 @@ int main(void)
 		cmocka_unit_test(steps_are_limited),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, image_setup, image_teardown);
 }

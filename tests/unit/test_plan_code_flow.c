@@ -3,13 +3,10 @@
 #include "plan/code/straight.h"
 
 #include "test.h"
-#include "../fixtures/fixture_dir.h"
-#include "../fixtures/symbols.h"
-#include "../fixtures/library.h"
+#define LIBRARY "guards.so"
+#include "../fixtures/image.h"
 
 /* A function of tests/fixtures/guards.s. Its marks name the instructions. */
-static struct elf_image *img;
-static struct code_decoder *decoder;
 static struct code code;
 static struct code_region region;
 static struct walk walk;
@@ -49,17 +46,13 @@ static int leave(void **state)
 
 static int setup(void **state)
 {
-	if (fixture_dir_setup(state) || image_of(fixture("guards.so"), &img))
-		return -1;
-	return code_decoder__new(img, &decoder);
+	return image_setup(state) ?: 0;
 }
 
 static int teardown(void **state)
 {
 	code__free(&code);
-	code_decoder__free(decoder);
-	elf_image__free(img);
-	return fixture_dir_teardown(state);
+	return image_teardown(state);
 }
 
 static struct flow_state state_at(const char *mark)

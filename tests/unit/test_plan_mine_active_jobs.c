@@ -2,23 +2,8 @@
 #include "plan/mine/active_jobs.h"
 
 #include "test.h"
-#include "../fixtures/fixture_dir.h"
-#include "../fixtures/library.h"
-#include "../fixtures/symbols.h"
-
-/* The assembled tests/fixtures/jobs.s. */
-static struct elf_image *img;
-
-static int setup(void **state)
-{
-	return fixture_dir_setup(state) ?: image_of(fixture("jobs.so"), &img);
-}
-
-static int teardown(void **state)
-{
-	elf_image__free(img);
-	return fixture_dir_teardown(state);
-}
+#define LIBRARY "jobs.so"
+#include "../fixtures/image.h"
 
 static const char *mine(const char *body, struct active_jobs *out)
 {
@@ -117,5 +102,5 @@ int main(void)
 		cmocka_unit_test(what_is_beside_a_state_is_the_key),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, image_setup, image_teardown);
 }

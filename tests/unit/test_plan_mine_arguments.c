@@ -2,27 +2,8 @@
 #include "plan/mine/arguments.h"
 
 #include "test.h"
-#include "../fixtures/fixture_dir.h"
-#include "../fixtures/library.h"
-#include "../fixtures/symbols.h"
-
-/* The assembled tests/fixtures/keys.s. */
-static struct elf_image *img;
-static struct code_decoder *decoder;
-
-static int setup(void **state)
-{
-	if (fixture_dir_setup(state) || image_of(fixture("keys.so"), &img))
-		return -1;
-	return code_decoder__new(img, &decoder);
-}
-
-static int teardown(void **state)
-{
-	code_decoder__free(decoder);
-	elf_image__free(img);
-	return fixture_dir_teardown(state);
-}
+#define LIBRARY "keys.so"
+#include "../fixtures/image.h"
 
 static uint16_t contexts(const char *name)
 {
@@ -96,5 +77,5 @@ int main(void)
 		cmocka_unit_test(a_register_is_kept_up_to_a_site),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, image_setup, image_teardown);
 }

@@ -2,16 +2,13 @@
 #include "plan/mine/between.h"
 
 #include "test.h"
-#include "../fixtures/fixture_dir.h"
-#include "../fixtures/library.h"
-#include "../fixtures/symbols.h"
+#define LIBRARY "between.so"
+#include "../fixtures/image.h"
 
 enum body { PLAIN, ONE, DEEPER, HIDDEN, ALONE, SHARED, THROUGH, HASHING, FAR, BODIES };
 enum { PROVIDER = 0x20, CLOSURE = 0x100 + 8 + 8 };
 
 /* The assembled tests/fixtures/between.s. */
-static struct elf_image *img;
-static struct code_decoder *decoder;
 static struct plan_body bodies[BODIES];
 static struct mined_body mined[BODIES];
 static struct plan plan = {.bodies = bodies, .n_bodies = BODIES};
@@ -44,8 +41,7 @@ static int setup(void **state)
 	static const char *const names[] = {"plain",  "one",	 "deeper",  "hidden", "alone",
 					    "shared", "through", "hashing", "far"};
 
-	if (fixture_dir_setup(state) || image_of(fixture("between.so"), &img) ||
-	    code_decoder__new(img, &decoder))
+	if (image_setup(state))
 		return -1;
 	for (uint32_t i = 0; i < BODIES; i++) {
 		bodies[i].addr = symbol(img, names[i])->addr;
@@ -79,9 +75,7 @@ static int teardown(void **state)
 {
 	for (uint32_t i = 0; i < BODIES; i++)
 		free(bodies[i].problem);
-	code_decoder__free(decoder);
-	elf_image__free(img);
-	return fixture_dir_teardown(state);
+	return image_teardown(state);
 }
 
 static void a_body_that_calls_providers_itself_has_nothing_between(void **state)

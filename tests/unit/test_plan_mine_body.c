@@ -2,27 +2,10 @@
 #include "plan/mine/body.h"
 
 #include "test.h"
-#include "../fixtures/fixture_dir.h"
-#include "../fixtures/symbols.h"
-#include "../fixtures/library.h"
+#define LIBRARY "bodies.so"
+#include "../fixtures/image.h"
 
 /* tests/fixtures/bodies.s, assembled. Its symbols mark the sites. */
-static struct elf_image *img;
-static struct code_decoder *decoder;
-
-static int setup(void **state)
-{
-	if (fixture_dir_setup(state) || image_of(fixture("bodies.so"), &img))
-		return -1;
-	return code_decoder__new(img, &decoder);
-}
-
-static int teardown(void **state)
-{
-	code_decoder__free(decoder);
-	elf_image__free(img);
-	return fixture_dir_teardown(state);
-}
 
 /* Mine the named body. `extra`, unless NULL, names one more part. */
 static struct mined_body mine_with(const char *name, const char *extra, bool any_kind)
@@ -408,5 +391,5 @@ int main(void)
 		cmocka_unit_test(a_frame_is_what_the_prologue_takes),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, image_setup, image_teardown);
 }

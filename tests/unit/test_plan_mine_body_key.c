@@ -2,31 +2,12 @@
 #include "plan/mine/body_key.h"
 
 #include "test.h"
-#include "../fixtures/fixture_dir.h"
-#include "../fixtures/library.h"
-#include "../fixtures/symbols.h"
-
-/* The assembled tests/fixtures/keys.s. */
-static struct elf_image *img;
-static struct code_decoder *decoder;
+#define LIBRARY "keys.so"
+#include "../fixtures/image.h"
 
 static const struct mine_key number = {WIRE_REG_R8, WIRE_REG_NONE, false};
 static const struct mine_key pair = {WIRE_REG_R8, WIRE_REG_R9, false};
 static const struct mine_key address = {WIRE_REG_R8, WIRE_REG_NONE, true};
-
-static int setup(void **state)
-{
-	if (fixture_dir_setup(state) || image_of(fixture("keys.so"), &img))
-		return -1;
-	return code_decoder__new(img, &decoder);
-}
-
-static int teardown(void **state)
-{
-	code_decoder__free(decoder);
-	elf_image__free(img);
-	return fixture_dir_teardown(state);
-}
 
 static struct mined_key mine(const char *name, const struct mine_key *key)
 {
@@ -136,5 +117,5 @@ int main(void)
 		cmocka_unit_test(an_address_has_64_bits),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, image_setup, image_teardown);
 }

@@ -2,9 +2,8 @@
 #include "plan/mine/key_types.h"
 
 #include "test.h"
-#include "../fixtures/fixture_dir.h"
-#include "../fixtures/library.h"
-#include "../fixtures/symbols.h"
+#define LIBRARY "body_names.so"
+#include "../fixtures/image.h"
 #include "base/array.h"
 
 enum body {
@@ -33,8 +32,6 @@ static const char *const names[] = {"plain",	   "direct",
 				    "contradicted"};
 
 /* The assembled tests/fixtures/body_names.s. */
-static struct elf_image *img;
-static struct code_decoder *decoder;
 static struct known_symbols known;
 static struct body_name *found;
 static struct plan_body bodies[BODIES];
@@ -65,8 +62,7 @@ static uint64_t address(const char *name)
 
 static int setup(void **state)
 {
-	if (fixture_dir_setup(state) || image_of(fixture("body_names.so"), &img) ||
-	    code_decoder__new(img, &decoder) || known_symbols__find(img, &known))
+	if (image_setup(state) || known_symbols__find(img, &known))
 		return -1;
 	for (uint32_t i = 0; i < BODIES; i++)
 		bodies[i].addr = address(names[i]);
@@ -80,9 +76,7 @@ static int teardown(void **state)
 {
 	free(found);
 	known_symbols__destroy(&known);
-	code_decoder__free(decoder);
-	elf_image__free(img);
-	return fixture_dir_teardown(state);
+	return image_teardown(state);
 }
 
 static void assert_body(enum body body, const char *type, uint32_t size)

@@ -2,26 +2,21 @@
 #include "plan/mine/owners.h"
 
 #include "test.h"
-#include "../fixtures/fixture_dir.h"
-#include "../fixtures/symbols.h"
-#include "../fixtures/library.h"
+#define LIBRARY "cold_sides.so"
+#include "../fixtures/image.h"
 
 /* The assembled tests/fixtures/cold_sides.s. */
-static struct elf_image *img;
 static struct callees callees;
 
 static int setup(void **state)
 {
-	if (fixture_dir_setup(state) || image_of(fixture("cold_sides.so"), &img))
-		return -1;
-	return callees__find(img, &callees);
+	return image_setup(state) ?: callees__find(img, &callees);
 }
 
 static int teardown(void **state)
 {
 	callees__destroy(&callees);
-	elf_image__free(img);
-	return fixture_dir_teardown(state);
+	return image_teardown(state);
 }
 
 static void functions_are_known_by_their_names(void **state)

@@ -2,13 +2,12 @@
 #include "plan/mine/cold_sides.h"
 
 #include "test.h"
-#include "../fixtures/fixture_dir.h"
+#define LIBRARY "cold_sides.so"
+#include "../fixtures/image.h"
 #include "../fixtures/session_globals.h"
-#include "../fixtures/symbols.h"
-#include "../fixtures/library.h"
 
 /* The assembled tests/fixtures/cold_sides.s, as rustup's compilers and as Debian's. */
-static struct elf_image *img, *keyed;
+static struct elf_image *keyed;
 static struct cold_sides sides, keyed_sides;
 
 static int find(struct elf_image *image, struct cold_sides *out)
@@ -18,8 +17,7 @@ static int find(struct elf_image *image, struct cold_sides *out)
 
 static int setup(void **state)
 {
-	if (fixture_dir_setup(state) || image_of(fixture("cold_sides.so"), &img) ||
-	    image_of(fixture("cold_sides_keyed.so"), &keyed))
+	if (image_setup(state) || image_of(fixture("cold_sides_keyed.so"), &keyed))
 		return -1;
 	return find(img, &sides) ?: find(keyed, &keyed_sides);
 }
@@ -28,9 +26,8 @@ static int teardown(void **state)
 {
 	cold_sides__destroy(&sides);
 	cold_sides__destroy(&keyed_sides);
-	elf_image__free(img);
 	elf_image__free(keyed);
-	return fixture_dir_teardown(state);
+	return image_teardown(state);
 }
 
 static const struct wire_source *source_in(struct elf_image *image, const struct cold_sides *in,

@@ -2,28 +2,21 @@
 #include "plan/mine/frames.h"
 
 #include "test.h"
-#include "../fixtures/fixture_dir.h"
-#include "../fixtures/library.h"
-#include "../fixtures/symbols.h"
+#define LIBRARY "frames.so"
+#include "../fixtures/image.h"
 
 /* tests/fixtures/frames.s, assembled. */
-static struct elf_image *img;
-static struct code_decoder *decoder;
 static struct code code;
 
 static int setup(void **state)
 {
-	if (fixture_dir_setup(state) || image_of(fixture("frames.so"), &img))
-		return -1;
-	return code_decoder__new(img, &decoder);
+	return image_setup(state) ?: 0;
 }
 
 static int teardown(void **state)
 {
 	code__free(&code);
-	code_decoder__free(decoder);
-	elf_image__free(img);
-	return fixture_dir_teardown(state);
+	return image_teardown(state);
 }
 
 static uint64_t at(const char *name)

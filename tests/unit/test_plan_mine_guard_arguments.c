@@ -2,27 +2,22 @@
 #include "plan/mine/cold_sides.h"
 
 #include "test.h"
-#include "../fixtures/fixture_dir.h"
+#define LIBRARY "cold_sides.so"
+#include "../fixtures/image.h"
 #include "../fixtures/session_globals.h"
-#include "../fixtures/symbols.h"
-#include "../fixtures/library.h"
 
 /* The assembled tests/fixtures/cold_sides.s. */
-static struct elf_image *img;
 static struct cold_sides sides;
 
 static int setup(void **state)
 {
-	if (fixture_dir_setup(state) || image_of(fixture("cold_sides.so"), &img))
-		return -1;
-	return cold_sides__find(img, globals_of(img), &sides);
+	return image_setup(state) ?: cold_sides__find(img, globals_of(img), &sides);
 }
 
 static int teardown(void **state)
 {
 	cold_sides__destroy(&sides);
-	elf_image__free(img);
-	return fixture_dir_teardown(state);
+	return image_teardown(state);
 }
 
 /* The source at the branch to the cold side `name`. */

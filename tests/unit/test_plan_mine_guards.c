@@ -2,12 +2,10 @@
 #include "plan/mine/guards.h"
 
 #include "test.h"
-#include "../fixtures/fixture_dir.h"
-#include "../fixtures/symbols.h"
-#include "../fixtures/library.h"
+#define LIBRARY "guards.so"
+#include "../fixtures/image.h"
 
 /* tests/fixtures/guards.s, assembled. Its symbols mark the sites. */
-static struct elf_image *img;
 static struct plan *plan;
 
 static int setup(void **state)
@@ -17,7 +15,7 @@ static int setup(void **state)
 	struct frame_drafts frames = {0};
 	int err;
 
-	if (fixture_dir_setup(state) || image_of(fixture("guards.so"), &img))
+	if (image_setup(state))
 		return -1;
 	plan = calloc(1, sizeof(*plan));
 	if (!plan || code_decoder__new(img, &decoder))
@@ -33,8 +31,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	plan__free(plan);
-	elf_image__free(img);
-	return fixture_dir_teardown(state);
+	return image_teardown(state);
 }
 
 static uint64_t addr_of(const char *name, const char *mark)

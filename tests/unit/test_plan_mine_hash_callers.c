@@ -2,9 +2,8 @@
 #include "plan/mine/load_callers.h"
 
 #include "test.h"
-#include "../fixtures/fixture_dir.h"
-#include "../fixtures/library.h"
-#include "../fixtures/symbols.h"
+#define LIBRARY "modes.so"
+#include "../fixtures/image.h"
 #include "base/array.h"
 
 static const char *const body_names[] = {"hashes",     "first_body",  "second_body",
@@ -16,7 +15,6 @@ static const char *const hashers[] = {"hashes",	       "hash_own",	     "hash_fe
 #define N      8
 
 /* The assembled tests/fixtures/modes.s. */
-static struct elf_image *img;
 static struct plan_body bodies[BODIES];
 static struct mined_body mined[BODIES];
 static struct plan_guard guards[N];
@@ -54,7 +52,7 @@ static int setup(void **state)
 	_owners_ struct owners owners = {0};
 	uint64_t addrs[N];
 
-	if (fixture_dir_setup(state) || image_of(fixture("modes.so"), &img))
+	if (image_setup(state))
 		return -1;
 	for (uint32_t i = 0; i < BODIES; i++)
 		bodies[i].addr = symbol(img, body_names[i])->addr;
@@ -78,8 +76,7 @@ static int teardown(void **state)
 {
 	for (uint32_t i = 0; i < N; i++)
 		free(guards[i].problem);
-	elf_image__free(img);
-	return fixture_dir_teardown(state);
+	return image_teardown(state);
 }
 
 static void a_body_hashes_the_result_of_its_query(void **state)

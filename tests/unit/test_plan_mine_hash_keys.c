@@ -2,23 +2,8 @@
 #include "plan/mine/vtables.h"
 
 #include "test.h"
-#include "../fixtures/fixture_dir.h"
-#include "../fixtures/library.h"
-#include "../fixtures/symbols.h"
-
-/* The assembled tests/fixtures/hash_keys.s. */
-static struct elf_image *img;
-
-static int setup(void **state)
-{
-	return fixture_dir_setup(state) ?: image_of(fixture("hash_keys.so"), &img);
-}
-
-static int teardown(void **state)
-{
-	elf_image__free(img);
-	return fixture_dir_teardown(state);
-}
+#define LIBRARY "hash_keys.so"
+#include "../fixtures/image.h"
 
 static const char *mine_at(const char *body, const struct body_run_table *cache,
 			   struct hash_keys *out)
@@ -135,5 +120,5 @@ int main(void)
 		cmocka_unit_test(what_does_not_agree_is_a_problem),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, image_setup, image_teardown);
 }

@@ -2,28 +2,23 @@
 #include "plan/mine/hits.h"
 
 #include "test.h"
-#include "../fixtures/fixture_dir.h"
-#include "../fixtures/symbols.h"
+#define LIBRARY "hits.so"
+#include "../fixtures/image.h"
 #include "base/diag.h"
 #include "plan/symbols/elf_image.h"
-#include "../fixtures/library.h"
 
 /* tests/fixtures/hits.s, assembled. Its symbols mark the hits. */
 static struct plan_hits *hits;
-static struct elf_image *img;
 
 static int setup(void **state)
 {
-	if (fixture_dir_setup(state) || image_of(fixture("hits.so"), &img))
-		return -1;
-	return hits_of(fixture("hits.so"), &hits);
+	return image_setup(state) ?: hits_of(fixture("hits.so"), &hits);
 }
 
 static int teardown(void **state)
 {
 	plan_hits__free(hits);
-	elf_image__free(img);
-	return fixture_dir_teardown(state);
+	return image_teardown(state);
 }
 
 static const struct plan_hit *find(const char *name)

@@ -2,19 +2,17 @@
 #include "plan/mine/expansions.h"
 
 #include "test.h"
-#include "../fixtures/fixture_dir.h"
+#define LIBRARY "cold_sides.so"
+#include "../fixtures/image.h"
 #include "../fixtures/session_globals.h"
-#include "../fixtures/symbols.h"
-#include "../fixtures/library.h"
 
 /* The assembled tests/fixtures/cold_sides.s, as rustup's compilers and as Debian's. */
-static struct elf_image *img, *keyed;
+static struct elf_image *keyed;
 static struct callees callees, keyed_callees;
 
 static int setup(void **state)
 {
-	if (fixture_dir_setup(state) || image_of(fixture("cold_sides.so"), &img) ||
-	    image_of(fixture("cold_sides_keyed.so"), &keyed))
+	if (image_setup(state) || image_of(fixture("cold_sides_keyed.so"), &keyed))
 		return -1;
 	return callees__find(img, &callees) ?: callees__find(keyed, &keyed_callees);
 }
@@ -23,9 +21,8 @@ static int teardown(void **state)
 {
 	callees__destroy(&callees);
 	callees__destroy(&keyed_callees);
-	elf_image__free(img);
 	elf_image__free(keyed);
-	return fixture_dir_teardown(state);
+	return image_teardown(state);
 }
 
 static void assert_found(struct elf_image *image, const struct callees *c)

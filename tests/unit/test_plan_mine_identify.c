@@ -2,9 +2,8 @@
 #include "plan/mine/between.h"
 
 #include "test.h"
-#include "../fixtures/fixture_dir.h"
-#include "../fixtures/library.h"
-#include "../fixtures/symbols.h"
+#define LIBRARY "query_engine.so"
+#include "../fixtures/image.h"
 #include "base/array.h"
 
 #define OFFSET 0x20
@@ -13,8 +12,6 @@
 static const char *const names[] = {"by_stack", "by_register", "again", "through_another"};
 enum body { BY_STACK, BY_REGISTER, AGAIN, ANOTHER, BODIES };
 
-static struct elf_image *img;
-static struct code_decoder *decoder;
 static struct plan_body bodies[BODIES];
 static struct mined_body mined[BODIES];
 static struct plan_query queries[4];
@@ -53,20 +50,6 @@ static void add_query(uint32_t i, const char *wrapper, enum body body)
 }
 
 /* The assembled tests/fixtures/query_engine.s. */
-static int setup(void **state)
-{
-	if (fixture_dir_setup(state) || image_of(fixture("query_engine.so"), &img))
-		return -1;
-	return code_decoder__new(img, &decoder);
-}
-
-static int teardown(void **state)
-{
-	code_decoder__free(decoder);
-	elf_image__free(img);
-	return fixture_dir_teardown(state);
-}
-
 static void identify_at(uint32_t offset)
 {
 	_query_numbers_ struct query_numbers numbers = {.offset = offset};
@@ -191,5 +174,5 @@ int main(void)
 		cmocka_unit_test_setup(a_query_without_a_number_takes_its_body_s, prepare),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, image_setup, image_teardown);
 }

@@ -2,9 +2,8 @@
 #include "plan/mine/key_types.h"
 
 #include "test.h"
-#include "../fixtures/fixture_dir.h"
-#include "../fixtures/library.h"
-#include "../fixtures/symbols.h"
+#define LIBRARY "job_guards.so"
+#include "../fixtures/image.h"
 
 enum body {
 	ONE,
@@ -26,8 +25,6 @@ static const char *const names[] = {"one",     "two",	      "nothing",   "both",
 				    "through", "contradicts", "two_tables"};
 
 /* The assembled tests/fixtures/job_guards.s. */
-static struct elf_image *img;
-static struct code_decoder *decoder;
 static struct known_symbols known;
 static struct job_guard *found;
 static struct plan_body bodies[BODIES];
@@ -35,8 +32,7 @@ static struct plan plan = {.bodies = bodies, .n_bodies = BODIES};
 
 static int setup(void **state)
 {
-	if (fixture_dir_setup(state) || image_of(fixture("job_guards.so"), &img) ||
-	    code_decoder__new(img, &decoder) || known_symbols__find(img, &known))
+	if (image_setup(state) || known_symbols__find(img, &known))
 		return -1;
 	for (uint32_t i = 0; i < BODIES; i++)
 		bodies[i].addr = symbol(img, names[i])->addr;
@@ -50,9 +46,7 @@ static int teardown(void **state)
 {
 	free(found);
 	known_symbols__destroy(&known);
-	code_decoder__free(decoder);
-	elf_image__free(img);
-	return fixture_dir_teardown(state);
+	return image_teardown(state);
 }
 
 static void a_body_drops_the_guard_of_its_keys(void **state)

@@ -2,26 +2,8 @@
 #include "plan/mine/last_field.h"
 
 #include "test.h"
-#include "../fixtures/fixture_dir.h"
-#include "../fixtures/library.h"
-#include "../fixtures/symbols.h"
-
-/* The assembled tests/fixtures/last_field.s. */
-static struct elf_image *img;
-static struct code_decoder *decoder;
-
-static int setup(void **state)
-{
-	return fixture_dir_setup(state) ?: image_of(fixture("last_field.so"), &img)
-						 ?: code_decoder__new(img, &decoder);
-}
-
-static int teardown(void **state)
-{
-	code_decoder__free(decoder);
-	elf_image__free(img);
-	return fixture_dir_teardown(state);
-}
+#define LIBRARY "last_field.so"
+#include "../fixtures/image.h"
 
 static bool find(const char *function, uint64_t *offset)
 {
@@ -72,5 +54,5 @@ int main(void)
 		cmocka_unit_test(one_function_does_not_show_it_for_all_types),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, image_setup, image_teardown);
 }

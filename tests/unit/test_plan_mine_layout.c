@@ -2,30 +2,9 @@
 #include "plan/mine/layout.h"
 
 #include "test.h"
-#include "../fixtures/fixture_dir.h"
-#include "../fixtures/symbols.h"
-#include "../fixtures/library.h"
+#define LIBRARY "layout.so"
+#include "../fixtures/image.h"
 #include "plan/check.h"
-
-/* The assembled tests/fixtures/layout.s, which shows in numbers what is to be found. */
-static struct elf_image *img;
-static struct code_decoder *decoder;
-
-static int setup(void **state)
-{
-	if (fixture_dir_setup(state))
-		return -1;
-	if (image_of(fixture("layout.so"), &img))
-		return -1;
-	return code_decoder__new(img, &decoder);
-}
-
-static int teardown(void **state)
-{
-	code_decoder__free(decoder);
-	elf_image__free(img);
-	return fixture_dir_teardown(state);
-}
 
 /* One function of each kind, by name; NULL: there is none. */
 struct accessors {
@@ -330,5 +309,5 @@ int main(void)
 		cmocka_unit_test(a_copy_that_shows_all_is_enough),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, image_setup, image_teardown);
 }

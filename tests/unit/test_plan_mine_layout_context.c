@@ -2,23 +2,8 @@
 #include "plan/mine/layout.h"
 
 #include "test.h"
-#include "../fixtures/fixture_dir.h"
-#include "../fixtures/symbols.h"
-#include "../fixtures/library.h"
-
-/* The assembled tests/fixtures/layout.s. */
-static struct elf_image *img;
-
-static int setup(void **state)
-{
-	return fixture_dir_setup(state) ?: image_of(fixture("layout.so"), &img);
-}
-
-static int teardown(void **state)
-{
-	elf_image__free(img);
-	return fixture_dir_teardown(state);
-}
+#define LIBRARY "layout.so"
+#include "../fixtures/image.h"
 
 /* NULL: there is no such function. */
 static const char *mine_kinds(const enum name_kind kinds[2], const char *debug, const char *parent,
@@ -122,5 +107,5 @@ int main(void)
 		cmocka_unit_test(both_functions_find_the_same),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, image_setup, image_teardown);
 }

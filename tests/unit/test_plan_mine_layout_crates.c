@@ -2,26 +2,9 @@
 #include "plan/mine/layout.h"
 
 #include "test.h"
-#include "../fixtures/fixture_dir.h"
-#include "../fixtures/symbols.h"
-#include "../fixtures/library.h"
+#define LIBRARY "crates.so"
+#include "../fixtures/image.h"
 #include "plan/check.h"
-
-/* The assembled tests/fixtures/crates.s, which shows in numbers what is to be found. */
-static struct elf_image *img;
-
-static int setup(void **state)
-{
-	if (fixture_dir_setup(state))
-		return -1;
-	return image_of(fixture("crates.so"), &img);
-}
-
-static int teardown(void **state)
-{
-	elf_image__free(img);
-	return fixture_dir_teardown(state);
-}
 
 /* One function of each kind, by name; NULL: there is none. */
 struct accessors {
@@ -242,5 +225,5 @@ int main(void)
 		cmocka_unit_test(a_called_function_looks_in_the_cache),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, image_setup, image_teardown);
 }

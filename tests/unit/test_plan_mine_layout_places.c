@@ -4,26 +4,9 @@
 #include <string.h>
 
 #include "test.h"
-#include "../fixtures/fixture_dir.h"
-#include "../fixtures/library.h"
-#include "../fixtures/symbols.h"
+#define LIBRARY "places.so"
+#include "../fixtures/image.h"
 #include "plan/check.h"
-
-/* The assembled tests/fixtures/places.s, which shows in numbers what is to be found. */
-static struct elf_image *img;
-
-static int setup(void **state)
-{
-	if (fixture_dir_setup(state))
-		return -1;
-	return image_of(fixture("places.so"), &img);
-}
-
-static int teardown(void **state)
-{
-	elf_image__free(img);
-	return fixture_dir_teardown(state);
-}
 
 /* One function of each kind, by name; NULL: there is none. */
 struct accessors {
@@ -216,5 +199,5 @@ int main(void)
 		cmocka_unit_test(functions_that_show_nothing_are_named),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, image_setup, image_teardown);
 }

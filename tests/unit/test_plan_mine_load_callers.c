@@ -2,17 +2,14 @@
 #include "plan/mine/load_callers.h"
 
 #include "test.h"
-#include "../fixtures/fixture_dir.h"
-#include "../fixtures/symbols.h"
-#include "../fixtures/library.h"
+#define LIBRARY "loads.so"
+#include "../fixtures/image.h"
 
 #define VTABLE_OFFSET 0x40
 
 enum { ALPHA, BETA, N_QUERIES };
 enum { BODY, BODY2, N_BODIES };
 enum { AT_ALPHA, AT_OTHER, AT_SHARED, AT_JUMPED_TO, N_SITES };
-
-static struct elf_image *img;
 
 static struct plan *new_plan(uint32_t body_of_beta)
 {
@@ -179,17 +176,6 @@ static void a_query_is_known_by_its_module(void **state)
 	assert_int_equal(load_callers_named(plan, "rustc_query_impl::plumbing::load"), PLAN_NONE);
 }
 
-static int setup(void **state)
-{
-	return fixture_dir_setup(state) || image_of(fixture("loads.so"), &img) ? -1 : 0;
-}
-
-static int teardown(void **state)
-{
-	elf_image__free(img);
-	return fixture_dir_teardown(state);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -201,5 +187,5 @@ int main(void)
 		cmocka_unit_test(a_query_is_known_by_its_module),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, image_setup, image_teardown);
 }

@@ -2,9 +2,8 @@
 #include "plan/mine/between.h"
 
 #include "test.h"
-#include "../fixtures/fixture_dir.h"
-#include "../fixtures/library.h"
-#include "../fixtures/symbols.h"
+#define LIBRARY "outlined.so"
+#include "../fixtures/image.h"
 #include "base/array.h"
 
 static const char *const names[] = {"shared", "plain",	"one",	   "two",  "public",
@@ -12,8 +11,6 @@ static const char *const names[] = {"shared", "plain",	"one",	   "two",  "public
 enum body { SHARED, PLAIN, ONE, TWO, PUBLIC, FIRST, SECOND, SEVERAL, ALSO, FORCES, BODIES };
 
 /* The assembled tests/fixtures/outlined.s; the first query has a body for each mode. */
-static struct elf_image *img;
-static struct code_decoder *decoder;
 static struct plan_body bodies[BODIES];
 static struct mined_body mined[BODIES];
 static struct plan_query queries[] = {
@@ -32,8 +29,7 @@ static struct plan plan = {
 
 static int setup(void **state)
 {
-	if (fixture_dir_setup(state) || image_of(fixture("outlined.so"), &img) ||
-	    code_decoder__new(img, &decoder))
+	if (image_setup(state))
 		return -1;
 	for (uint32_t i = 0; i < BODIES; i++) {
 		bodies[i].addr = symbol(img, names[i])->addr;
@@ -51,9 +47,7 @@ static int teardown(void **state)
 {
 	for (uint32_t i = 0; i < BODIES; i++)
 		free(bodies[i].problem);
-	code_decoder__free(decoder);
-	elf_image__free(img);
-	return fixture_dir_teardown(state);
+	return image_teardown(state);
 }
 
 static void a_body_that_no_wrapper_calls_is_tied_to_its_callers(void **state)

@@ -2,13 +2,10 @@
 #include "plan/mine/memory_keys.h"
 
 #include "test.h"
-#include "../fixtures/fixture_dir.h"
-#include "../fixtures/library.h"
-#include "../fixtures/symbols.h"
+#define LIBRARY "passed_keys.so"
+#include "../fixtures/image.h"
 
 /* The assembled tests/fixtures/passed_keys.s. */
-static struct elf_image *img;
-static struct code_decoder *decoder;
 static struct passed_keys keys;
 
 static struct code_region function(const char *name)
@@ -25,20 +22,6 @@ static bool learns(const char *name)
 	keys = (struct passed_keys){.img = img, .decoder = decoder};
 	assert_int_equal(passed_keys__learn(&keys, &f), 0);
 	return passed_keys__known(&keys);
-}
-
-static int setup(void **state)
-{
-	if (fixture_dir_setup(state) || image_of(fixture("passed_keys.so"), &img))
-		return -1;
-	return code_decoder__new(img, &decoder);
-}
-
-static int teardown(void **state)
-{
-	code_decoder__free(decoder);
-	elf_image__free(img);
-	return fixture_dir_teardown(state);
 }
 
 static bool is_found(const char *name, struct wire_memory_key *out)
@@ -119,5 +102,5 @@ int main(void)
 		cmocka_unit_test(the_variant_is_in_one_byte),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, image_setup, image_teardown);
 }

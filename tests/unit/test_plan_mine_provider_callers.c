@@ -2,27 +2,8 @@
 #include "plan/mine/owners.h"
 
 #include "test.h"
-#include "../fixtures/fixture_dir.h"
-#include "../fixtures/library.h"
-#include "../fixtures/symbols.h"
-
-/* The assembled tests/fixtures/provider_callers.s. */
-static struct elf_image *img;
-static struct code_decoder *decoder;
-
-static int setup(void **state)
-{
-	if (fixture_dir_setup(state) || image_of(fixture("provider_callers.so"), &img))
-		return -1;
-	return code_decoder__new(img, &decoder);
-}
-
-static int teardown(void **state)
-{
-	code_decoder__free(decoder);
-	elf_image__free(img);
-	return fixture_dir_teardown(state);
-}
+#define LIBRARY "provider_callers.so"
+#include "../fixtures/image.h"
 
 /* The callers that are found of two providers; NULL: none. */
 static void assert_callers(const char *first, const char *second, const char *of_first,
@@ -67,5 +48,5 @@ int main(void)
 		cmocka_unit_test(several_callers_are_none),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, image_setup, image_teardown);
 }

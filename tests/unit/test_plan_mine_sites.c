@@ -2,9 +2,8 @@
 #include "plan/mine/sites.h"
 
 #include "test.h"
-#include "../fixtures/fixture_dir.h"
-#include "../fixtures/library.h"
-#include "../fixtures/symbols.h"
+#define LIBRARY "query_engine.so"
+#include "../fixtures/image.h"
 #include "plan/mine/between.h"
 
 #define OFFSET 0x20
@@ -14,26 +13,10 @@
 static const char *const names[] = {"by_register", "by_stack"};
 static const char *const wrappers[] = {"wrapper_10", "wrapper_30"};
 
-static struct elf_image *img;
-static struct code_decoder *decoder;
 static struct plan_body bodies[2];
 static struct plan_query queries[2];
 static struct mined_body mined[2];
 static struct plan plan = {.bodies = bodies, .n_bodies = 2, .queries = queries, .n_queries = 2};
-
-static int setup(void **state)
-{
-	if (fixture_dir_setup(state) || image_of(fixture("query_engine.so"), &img))
-		return -1;
-	return code_decoder__new(img, &decoder);
-}
-
-static int teardown(void **state)
-{
-	code_decoder__free(decoder);
-	elf_image__free(img);
-	return fixture_dir_teardown(state);
-}
 
 static void add(uint32_t i)
 {
@@ -107,5 +90,5 @@ int main(void)
 						prepare, discard),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, image_setup, image_teardown);
 }

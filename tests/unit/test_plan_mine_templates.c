@@ -2,25 +2,22 @@
 #include "plan/mine/expansions.h"
 
 #include "test.h"
-#include "../fixtures/fixture_dir.h"
-#include "../fixtures/library.h"
+#define LIBRARY "cold_sides.so"
+#include "../fixtures/image.h"
 #include "../fixtures/session_globals.h"
-#include "../fixtures/symbols.h"
 
 /* The assembled tests/fixtures/cold_sides.s, as rustup's compilers and as Debian's. */
-static struct elf_image *img, *keyed;
+static struct elf_image *keyed;
 
 static int setup(void **state)
 {
-	return fixture_dir_setup(state) || image_of(fixture("cold_sides.so"), &img) ||
-	       image_of(fixture("cold_sides_keyed.so"), &keyed);
+	return image_setup(state) || image_of(fixture("cold_sides_keyed.so"), &keyed);
 }
 
 static int teardown(void **state)
 {
-	elf_image__free(img);
 	elf_image__free(keyed);
-	return fixture_dir_teardown(state);
+	return image_teardown(state);
 }
 
 /* The first template that `function` formats with; of ExpnKind::descr, of a kind of macro. */

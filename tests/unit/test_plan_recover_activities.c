@@ -2,29 +2,24 @@
 #include "plan/recover/activities.h"
 
 #include "test.h"
-#include "../fixtures/fixture_dir.h"
-#include "../fixtures/library.h"
-#include "../fixtures/symbols.h"
+#define LIBRARY "drops.so"
+#include "../fixtures/image.h"
 #include "plan/symbols/names.h"
 #include "base/array.h"
 
 /* The assembled tests/fixtures/drops.s. */
-static struct elf_image *img;
 static struct recovered found;
 static const char *problem;
 
 static int setup(void **state)
 {
-	if (fixture_dir_setup(state) || image_of(fixture("drops.so"), &img))
-		return -1;
-	return activities__recover(img, &found, &problem);
+	return image_setup(state) ?: activities__recover(img, &found, &problem);
 }
 
 static int teardown(void **state)
 {
 	recovered__destroy(&found);
-	elf_image__free(img);
-	return fixture_dir_teardown(state);
+	return image_teardown(state);
 }
 
 /* The name that the function was given, or NULL. */

@@ -5,18 +5,16 @@
 #include "plan/recover/recovered.h"
 
 #include "test.h"
-#include "../fixtures/fixture_dir.h"
-#include "../fixtures/library.h"
-#include "../fixtures/symbols.h"
+#define LIBRARY "cold_sides_unnamed.so"
+#include "../fixtures/image.h"
 
 /* The assembled tests/fixtures/cold_sides.s: once with names for all functions. */
-static struct elf_image *img, *named;
+static struct elf_image *named;
 static struct recovered found, again;
 
 static int setup(void **state)
 {
-	if (fixture_dir_setup(state) || image_of(fixture("cold_sides_unnamed.so"), &img) ||
-	    image_of(fixture("cold_sides.so"), &named))
+	if (image_setup(state) || image_of(fixture("cold_sides.so"), &named))
 		return -1;
 	return arguments__recover(img, &found) ?: arguments__recover(named, &again);
 }
@@ -25,9 +23,8 @@ static int teardown(void **state)
 {
 	recovered__destroy(&found);
 	recovered__destroy(&again);
-	elf_image__free(img);
 	elf_image__free(named);
-	return fixture_dir_teardown(state);
+	return image_teardown(state);
 }
 
 /* The name that the function was given, or "". */
@@ -65,7 +62,6 @@ static void functions_with_names_get_the_same(void **state)
 /* ---- Recover readers ------------------------------------------------------------------------- */
 
 /* The assembled tests/fixtures/readers.s. */
-static struct elf_image *img;
 static struct bounds bounds;
 static struct recovered readers_found;
 

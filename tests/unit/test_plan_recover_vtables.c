@@ -2,11 +2,10 @@
 #include "plan/recover/vtables.h"
 #include "plan/recover/recover.h"
 
-#include "../fixtures/fixture_dir.h"
-#include "../fixtures/library.h"
-#include "../fixtures/symbols.h"
 #include "plan/symbols/names.h"
 #include "test.h"
+#define LIBRARY "modes.so"
+#include "../fixtures/image.h"
 
 #define QUERIES 40
 #define FIRST	10
@@ -172,21 +171,17 @@ static void tables_of_other_lengths_are_none(void **state)
 /* ---- Recover loaders ------------------------------------------------------------------------- */
 
 /* The assembled tests/fixtures/modes.s. */
-static struct elf_image *img;
 static struct loaders found;
 
 static int setup(void **state)
 {
-	if (fixture_dir_setup(state) || image_of(fixture("modes.so"), &img))
-		return -1;
-	return loaders__find(img, &found);
+	return image_setup(state) ?: loaders__find(img, &found);
 }
 
 static int teardown(void **state)
 {
 	loaders__destroy(&found);
-	elf_image__free(img);
-	return fixture_dir_teardown(state);
+	return image_teardown(state);
 }
 
 static bool has(const char *function)

@@ -2,26 +2,21 @@
 #include "plan/symbols/bounds.h"
 
 #include "test.h"
-#include "../fixtures/fixture_dir.h"
-#include "../fixtures/library.h"
-#include "../fixtures/symbols.h"
+#define LIBRARY "parts.so"
+#include "../fixtures/image.h"
 
 /* The assembled tests/fixtures/parts.s. */
-static struct elf_image *img;
 static struct bounds bounds;
 
 static int setup(void **state)
 {
-	if (fixture_dir_setup(state) || image_of(fixture("parts.so"), &img))
-		return -1;
-	return bounds__find(img, &bounds);
+	return image_setup(state) ?: bounds__find(img, &bounds);
 }
 
 static int teardown(void **state)
 {
 	bounds__destroy(&bounds);
-	elf_image__free(img);
-	return fixture_dir_teardown(state);
+	return image_teardown(state);
 }
 
 static const struct bound *bound_of(const char *name)
@@ -99,7 +94,7 @@ static void a_file_without_records_has_none(void **state)
 /* ---- Symbols reached ------------------------------------------------------------------------- */
 
 /* The assembled tests/fixtures/old.s, with symbols, and without. */
-static struct elf_image *img, *stripped;
+static struct elf_image *stripped;
 static struct bounds reached_bounds;
 
 static int reached_setup(void **state)

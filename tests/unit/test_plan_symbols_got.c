@@ -4,30 +4,25 @@
 #include <fcntl.h>
 
 #include "test.h"
-#include "../fixtures/fixture_dir.h"
-#include "../fixtures/library.h"
-#include "../fixtures/symbols.h"
+#define LIBRARY "got.so"
+#include "../fixtures/image.h"
 #include "plan/code/decode.h"
 #include "base/array.h"
 
 /* The assembled tests/fixtures/got.s, and the same with packed relocations. */
-static struct elf_image *img, *packed;
-static struct code_decoder *decoder;
+static struct elf_image *packed;
 
 static int setup(void **state)
 {
-	if (fixture_dir_setup(state) || image_of(fixture("got.so"), &img) ||
-	    image_of(fixture("got_packed.so"), &packed))
+	if (image_setup(state) || image_of(fixture("got_packed.so"), &packed))
 		return -1;
-	return code_decoder__new(img, &decoder);
+	return 0;
 }
 
 static int teardown(void **state)
 {
-	code_decoder__free(decoder);
 	elf_image__free(packed);
-	elf_image__free(img);
-	return fixture_dir_teardown(state);
+	return image_teardown(state);
 }
 
 /* The address of the slot that the call or jump at a symbol goes through. */
@@ -224,7 +219,6 @@ static void a_result_ends_the_reading(void **state)
 /* ---- Symbols relocated ----------------------------------------------------------------------- */
 
 /* The assembled tests/fixtures/got.s. */
-static struct elf_image *img;
 
 static int relocated_setup(void **state)
 {
