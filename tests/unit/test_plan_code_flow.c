@@ -10,7 +10,7 @@
 static struct code code;
 static struct code_region region;
 static struct walk walk;
-static struct flow *flow;
+static struct fixpoint *flow;
 
 static int follow(const char *function)
 {
@@ -39,7 +39,7 @@ static int follow_stacked(void **state)
 
 static int leave(void **state)
 {
-	flow__free(flow);
+	fixpoint__free(flow);
 	walk__fini(&walk);
 	return 0;
 }

@@ -1,15 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/*
- * Propagate states forward over blocks until nothing changes: where paths join, values on which
- * they disagree become unknown. The state at the start of each block is kept; states within a block
- * are computed again on request.
- *
- * A function's sp at an instruction is the same on every path. A path with another sp does not
- * exist: it comes from reading past the end of a switch's table. So switches are followed last.
- *
- * A store through an unknown pointer is taken to leave the slots alone: no pointer to rustc's
- * spilled registers exists.
- */
 #include "plan/code/flow.h"
 
 #include <errno.h>
@@ -17,20 +6,254 @@
 #include <string.h>
 
 #define NO_BLOCK UINT32_MAX
-/* Above sp at the entry: behind the return address. */
-#define ARGUMENTS 8
 
-struct flow {
+struct fixpoint {
 	const struct walk *walk;
+	const struct fixpoint_domain *domain;
+	const void *arg;
 	uint32_t *block_of; /* per instruction: NO_BLOCK unless it starts one */
 	size_t *first;	    /* per block: its first instruction */
 	bool *needed;	    /* per block: a state is needed in it, or in a later one */
-	struct flow_state *states;
+	char *states;	    /* per block, if that is reached; and room for one more, and another */
+	bool *reached;
 	bool *queued;
 	uint32_t *switches; /* blocks that end in a switch, and wait to be followed */
 	bool *waits;
 	uint32_t n_blocks, n_queued, n_switches;
 };
+
+static void *state_of(const struct fixpoint *f, uint32_t block)
+{
+	return f->states + block * f->domain->size;
+}
+
+void fixpoint__reach(struct fixpoint *f, size_t i, const void *state)
+{
+	uint32_t block = i == SIZE_MAX ? NO_BLOCK : f->block_of[i];
+
+	if (block == NO_BLOCK || !f->needed[block])
+		return;
+	if (!f->reached[block])
+		memcpy(state_of(f, block), state, f->domain->size);
+	else if (!f->domain->join(f->arg, state_of(f, block), state))
+		return;
+	f->reached[block] = true;
+	f->n_queued += !f->queued[block];
+	f->queued[block] = true;
+}
+
+static void reach_table(struct fixpoint *f, size_t i, const void *state)
+{
+	uint64_t targets[WALK_TABLE_MAX];
+	size_t n = walk__table(f->walk, i, targets);
+	void *bare = state_of(f, f->n_blocks + 1);
+
+	for (size_t k = 0; k < n; k++)
+		fixpoint__reach(f, code__index(f->walk->code, targets[k]), state);
+	if (n || !f->domain->forget)
+		return;
+	f->domain->forget(state, bare);
+	for (uint32_t b = 0; b < f->n_blocks; b++)
+		if (!walk__ways_to(f->walk, f->first[b]))
+			fixpoint__reach(f, f->first[b], bare);
+}
+
+static void run_block(struct fixpoint *f, uint32_t block, bool tables)
+{
+	const struct code *code = f->walk->code;
+	size_t last = (block + 1 < f->n_blocks ? f->first[block + 1] : code->n) - 1;
+	const struct code_insn *end = &code->insns[last];
+	void *s = state_of(f, f->n_blocks);
+	bool is_switch;
+
+	memcpy(s, state_of(f, block), f->domain->size);
+	for (size_t i = f->first[block]; i <= last; i++)
+		f->domain->apply(f->arg, s, &code->insns[i]);
+	is_switch =
+		end->flow == CODE_JMP_INDIRECT && !(f->domain->is_left && f->domain->is_left(s));
+	if (is_switch && tables)
+		reach_table(f, last, s);
+	else if (is_switch && !f->waits[block])
+		f->switches[f->n_switches++] = block;
+	f->waits[block] = is_switch && !tables;
+	if (is_switch)
+		return;
+	if (f->walk->to[last] != WALK_NOWHERE)
+		fixpoint__reach(f, f->walk->to[last], s);
+	if (code_insn__goes_on(end))
+		fixpoint__reach(f, code__after(code, last), s);
+}
+
+/*
+ * Run the blocks again and again in the order of addresses, which is usually the order of
+ * execution: in any other order, most blocks would be run again for each new fact about earlier
+ * ones.
+ */
+void fixpoint__run(struct fixpoint *f)
+{
+	for (uint32_t block = 0; f->n_queued || f->n_switches; block++) {
+		const bool *next;
+
+		if (!f->n_queued)
+			run_block(f, f->switches[--f->n_switches], true);
+		next = block < f->n_blocks ? memchr(f->queued + block, true, f->n_blocks - block)
+					   : NULL;
+		if (!next) {
+			block = UINT32_MAX;
+			continue;
+		}
+		block = (uint32_t)(next - f->queued);
+		f->queued[block] = false;
+		f->n_queued--;
+		run_block(f, block, false);
+	}
+}
+
+/*
+ * A block starts at the target of a jump, and after an instruction that does not just fall through.
+ */
+static int find_blocks(struct fixpoint *f, uint64_t entry)
+{
+	const struct code *code = f->walk->code;
+	uint64_t targets[WALK_TABLE_MAX];
+
+	f->block_of = calloc(code->n + 1, sizeof(*f->block_of));
+	f->first = calloc(code->n + 1, sizeof(*f->first));
+	if (!f->block_of || !f->first)
+		return -ENOMEM;
+	for (size_t i = 0; i < code->n; i++) {
+		const struct code_insn *insn = &code->insns[i];
+		size_t n = insn->flow == CODE_JMP_INDIRECT ? walk__table(f->walk, i, targets) : 0;
+
+		f->block_of[i] |= f->domain->each || i == 0 || insn->addr == entry ||
+				  code->insns[i - 1].flow ||
+				  code->insns[i - 1].addr + code->insns[i - 1].size != insn->addr ||
+				  walk__is_branched_to(f->walk, i);
+		for (size_t k = 0; k < n; k++)
+			f->block_of[code__index(code, targets[k])] = 1;
+	}
+	for (size_t i = 0; i < code->n; i++) {
+		if (f->block_of[i])
+			f->first[f->n_blocks] = i;
+		f->block_of[i] = f->block_of[i] ? f->n_blocks++ : NO_BLOCK;
+	}
+	return 0;
+}
+
+static uint32_t block_around(const struct fixpoint *f, size_t i)
+{
+	while (f->block_of[i] == NO_BLOCK)
+		i--;
+	return f->block_of[i];
+}
+
+static void need(struct fixpoint *f, uint32_t block, uint32_t *work, uint32_t *n_work)
+{
+	if (f->needed[block])
+		return;
+	f->needed[block] = true;
+	work[(*n_work)++] = block;
+}
+
+/*
+ * Mark the blocks from which a path leads to a needed state. The table of a switch is not read
+ * here: a switch is taken to lead to every needed block.
+ */
+static int find_needed(struct fixpoint *f, bool (*asks)(const void *, size_t), const void *arg)
+{
+	const struct code *code = f->walk->code;
+	_free_ uint32_t *work = calloc(f->n_blocks + 1, sizeof(*work));
+	uint32_t n_work = 0, block = 0;
+
+	f->needed = calloc(f->n_blocks + 1, sizeof(*f->needed));
+	if (!work || !f->needed)
+		return -ENOMEM;
+	for (size_t i = 0; i < code->n; i++) {
+		block = f->block_of[i] == NO_BLOCK ? block : f->block_of[i];
+		if (!asks || code->insns[i].flow == CODE_JMP_INDIRECT || asks(arg, i))
+			need(f, block, work, &n_work);
+	}
+	while (n_work) {
+		size_t first = f->first[work[--n_work]], n = walk__ways_to(f->walk, first);
+
+		for (size_t k = 0; k < n; k++)
+			need(f, block_around(f, walk__way_to(f->walk, first, k)), work, &n_work);
+	}
+	return 0;
+}
+
+int fixpoint__new(const struct walk *w, uint64_t entry, const struct fixpoint_domain *domain,
+		  const void *arg, bool (*asks)(const void *, size_t), const void *asked,
+		  struct fixpoint **out)
+{
+	_fixpoint_ struct fixpoint *f = calloc(1, sizeof(*f));
+	int err;
+
+	if (!f)
+		return -ENOMEM;
+	f->walk = w;
+	f->domain = domain;
+	f->arg = arg;
+	err = find_blocks(f, entry) ?: find_needed(f, asks, asked);
+	if (err)
+		return err;
+	f->states = reallocarray(NULL, f->n_blocks + 2UL, domain->size);
+	f->reached = calloc(f->n_blocks + 1, sizeof(*f->reached));
+	f->queued = calloc(f->n_blocks + 1, sizeof(*f->queued));
+	f->switches = calloc(f->n_blocks + 1, sizeof(*f->switches));
+	f->waits = calloc(f->n_blocks + 1, sizeof(*f->waits));
+	if (!f->states || !f->reached || !f->queued || !f->switches || !f->waits)
+		return -ENOMEM;
+	*out = take_ptr(f);
+	return 0;
+}
+
+void fixpoint__free(struct fixpoint *f)
+{
+	if (!f)
+		return;
+	free(f->block_of);
+	free(f->first);
+	free(f->needed);
+	free(f->states);
+	free(f->reached);
+	free(f->queued);
+	free(f->switches);
+	free(f->waits);
+	free(f);
+}
+
+const void *fixpoint__state(const struct fixpoint *f, size_t i)
+{
+	uint32_t block = block_around(f, i);
+
+	return f->reached[block] ? state_of(f, block) : NULL;
+}
+
+bool fixpoint__at(const struct fixpoint *f, size_t i, void *out)
+{
+	uint32_t block = block_around(f, i);
+
+	if (!f->reached[block])
+		return false;
+	memcpy(out, state_of(f, block), f->domain->size);
+	for (size_t k = f->first[block]; k < i; k++)
+		f->domain->apply(f->arg, out, &f->walk->code->insns[k]);
+	return true;
+}
+
+/* ---- Contents of registers and slots -----------------------------------------------------------
+ */
+
+/*
+ * Where paths join, values on which they disagree become unknown.
+ *
+ * A store through an unknown pointer is taken to leave the slots alone: no pointer to rustc's
+ * spilled registers exists.
+ */
+
+/* Above sp at the entry: behind the return address. */
+#define ARGUMENTS 8
 
 static bool same_value(struct flow_value a, struct flow_value b)
 {
@@ -158,12 +381,14 @@ static bool passes_on(const struct flow_state *s, const struct code_insn *insn)
 	       s->regs[insn->reg].kind != FLOW_ENTRY;
 }
 
-static void apply(struct flow_state *s, const struct code_insn *insn)
+static void apply(const void *arg, void *state, const struct code_insn *insn)
 {
+	struct flow_state *s = state;
 	struct flow_value v = value_of(s, insn);
 	bool stores = insn->stores && insn->shape != CODE_LOAD64;
 	int64_t at;
 
+	(void)arg;
 	if (stores && stack_address(s, insn, &at)) {
 		forget_slots(s, at, insn->stores);
 		s->spoiled = s->spoiled || at + insn->stores > ARGUMENTS;
@@ -182,16 +407,14 @@ static void apply(struct flow_state *s, const struct code_insn *insn)
 		s->regs[insn->reg] = v;
 }
 
-/* True if `to` changed. */
-static bool join(struct flow_state *to, const struct flow_state *from)
+static bool join(const void *arg, void *a, const void *b)
 {
+	struct flow_state *to = a;
+	const struct flow_state *from = b;
 	bool changed = false;
 	uint32_t n = 0;
 
-	if (!to->reached) {
-		*to = *from;
-		return true;
-	}
+	(void)arg;
 	if (to->has_sp != from->has_sp || to->sp != from->sp)
 		return false;
 	for (int r = 0; r < CODE_REG_SP; r++) {
@@ -221,222 +444,49 @@ static bool join(struct flow_state *to, const struct flow_state *from)
 	return changed;
 }
 
-static void reach(struct flow *f, size_t i, const struct flow_state *s)
+/* A jump at which sp has its value of the entry is a tail call, not a switch. */
+static bool is_left(const void *state)
 {
-	uint32_t block = i == SIZE_MAX ? NO_BLOCK : f->block_of[i];
+	const struct flow_state *s = state;
 
-	if (block == NO_BLOCK || !f->needed[block] || !join(&f->states[block], s) ||
-	    f->queued[block])
-		return;
-	f->queued[block] = true;
-	f->n_queued++;
+	return s->has_sp && !s->sp;
 }
 
-/* A switch that could not be read may go to any block that nothing else leads to. */
-static void reach_any(struct flow *f, const struct flow_state *s)
+static void forget(const void *state, void *out)
 {
-	struct flow_state bare = {.reached = true, .has_sp = s->has_sp, .sp = s->sp};
+	const struct flow_state *s = state;
 
-	for (uint32_t b = 0; b < f->n_blocks; b++)
-		if (!walk__ways_to(f->walk, f->first[b]))
-			reach(f, f->first[b], &bare);
+	*(struct flow_state *)out =
+		(struct flow_state){.reached = true, .has_sp = s->has_sp, .sp = s->sp};
 }
 
-static void reach_table(struct flow *f, size_t i, const struct flow_state *s)
-{
-	uint64_t targets[WALK_TABLE_MAX];
-	size_t n = walk__table(f->walk, i, targets);
-
-	for (size_t k = 0; k < n; k++)
-		reach(f, code__index(f->walk->code, targets[k]), s);
-	if (!n)
-		reach_any(f, s);
-}
-
-static void leave(struct flow *f, size_t i, const struct flow_state *s)
-{
-	const struct code *code = f->walk->code;
-	const struct code_insn *insn = &code->insns[i];
-
-	if (f->walk->to[i] != WALK_NOWHERE)
-		reach(f, f->walk->to[i], s);
-	if (code_insn__goes_on(insn))
-		reach(f, code__after(code, i), s);
-}
-
-/*
- * True if instruction `i` ends a block as a switch. A jump at which sp has its value of the entry
- * is a tail call, not a switch.
- */
-static bool is_switch(const struct flow *f, size_t i, const struct flow_state *s)
-{
-	return f->walk->code->insns[i].flow == CODE_JMP_INDIRECT && !(s->has_sp && !s->sp);
-}
-
-static void run_block(struct flow *f, uint32_t block, bool tables)
-{
-	struct flow_state s = f->states[block];
-	size_t last = (block + 1 < f->n_blocks ? f->first[block + 1] : f->walk->code->n) - 1;
-
-	for (size_t i = f->first[block]; i <= last; i++)
-		apply(&s, &f->walk->code->insns[i]);
-	if (!is_switch(f, last, &s))
-		leave(f, last, &s);
-	else if (tables)
-		reach_table(f, last, &s);
-	else if (!f->waits[block])
-		f->switches[f->n_switches++] = block;
-	f->waits[block] = is_switch(f, last, &s) && !tables;
-}
-
-/*
- * Run the blocks again and again in the order of addresses, which is usually the order of
- * execution: in any other order, most blocks would be run again for each new fact about earlier
- * ones.
- */
-static void run(struct flow *f)
-{
-	for (uint32_t block = 0; f->n_queued || f->n_switches; block++) {
-		const bool *next;
-
-		if (!f->n_queued)
-			run_block(f, f->switches[--f->n_switches], true);
-		next = block < f->n_blocks ? memchr(f->queued + block, true, f->n_blocks - block)
-					   : NULL;
-		if (!next) {
-			block = UINT32_MAX;
-			continue;
-		}
-		block = (uint32_t)(next - f->queued);
-		f->queued[block] = false;
-		f->n_queued--;
-		run_block(f, block, false);
-	}
-}
-
-/*
- * A block starts at the target of a jump, and after an instruction that does not just fall through.
- */
-static int find_blocks(struct flow *f, uint64_t entry)
-{
-	const struct code *code = f->walk->code;
-	uint64_t targets[WALK_TABLE_MAX];
-
-	f->block_of = calloc(code->n + 1, sizeof(*f->block_of));
-	f->first = calloc(code->n + 1, sizeof(*f->first));
-	if (!f->block_of || !f->first)
-		return -ENOMEM;
-	for (size_t i = 0; i < code->n; i++) {
-		const struct code_insn *insn = &code->insns[i];
-		size_t n = insn->flow == CODE_JMP_INDIRECT ? walk__table(f->walk, i, targets) : 0;
-
-		f->block_of[i] |= i == 0 || insn->addr == entry || code->insns[i - 1].flow ||
-				  code->insns[i - 1].addr + code->insns[i - 1].size != insn->addr ||
-				  walk__is_branched_to(f->walk, i);
-		for (size_t k = 0; k < n; k++)
-			f->block_of[code__index(code, targets[k])] = 1;
-	}
-	for (size_t i = 0; i < code->n; i++) {
-		if (f->block_of[i])
-			f->first[f->n_blocks] = i;
-		f->block_of[i] = f->block_of[i] ? f->n_blocks++ : NO_BLOCK;
-	}
-	return 0;
-}
-
-static uint32_t block_around(const struct flow *f, size_t i)
-{
-	while (f->block_of[i] == NO_BLOCK)
-		i--;
-	return f->block_of[i];
-}
-
-static void need(struct flow *f, uint32_t block, uint32_t *work, uint32_t *n_work)
-{
-	if (f->needed[block])
-		return;
-	f->needed[block] = true;
-	work[(*n_work)++] = block;
-}
-
-/*
- * Mark the blocks from which a path leads to a needed state. The table of a switch is not read
- * here: a switch is taken to lead to every needed block.
- */
-static int find_needed(struct flow *f, bool (*asks)(const void *, size_t), const void *arg)
-{
-	const struct code *code = f->walk->code;
-	_free_ uint32_t *work = calloc(f->n_blocks + 1, sizeof(*work));
-	uint32_t n_work = 0, block = 0;
-
-	f->needed = calloc(f->n_blocks + 1, sizeof(*f->needed));
-	if (!work || !f->needed)
-		return -ENOMEM;
-	for (size_t i = 0; i < code->n; i++) {
-		block = f->block_of[i] == NO_BLOCK ? block : f->block_of[i];
-		if (!asks || code->insns[i].flow == CODE_JMP_INDIRECT || asks(arg, i))
-			need(f, block, work, &n_work);
-	}
-	while (n_work) {
-		size_t first = f->first[work[--n_work]], n = walk__ways_to(f->walk, first);
-
-		for (size_t k = 0; k < n; k++)
-			need(f, block_around(f, walk__way_to(f->walk, first, k)), work, &n_work);
-	}
-	return 0;
-}
+static const struct fixpoint_domain contents = {
+	.size = sizeof(struct flow_state),
+	.apply = apply,
+	.join = join,
+	.is_left = is_left,
+	.forget = forget,
+};
 
 int flow__new(const struct walk *w, uint64_t entry, bool (*asks)(const void *, size_t),
-	      const void *arg, struct flow **out)
+	      const void *arg, struct fixpoint **out)
 {
-	_flow_ struct flow *f = calloc(1, sizeof(*f));
 	struct flow_state start = {.reached = true, .has_sp = true};
-	int err;
+	struct fixpoint *f;
+	int err = fixpoint__new(w, entry, &contents, NULL, asks, arg, &f);
 
-	if (!f)
-		return -ENOMEM;
-	f->walk = w;
-	err = find_blocks(f, entry) ?: find_needed(f, asks, arg);
 	if (err)
 		return err;
-	f->states = reallocarray(NULL, f->n_blocks + 1, sizeof(*f->states));
-	f->queued = calloc(f->n_blocks + 1, sizeof(*f->queued));
-	f->switches = calloc(f->n_blocks + 1, sizeof(*f->switches));
-	f->waits = calloc(f->n_blocks + 1, sizeof(*f->waits));
-	if (!f->states || !f->queued || !f->switches || !f->waits)
-		return -ENOMEM;
-	for (uint32_t block = 0; block < f->n_blocks; block++)
-		f->states[block].reached = false;
 	for (uint8_t r = 0; r < CODE_REG_SP; r++)
 		start.regs[r] = (struct flow_value){FLOW_ENTRY, r};
-	reach(f, code__index(w->code, entry), &start);
-	run(f);
-	*out = take_ptr(f);
+	fixpoint__reach(f, code__index(w->code, entry), &start);
+	fixpoint__run(f);
+	*out = f;
 	return 0;
 }
 
-void flow__free(struct flow *f)
+void flow__at(const struct fixpoint *f, size_t i, struct flow_state *out)
 {
-	if (!f)
-		return;
-	free(f->block_of);
-	free(f->first);
-	free(f->needed);
-	free(f->states);
-	free(f->queued);
-	free(f->switches);
-	free(f->waits);
-	free(f);
-}
-
-void flow__at(const struct flow *f, size_t i, struct flow_state *out)
-{
-	uint32_t block = block_around(f, i);
-
-	*out = (struct flow_state){.reached = false};
-	if (!f->states[block].reached)
-		return;
-	*out = f->states[block];
-	for (size_t k = f->first[block]; k < i; k++)
-		apply(out, &f->walk->code->insns[k]);
+	if (!fixpoint__at(f, i, out))
+		*out = (struct flow_state){.reached = false};
 }

@@ -428,7 +428,7 @@ struct identify_search {
 struct scene {
 	const struct owner *owner;
 	struct walk walk;
-	struct flow *flow;
+	struct fixpoint *flow;
 };
 
 /* Unknown unless there is one argument: of several, calls that are not seen may pass only one. */
@@ -570,7 +570,7 @@ static int identify_look_into(struct identify_search *s, const struct owner *own
 	err = err ?: flow__new(&f.walk, owner->entry, NULL, NULL, &f.flow);
 	if (!err)
 		look(s, &f);
-	flow__free(f.flow);
+	fixpoint__free(f.flow);
 	walk__fini(&f.walk);
 	return err;
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * As in plan/code/flow.c, states are propagated forward until nothing changes,
- * paths with another sp do not exist, and switches are followed last. There are
- * only a few bodies, so every instruction has a state of its own.
+ * A domain of plan/code/flow.h. There are only a few bodies, so every instruction has a state
+ * of its own.
  *
  * A function that gets an address on the stack may write to all that lies there
  * and above. Two kinds of memory are safe from that:
@@ -17,11 +16,11 @@
  */
 #include "plan/mine/body_key.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "plan/code/flow.h"
 #include "plan/code/registers.h"
+
 #define SLOTS_MAX 24
 
 enum part {
@@ -45,17 +44,12 @@ struct state {
 	uint32_t n_slots;
 	int32_t sp; /* bytes above its value at the entry */
 	bool has_sp;
-	bool reached;
 };
 
 struct finder {
 	const struct walk *walk;
 	const struct mine_key *key;
-	struct state *states; /* before each instruction */
-	bool *queued;
-	bool *switches; /* indirect jumps that wait to be followed */
-	size_t n_queued, n_switches;
-	const struct state *before; /* the states of the first run, or NULL in it */
+	const struct fixpoint *before; /* the states of the first run, or NULL in it */
 };
 
 static int32_t key_size(const struct finder *f)
@@ -176,10 +170,10 @@ static bool is_spilled(const struct finder *f, int64_t at, uint8_t part)
 
 	for (size_t i = 0; i < code->n; i++) {
 		const struct code_insn *insn = &code->insns[i];
-		const struct state *s = &f->before[i];
+		const struct state *s = fixpoint__state(f->before, i);
 		int64_t to;
 
-		if (!s->reached || !stack_address(s, insn, &to))
+		if (!s || !stack_address(s, insn, &to))
 			continue;
 		if (insn->shape == CODE_LEA && to >= at && to < at + key_size(f))
 			return false;
@@ -202,12 +196,13 @@ static bool is_variable(const struct finder *f, int64_t at, int32_t sp)
 
 	for (size_t i = 0; i < code->n; i++) {
 		const struct code_insn *insn = &code->insns[i];
+		const struct state *s;
 		int64_t to = sp + insn->disp;
 
 		if (insn->shape != CODE_LEA)
 			continue;
-		if (f->before[i].reached ? !stack_address(&f->before[i], insn, &to)
-					 : insn->base != CODE_REG_SP)
+		s = fixpoint__state(f->before, i);
+		if (s ? !stack_address(s, insn, &to) : insn->base != CODE_REG_SP)
 			continue;
 		if (to == at)
 			return true;
@@ -258,8 +253,10 @@ static void move_sp(const struct finder *f, struct state *s, const struct code_i
 			s->regs[r] = PART_NONE;
 }
 
-static void apply(const struct finder *f, struct state *s, const struct code_insn *insn)
+static void apply(const void *arg, void *state, const struct code_insn *insn)
 {
+	const struct finder *f = arg;
+	struct state *s = state;
 	int64_t address = 0;
 	uint8_t part = value_of(f, s, insn, &address);
 
@@ -291,16 +288,14 @@ static bool has_slot(const struct state *s, const struct slot *slot)
 	return false;
 }
 
-/* True if `to` changed. */
-static bool join(struct state *to, const struct state *from)
+static bool join(const void *arg, void *x, const void *y)
 {
+	struct state *to = x;
+	const struct state *from = y;
 	bool changed = false;
 	uint32_t n = 0;
 
-	if (!to->reached) {
-		*to = *from;
-		return true;
-	}
+	(void)arg;
 	if (to->has_sp != from->has_sp || to->sp != from->sp)
 		return false;
 	for (int r = 0; r < CODE_REG_SP; r++) {
@@ -317,63 +312,12 @@ static bool join(struct state *to, const struct state *from)
 	return changed;
 }
 
-static void reach(struct finder *f, size_t i, const struct state *s)
-{
-	if (i == SIZE_MAX || !join(&f->states[i], s) || f->queued[i])
-		return;
-	f->queued[i] = true;
-	f->n_queued++;
-}
-
-static void reach_table(struct finder *f, size_t i)
-{
-	uint64_t targets[WALK_TABLE_MAX];
-	size_t n = walk__table(f->walk, i, targets);
-	struct state s = f->states[i];
-
-	apply(f, &s, &f->walk->code->insns[i]);
-	for (size_t k = 0; k < n; k++)
-		reach(f, code__index(f->walk->code, targets[k]), &s);
-}
-
-static void step(struct finder *f, size_t i)
-{
-	const struct code_insn *insn = &f->walk->code->insns[i];
-	struct state s = f->states[i];
-
-	apply(f, &s, insn);
-	if (insn->flow == CODE_JMP_INDIRECT && !f->switches[i]) {
-		f->switches[i] = true;
-		f->n_switches++;
-	}
-	if (f->walk->to[i] != WALK_NOWHERE)
-		reach(f, f->walk->to[i], &s);
-	if (insn->flow == CODE_FALLS || insn->flow == CODE_JCC || insn->flow == CODE_CALL ||
-	    insn->flow == CODE_CALL_INDIRECT)
-		reach(f, code__after(f->walk->code, i), &s);
-}
-
-static void run(struct finder *f)
-{
-	size_t n = f->walk->code->n;
-
-	while (f->n_queued || f->n_switches) {
-		for (size_t i = 0; i < n && f->n_queued; i++) {
-			if (!f->queued[i])
-				continue;
-			f->queued[i] = false;
-			f->n_queued--;
-			step(f, i);
-		}
-		for (size_t i = 0; i < n && !f->n_queued && f->n_switches; i++) {
-			if (!f->switches[i])
-				continue;
-			f->switches[i] = false;
-			f->n_switches--;
-			reach_table(f, i);
-		}
-	}
-}
+static const struct fixpoint_domain places = {
+	.size = sizeof(struct state),
+	.each = true,
+	.apply = apply,
+	.join = join,
+};
 
 /* Between functions' blocks, and never executed there. */
 static bool is_padding(const struct code_insn *insn)
@@ -382,29 +326,27 @@ static bool is_padding(const struct code_insn *insn)
 	       !insn->stores && !insn->sets_flags;
 }
 
-static bool is_unreached_way(const struct finder *f, size_t from)
-{
-	return !f->states[from].reached && !is_padding(&f->walk->code->insns[from]);
-}
-
 /*
- * Code that no path was seen to reach (a switch that could not be read, a
- * landing pad) knows nothing, and so does what it leads to.
+ * Code that no path was seen to reach (a switch that could not be read, a landing pad) knows
+ * nothing, and so does what it leads to.
  */
-static void run_unreached(struct finder *f)
+static void run_unreached(const struct walk *w, struct fixpoint *f)
 {
-	for (size_t i = 0; i < f->walk->code->n; i++) {
-		struct state bare = f->states[i];
+	for (size_t i = 0; i < w->code->n; i++) {
+		struct state bare;
 
-		if (!bare.reached)
+		if (!fixpoint__at(f, i, &bare))
 			continue;
 		memset(bare.regs, PART_NONE, sizeof(bare.regs));
 		bare.n_slots = 0;
-		for (size_t k = 0; k < walk__ways_to(f->walk, i); k++)
-			if (is_unreached_way(f, walk__way_to(f->walk, i, k)))
-				reach(f, i, &bare);
+		for (size_t k = 0; k < walk__ways_to(w, i); k++) {
+			size_t from = walk__way_to(w, i, k);
+
+			if (!fixpoint__state(f, from) && !is_padding(&w->code->insns[from]))
+				fixpoint__reach(f, i, &bare);
+		}
 	}
-	run(f);
+	fixpoint__run(f);
 }
 
 static struct mined_key answer(const struct finder *f, const struct state *s)
@@ -424,50 +366,36 @@ static struct mined_key answer(const struct finder *f, const struct state *s)
 	return (struct mined_key){WIRE_REG_NONE, MINED_NO_KEY};
 }
 
-static void finder_fini(struct finder *f)
+static int find(const struct finder *f, uint64_t entry, struct fixpoint **out)
 {
-	free(f->states);
-	free(f->queued);
-	free(f->switches);
-}
+	struct state start = {.has_sp = true};
+	int err = fixpoint__new(f->walk, entry, &places, f, NULL, NULL, out);
 
-/* `before`: the states of the first run, or NULL for that. */
-static int find(struct finder *f, uint64_t entry, const struct state *before)
-{
-	struct state start = {.has_sp = true, .reached = true};
-	size_t n = f->walk->code->n;
-
-	f->before = before;
-	f->states = reallocarray(NULL, n + 1, sizeof(*f->states));
-	f->queued = calloc(n + 1, sizeof(*f->queued));
-	f->switches = calloc(n + 1, sizeof(*f->switches));
-	if (!f->states || !f->queued || !f->switches)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++)
-		f->states[i].reached = false;
+	if (err)
+		return err;
 	start.regs[f->key->reg] = PART_KEY;
 	if (f->key->crate != WIRE_REG_NONE)
 		start.regs[f->key->crate] = PART_CRATE;
-	reach(f, code__index(f->walk->code, entry), &start);
-	run(f);
-	run_unreached(f);
+	fixpoint__reach(*out, code__index(f->walk->code, entry), &start);
+	fixpoint__run(*out);
+	run_unreached(f->walk, *out);
 	return 0;
 }
 
 int mine_body_key(const struct walk *w, uint64_t entry, const struct mine_key *key,
 		  const uint64_t *sites, size_t n, struct mined_key *out)
 {
-	struct finder first = {.walk = w, .key = key}, f = {.walk = w, .key = key};
-	int err = find(&first, entry, NULL) ?: find(&f, entry, first.states);
+	_fixpoint_ struct fixpoint *first = NULL, *second = NULL;
+	struct finder f = {.walk = w, .key = key};
+	int err = find(&f, entry, &first);
 
+	f.before = first;
+	err = err ?: find(&f, entry, &second);
 	for (size_t i = 0; i < n && !err; i++) {
 		size_t at = code__index(w->code, sites[i]);
+		const struct state *s = at == SIZE_MAX ? NULL : fixpoint__state(second, at);
 
-		out[i] = (struct mined_key){WIRE_REG_NONE, MINED_NO_KEY};
-		if (at != SIZE_MAX && f.states[at].reached)
-			out[i] = answer(&f, &f.states[at]);
+		out[i] = s ? answer(&f, s) : (struct mined_key){WIRE_REG_NONE, MINED_NO_KEY};
 	}
-	finder_fini(&first);
-	finder_fini(&f);
 	return err;
 }

@@ -262,7 +262,7 @@ struct draft {
 struct scene {
 	const struct owner *owner;
 	struct walk walk;
-	struct flow *flow;
+	struct fixpoint *flow;
 	uint32_t body;	/* or PLAN_NONE */
 	uint32_t scope; /* its number in the plan */
 	uint32_t first; /* of its guards */
@@ -634,7 +634,7 @@ static int mine_function(struct builder *b, struct scene *s)
 	err = err ?: mine_calls(b, s);
 	err = err ?: set_numbers(b, s);
 	err = err ?: add_ends(b, s);
-	flow__free(s->flow);
+	fixpoint__free(s->flow);
 	walk__fini(&s->walk);
 	return err;
 }

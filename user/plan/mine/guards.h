@@ -63,7 +63,7 @@ struct mined_guard {
 /* The function that is being mined, and the known parts of the profiler. */
 struct mine_guard {
 	struct walk *walk;
-	const struct flow *flow;
+	const struct fixpoint *flow;
 	const struct profiler *profiler;
 	struct frame_drafts *frames; /* the parts that run within guards are added */
 };

@@ -67,7 +67,7 @@ struct finder {
 	uint32_t steps_capacity;
 };
 
-struct flow_value load_callers_vtable(const struct walk *w, const struct flow *flow,
+struct flow_value load_callers_vtable(const struct walk *w, const struct fixpoint *flow,
 				      const struct mined_site *mask)
 {
 	size_t i = code__index(w->code, mask->addr);
@@ -135,7 +135,7 @@ struct scene {
 	const struct mined_body *mined; /* or NULL: it is no body */
 	uint64_t at;			/* else the address whose state is needed */
 	struct walk walk;
-	struct flow *flow;
+	struct fixpoint *flow;
 };
 
 static bool is_load(const struct finder *f, uint64_t entry)
@@ -178,7 +178,7 @@ static int open_scene(struct finder *f, const struct owner *o, struct scene *s)
 
 static void close_scene(struct scene *s)
 {
-	flow__free(s->flow);
+	fixpoint__free(s->flow);
 	walk__fini(&s->walk);
 }
 

@@ -33,7 +33,7 @@ int load_callers_find(struct elf_image *img, struct code_decoder *decoder, struc
  * A mask site's vtable, as the function got it: FLOW_ENTRY, or FLOW_FIELD, or FLOW_UNKNOWN. The
  * flow must cover the site.
  */
-struct flow_value load_callers_vtable(const struct walk *w, const struct flow *flow,
+struct flow_value load_callers_vtable(const struct walk *w, const struct fixpoint *flow,
 				      const struct mined_site *mask);
 
 /* The query that a function is named after: rustc_query_impl::query_impl::<query>::... */

@@ -323,7 +323,7 @@ static bool is_direct_call(const void *arg, size_t i)
 }
 
 /* The stack slot whose address call `i` passes first. */
-static bool passes_slot(const struct flow *flow, size_t i, int64_t *at)
+static bool passes_slot(const struct fixpoint *flow, size_t i, int64_t *at)
 {
 	struct flow_state s;
 
@@ -332,7 +332,7 @@ static bool passes_slot(const struct flow *flow, size_t i, int64_t *at)
 	return s.reached && s.regs[WIRE_REG_DI].kind == FLOW_STACK;
 }
 
-static void find_slots(const struct search *s, const struct flow *flow, struct slots *slots)
+static void find_slots(const struct search *s, const struct fixpoint *flow, struct slots *slots)
 {
 	for (size_t i = 0; i < s->code.n && slots->n < SLOTS_MAX; i++)
 		if (makes(s, &s->code.insns[i]) && passes_slot(flow, i, &slots->at[slots->n]))
@@ -347,7 +347,7 @@ static bool has_slot(const struct slots *slots, int64_t at)
 	return false;
 }
 
-static int note_passed(struct search *s, const struct flow *flow)
+static int note_passed(struct search *s, const struct fixpoint *flow)
 {
 	struct slots slots = {.n = 0};
 	int64_t at;
@@ -363,7 +363,7 @@ static int note_passed(struct search *s, const struct flow *flow)
 
 static int look_at_maker(struct search *s, const struct owner *f)
 {
-	_flow_ struct flow *flow = NULL;
+	_fixpoint_ struct fixpoint *flow = NULL;
 	struct walk w;
 	int err = code_decoder__decode(s->decoder, f->regions, f->n_regions, &s->code);
 
