@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "plan/check.h"
+#include "plan/code/shape.h"
 #include "plan/mine/owners.h"
 #include "plan/symbols/got.h"
 
@@ -50,97 +51,55 @@ struct shown {
 	uint64_t crate, number;	       /* within the table of contexts */
 };
 
-static const struct sum_node *plain_node(const struct eval *e, const struct sum *a)
+static const struct sum_node *plain_load(const struct eval *e, const struct sum *a, uint8_t size)
 {
 	uint64_t more;
 	const struct sum_node *node = sum_node_of(&e->nodes, a, &more);
 
-	return node && !more ? node : NULL;
-}
-
-static const struct sum_node *plain_load(const struct eval *e, const struct sum *a, uint8_t size)
-{
-	const struct sum_node *node = plain_node(e, a);
-
-	return node && node->kind == SUM_LOAD && node->size == size ? node : NULL;
+	return node && !more && node->kind == SUM_LOAD && node->size == size ? node : NULL;
 }
 
 bool hygiene__is_globals(const struct eval *e, const struct sum *a, uint64_t globals,
 			 uint64_t *more)
 {
-	const struct sum_node *node = sum_node_of(&e->nodes, a, more);
+	struct letters l = {.known = 0};
 
-	if (!globals || !node || node->kind != SUM_LOAD || node->size != 8 || !node->thread)
+	letters__set(&l, 'Z', globals);
+	if (!globals || !shape__is(&e->nodes, a, "fs[[Z]8]8+A", &l))
 		return false;
-	node = plain_load(e, &node->of, 8);
-	return node && !node->thread && sum_is_constant(&node->of) && node->of.constant == globals;
+	*more = letters__of(&l, 'A');
+	return true;
 }
 
 /* ---- HygieneData::expn_data ------------------------------------------------------------------ */
 
-/* An expansion is a crate and a number, in rsi and rdx: that of the compiled one is compared with
- * 0. */
-static bool read_number(const struct eval *e, uint8_t *number)
-{
-	uint64_t more;
-
-	for (uint32_t i = 0; i < e->compares.n; i++) {
-		const struct eval_pair *c = &e->compares.items[i];
-
-		if (!sum_is_constant(&c->b) || c->b.constant)
-			continue;
-		if (sum_is_argument(&e->nodes, &c->a, WIRE_REG_SI, &more) && !more)
-			*number = WIRE_REG_DX;
-		else if (sum_is_argument(&e->nodes, &c->a, WIRE_REG_DX, &more) && !more)
-			*number = WIRE_REG_SI;
-		else
-			continue;
-		return true;
-	}
-	return false;
-}
-
-static bool is_count(const struct eval *e, const struct eval_pair *c, uint8_t number, uint64_t *at)
-{
-	uint64_t more;
-
-	return (sum_is_argument(&e->nodes, &c->b, number, &more) && !more &&
-		sum_is_field(&e->nodes, &c->a, WIRE_REG_DI, 8, at)) ||
-	       (sum_is_argument(&e->nodes, &c->a, number, &more) && !more &&
-		sum_is_field(&e->nodes, &c->b, WIRE_REG_DI, 8, at));
-}
-
-/* HygieneData::expn_data returns the address of an entry in the table of the compiled crate. */
+/*
+ * It returns the address of an entry in the table of the compiled crate. An expansion is a crate
+ * and a number, in rsi and rdx: that of the compiled one is compared with 0.
+ */
 static const char *read_expansions(struct hygiene_miner *m, const struct eval *e)
 {
-	uint64_t table, count, more;
-	uint8_t number;
+	static const struct {
+		const char *crate, *count, *entry;
+		uint8_t number;
+	} orders[] = {
+		{"compare si, 0", "compare [di+B]8 = dx", "return [di+A]8+C*dx, _", WIRE_REG_DX},
+		{"compare dx, 0", "compare [di+B]8 = si", "return [di+A]8+C*si, _", WIRE_REG_SI},
+	};
+	struct letters l = {.known = 0};
+	size_t i = shape__shown(e, orders[0].crate, &l) ? 0 : 1;
 
-	if (!read_number(e, &number))
+	if (i && !shape__shown(e, orders[1].crate, &l))
 		return "HygieneData::expn_data compares no crate with the one that is compiled";
-	for (uint32_t i = 0; i < e->compares.n * e->returns.n; i++) {
-		const struct sum *entry = &e->returns.items[i / e->compares.n].a;
-
-		if (entry->n != 2 || entry->constant ||
-		    !is_count(e, &e->compares.items[i % e->compares.n], number, &count))
-			continue;
-		for (uint32_t k = 0; k < 2; k++) {
-			struct sum base = sum_term(entry, k), index = sum_term(entry, 1 - k);
-			uint64_t size = entry->terms[1 - k].factor;
-
-			if (entry->terms[k].factor != 1 || size > OFFSET_MAX ||
-			    !sum_is_argument(&e->nodes, &index, number, &more) || more ||
-			    !sum_is_field(&e->nodes, &base, WIRE_REG_DI, 8, &table) ||
-			    table > OFFSET_MAX || count > OFFSET_MAX)
-				continue;
-			m->h.expansions = (uint32_t)table;
-			m->h.n_expansions = (uint32_t)count;
-			m->h.expansion_size = (uint32_t)size;
-			m->number = number;
-			return NULL;
-		}
-	}
-	return "HygieneData::expn_data returns no entry of a table";
+	if (!shape__shown(e, orders[i].count, &l) || !shape__shown(e, orders[i].entry, &l) ||
+	    letters__of(&l, 'A') > OFFSET_MAX || letters__of(&l, 'B') > OFFSET_MAX ||
+	    letters__of(&l, 'C') > OFFSET_MAX)
+		return "HygieneData::expn_data returns no entry of a table";
+	m->h.expansions = (uint32_t)letters__of(&l, 'A');
+	m->h.n_expansions = (uint32_t)letters__of(&l, 'B');
+	m->h.expansion_size = (uint32_t)letters__of(&l, 'C');
+	m->number = orders[i].number;
+	return NULL;
 }
 
 /* ---- walk_chain ------------------------------------------------------------------------------ */
@@ -472,62 +431,33 @@ struct expansions_miner {
 	struct wire_expansions x;
 };
 
-static bool is_register(const struct eval *e, const struct sum *a, uint8_t reg, uint64_t *more)
-{
-	const struct sum_node *node = sum_node_of(&e->nodes, a, more);
-
-	return node && node->kind == SUM_ENTRY && node->reg == reg;
-}
-
 /* ---- LocalExpnId::expn_data ------------------------------------------------------------------ */
 
-/* The second argument; or where the third leads to, if the second is the globals' key. */
-static bool is_number(const struct expansions_miner *m, const struct eval *e, const struct sum *a)
-{
-	uint64_t at;
-	bool is = m->key ? sum_is_field(&e->nodes, a, WIRE_REG_DX, 4, &at)
-			 : sum_is_argument(&e->nodes, a, WIRE_REG_SI, &at);
+/* The number of an expansion: the second argument; or where the third leads to, if the second is
+ * the globals' key. */
+#define NUMBER(key) ((key) ? "[dx]4" : "si")
 
-	return is && !at;
-}
-
-/* A field of the entry with that number: *at bytes within it. */
-static bool is_field(const struct expansions_miner *m, const struct eval *e, const struct sum *a,
-		     uint64_t *at)
-{
-	uint64_t more;
-	const struct sum_node *node = sum_node_of(&e->nodes, a, &more), *table;
-	const struct sum *of = node ? &node->of : NULL;
-
-	if (!node || more || node->kind != SUM_LOAD || of->n != 2)
-		return false;
-	*at = of->constant;
-	for (uint32_t i = 0; i < 2; i++) {
-		struct sum base = sum_term(of, i), number = sum_term(of, 1 - i);
-
-		table = sum_node_of(&e->nodes, &base, &more);
-		if (of->terms[i].factor == 1 && of->terms[1 - i].factor == m->h->expansion_size &&
-		    is_number(m, e, &number) && table->kind == SUM_LOAD && table->size == 8 &&
-		    hygiene__is_globals(e, &table->of, m->h->globals, &more) &&
-		    more == m->h->expansions)
-			return true;
-	}
-	return false;
-}
-
+/* Fields of the entry with that number are stored where they are in an entry. */
 static bool copies(const struct expansions_miner *m, const struct eval *e)
 {
-	uint64_t at, from;
+	const char *field = m->key ? "[[fs[[Z]8]8+T]8+U*[dx]4+A]" : "[[fs[[Z]8]8+T]8+U*si+A]";
 	uint32_t fields = 0;
 
-	for (uint32_t i = 0; i < e->stores.n; i++)
-		fields += is_register(e, &e->stores.items[i].a, WIRE_REG_DI, &at) &&
-			  is_field(m, e, &e->stores.items[i].b, &from) && from == at;
+	for (uint32_t i = 0; i < e->stores.n; i++) {
+		struct letters l = {.known = 0};
+
+		letters__set(&l, 'Z', m->h->globals);
+		letters__set(&l, 'T', m->h->expansions);
+		letters__set(&l, 'U', m->h->expansion_size);
+		fields += shape__is(&e->nodes, &e->stores.items[i].a, "di+A", &l) &&
+			  shape__is(&e->nodes, &e->stores.items[i].b, field, &l);
+	}
 	return fields >= FIELDS_MIN;
 }
 
 static bool looks_up(const struct expansions_miner *m, const struct eval *e)
 {
+	struct letters none = {.known = 0};
 	uint64_t more;
 
 	for (uint32_t i = 0; i < e->n_calls; i++) {
@@ -535,7 +465,8 @@ static bool looks_up(const struct expansions_miner *m, const struct eval *e)
 
 		if (callees__at(m->callees, call->target) == CALLEE_LOCAL_EXPANSION &&
 		    hygiene__is_globals(e, &call->first, m->h->globals, &more) &&
-		    more == m->h->self && is_number(m, e, &call->second))
+		    more == m->h->self &&
+		    shape__is(&e->nodes, &call->second, NUMBER(m->key), &none))
 			return true;
 	}
 	return false;
@@ -550,15 +481,18 @@ static int64_t field_read(const struct eval *e, uint8_t size, int64_t except)
 
 	for (uint32_t i = 0; i < e->nodes.n; i++) {
 		const struct sum_node *node = &e->nodes.items[i];
-		uint64_t at;
+		struct letters l = {.known = 0};
+		int64_t at;
 
 		if (node->kind != SUM_LOAD || node->size != size || node->thread ||
-		    !is_register(e, &node->of, WIRE_REG_SI, &at) || (int64_t)at == except ||
-		    at > 64)
+		    !shape__is(&e->nodes, &node->of, "si+A", &l))
 			continue;
-		if (found >= 0 && found != (int64_t)at)
+		at = (int64_t)letters__of(&l, 'A');
+		if (at == except || at > 64)
+			continue;
+		if (found >= 0 && found != at)
 			return -1;
-		found = (int64_t)at;
+		found = at;
 	}
 	return found;
 }
