@@ -3,6 +3,7 @@
 #include "plan/code/insn.h"
 #include "plan/code/scan.h"
 #include "plan/code/opcode.h"
+#include "plan/code/shape.h"
 
 #include "test.h"
 #include "../fixtures/elf_builder.h"
@@ -221,6 +222,96 @@ static void a_plan_holds_only_sound_places(void **state)
 	assert_false(place_is_sound(&p));
 }
 
+/* ---- Shapes ---------------------------------------------------------------------------------- */
+
+static uint64_t letter_of(struct sum a, const char *shape, char letter)
+{
+	struct letters l = {.known = 0};
+
+	return shape__is(&nodes, &a, shape, &l) ? letters__of(&l, letter) : UINT64_MAX;
+}
+
+static bool has_shape(struct sum a, const char *shape)
+{
+	return letter_of(a, shape, 'A') != UINT64_MAX;
+}
+
+static void a_shape_is_written_as_assembly(void **state)
+{
+	struct sum di = place_entry(WIRE_REG_DI), si = place_entry(WIRE_REG_SI);
+	struct sum field = place_load(di, 0x18, 8);
+	struct sum item = place_load(sum_add(field, sum_scale(si, 24)), 4, 4);
+
+	assert_true(has_shape(di, "di"));
+	assert_true(has_shape(sum_low(&nodes, di), "di"));
+	assert_false(has_shape(di, "si"));
+	assert_false(has_shape(place_load(di, 8, 8), "di"));
+	assert_int_equal(letter_of(field, "[di+A]8", 'A'), 0x18);
+	assert_true(has_shape(field, "[di+24]8"));
+	assert_true(has_shape(field, "[di+?]"));
+	assert_false(has_shape(field, "[di]8"));
+	assert_false(has_shape(field, "[di+A]4"));
+	assert_false(has_shape(field, "fs[di+A]8"));
+	/* In either order, and in no other. */
+	assert_int_equal(letter_of(item, "[[di+A]8+S*si+B]4", 'B'), 4);
+	assert_int_equal(letter_of(item, "[S*si+[di+A]8+B]4", 'S'), 24);
+	assert_true(has_shape(item, "[#X+24*si+4]4"));
+	assert_false(has_shape(item, "[[di+A]8+8*si+B]4"));
+	assert_false(has_shape(item, "[[di+A]8+si+B]4"));
+	assert_false(has_shape(item, "[[si+A]8+S*di+B]4"));
+	assert_true(has_shape(sum_unknown, "_"));
+	assert_false(has_shape(sum_unknown, "?"));
+	assert_false(has_shape(di, "?"));
+}
+
+static void a_letter_is_one_number_in_its_range(void **state)
+{
+	struct sum di = place_entry(WIRE_REG_DI);
+	struct sum twice = place_load(place_load(di, 8, 8), 8, 8);
+	struct letters l = {.known = 0};
+
+	assert_true(has_shape(twice, "[[di+A]8+A]8"));
+	assert_false(has_shape(place_load(place_load(di, 8, 8), 16, 8), "[[di+A]8+A]8"));
+	assert_false(has_shape(place_load(di, 1 << 20, 8), "[di+A]8"));
+	assert_true(has_shape(place_load(di, -8, 8), "[di+U]8"));
+	assert_true(has_shape(place_load(di, 0, 8), "[di+A]8"));
+	assert_false(has_shape(place_load(di, 0, 8), "[di+N]8"));
+	assert_false(has_shape(sum_scale(di, 65), "S*di"));
+	assert_false(has_shape(sum_scale(di, 4), "S*di"));
+	/* One that does not fit leaves all as it was. */
+	letters__set(&l, 'B', 9);
+	assert_false(shape__is(&nodes, &twice, "[[di+A]8+B]8", &l));
+	assert_int_equal(l.known, 1 << 1);
+	letters__set(&l, 'B', 8);
+	assert_true(shape__is(&nodes, &twice, "[[di+A]8+B]8", &l));
+}
+
+static void places_may_have_to_agree(void **state)
+{
+	static struct eval e;
+	struct letters l = {.known = 0}, none = {.known = 0};
+	struct sum a, b;
+
+	a = sum_add(entry(&e.nodes, WIRE_REG_DI), sum_constant(8));
+	b = load(&e.nodes, a, 8);
+	e.compares.items[0] = (struct eval_pair){b, sum_constant(0)};
+	e.compares.items[1] = (struct eval_pair){sum_constant(1), b};
+	e.compares.n = 2;
+	assert_true(shape__shown(&e, "compare [di+A]8, 0", &l));
+	assert_int_equal(letters__of(&l, 'A'), 8);
+	assert_false(shape__shown(&e, "compare [di+A]8, 1", &l));
+	assert_true(shape__shown(&e, "compare [di+A]8 = 1", &l));
+	assert_int_equal(shape__agreed(&e, "compare [di+A]8 = ?", &none), 1);
+	none.known = 0;
+	assert_int_equal(shape__agreed(&e, "compare [di+A]8 = B", &none), -1);
+	assert_int_equal(none.known, 0);
+	assert_int_equal(shape__agreed(&e, "return [di+A]8, _", &none), 0);
+	e.calls[0] = (struct eval_call){.target = 0, .first = a};
+	e.n_calls = 1;
+	assert_false(shape__shown(&e, "call U: di+A", &none));
+	assert_true(shape__shown(&e, "call ?: di+A", &none));
+}
+
 /* ---- Code visits ----------------------------------------------------------------------------- */
 
 static void a_way_is_gone_so_often(void **state)
@@ -408,6 +499,9 @@ int main(void)
 		cmocka_unit_test(loads_are_in_the_order_in_which_they_are_made),
 		cmocka_unit_test(what_a_probe_cannot_read_is_no_place),
 		cmocka_unit_test(a_plan_holds_only_sound_places),
+		cmocka_unit_test(a_shape_is_written_as_assembly),
+		cmocka_unit_test(a_letter_is_one_number_in_its_range),
+		cmocka_unit_test(places_may_have_to_agree),
 		cmocka_unit_test(a_way_is_gone_so_often),
 		cmocka_unit_test(there_are_so_many_ways),
 	};

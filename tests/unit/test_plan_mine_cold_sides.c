@@ -159,6 +159,63 @@ static void the_kind_of_an_expansion_lies_where_it_is_passed_on(void **state)
 	assert_int_equal(sides.calls.kind, 0x18);
 }
 
+/* ---- Arguments of guards --------------------------------------------------------------------- */
+
+/* The source at the branch to the cold side `name`. */
+static struct wire_source source_at(const char *name)
+{
+	const struct cold_side *side = cold_sides__at(&sides, symbol(img, "cold_string")->addr);
+	const struct elf_symbol *sym = symbol(img, name);
+	const struct code_region region = {sym->addr, sym->size};
+	struct wire_source source = {0};
+	struct eval_function f = {
+		.img = img, .entry = sym->addr, .regions = &region, .n_regions = 1};
+	char call[64];
+
+	snprintf(call, sizeof(call), "%s.call", name);
+	f.until = symbol(img, call)->addr;
+	assert_non_null(side);
+	assert_int_equal(guard_argument(&f, side, 0x1234, &source), 0);
+	return source;
+}
+
+static void what_was_captured_before_the_branch_is_on_the_stack(void **state)
+{
+	struct wire_source s = source_at("kept");
+
+	assert_int_equal(s.text, WIRE_ARGUMENT_STRING);
+	assert_int_equal(s.site, 0x1234);
+	assert_place(&s.string, WIRE_PLACE_SP, 8, 1, AT(0x38));
+	assert_place(&s.length, WIRE_PLACE_SP, 8, 1, AT(0x40));
+}
+
+static void what_is_captured_behind_it_is_where_it_comes_from(void **state)
+{
+	struct wire_source s = source_at("moved");
+
+	assert_int_equal(s.text, WIRE_ARGUMENT_STRING);
+	assert_place(&s.string, WIRE_REG_BX, 8, 0, AT(0));
+	assert_place(&s.length, WIRE_REG_BP, 8, 2, AT(0x18, 0x20));
+}
+
+static void ways_must_agree(void **state)
+{
+	assert_int_equal(source_at("joined").text, WIRE_ARGUMENT_STRING);
+	assert_int_equal(source_at("split").text, WIRE_ARGUMENT_NONE);
+}
+
+static void what_may_have_changed_is_not_known(void **state)
+{
+	assert_int_equal(source_at("changed").text, WIRE_ARGUMENT_NONE);
+	assert_int_equal(source_at("written").text, WIRE_ARGUMENT_NONE);
+}
+
+static void what_is_at_no_place_is_not_known(void **state)
+{
+	assert_int_equal(source_at("constant").text, WIRE_ARGUMENT_NONE);
+	assert_int_equal(source_at("never").text, WIRE_ARGUMENT_NONE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -171,6 +228,11 @@ int main(void)
 		cmocka_unit_test(a_string_in_quotes_is_what_is_formatted),
 		cmocka_unit_test(what_is_not_understood_has_no_text),
 		cmocka_unit_test(the_kind_of_an_expansion_lies_where_it_is_passed_on),
+		cmocka_unit_test(what_was_captured_before_the_branch_is_on_the_stack),
+		cmocka_unit_test(what_is_captured_behind_it_is_where_it_comes_from),
+		cmocka_unit_test(ways_must_agree),
+		cmocka_unit_test(what_may_have_changed_is_not_known),
+		cmocka_unit_test(what_is_at_no_place_is_not_known),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -5,10 +5,12 @@
 #define LIBRARY "cold_sides.so"
 #include "../fixtures/image.h"
 #include "../fixtures/session_globals.h"
+#include "plan/mine/owners.h"
 
 /* The assembled tests/fixtures/cold_sides.s, as rustup's compilers and as Debian's. */
 static struct elf_image *keyed;
 static struct callees callees, keyed_callees;
+
 static struct hygiene hygiene = {
 	.self = 0xe8,
 	.expansions = 0xf0,
@@ -20,7 +22,6 @@ static struct hygiene hygiene = {
 	.context_size = 28,
 	.number = 4,
 };
-static const struct expansion_use use = {.kind = 0x18};
 
 static int setup(void **state)
 {
@@ -37,6 +38,166 @@ static int teardown(void **state)
 	elf_image__free(keyed);
 	return image_teardown(state);
 }
+
+static void assert_found(struct elf_image *image, const struct callees *c)
+{
+	const uint64_t globals = globals_of(image);
+	const struct hygiene expected = {
+		.globals = globals,
+		.self = 0xe8,
+		.expansions = 0xf0,
+		.n_expansions = 0xf8,
+		.expansion_size = 80,
+		.call = 0x20,
+		.contexts = 0x120,
+		.n_contexts = 0x128,
+		.context_size = 28,
+		.crate = 0,
+		.number = 4,
+	};
+	struct hygiene h = {0};
+	const char *problem;
+
+	assert_int_equal(hygiene__find(image, c, globals, &h, &problem), 0);
+	assert_null(problem);
+	assert_memory_equal(&h, &expected, sizeof(h));
+}
+
+static void tables_are_found(void **state)
+{
+	assert_found(img, &callees);
+}
+
+static void tables_are_found_by_the_key_of_the_globals(void **state)
+{
+	assert_found(keyed, &keyed_callees);
+}
+
+static const char *problem_of(const struct callees *c, uint64_t globals)
+{
+	struct hygiene h = {.call = 7};
+	const char *problem;
+
+	assert_int_equal(hygiene__find(img, c, globals, &h, &problem), 0);
+	assert_int_equal(h.call, 7);
+	return problem;
+}
+
+static void other_globals_are_not_taken(void **state)
+{
+	assert_string_equal(problem_of(&callees, globals_of(img) + 8),
+			    "hygiene::walk_chain looks up no expansion of a context");
+	assert_string_equal(problem_of(&callees, 0), "where the session's globals are is unknown");
+}
+
+/* As if functions of one kind had no name, or another function had theirs. */
+static const char *problem_without(enum callee kind, const char *instead)
+{
+	const uint64_t globals = globals_of(img);
+	struct callees other = {.n = callees.n};
+	const char *problem;
+
+	other.functions = calloc(other.n, sizeof(*other.functions));
+	assert_non_null(other.functions);
+	memcpy(other.functions, callees.functions, other.n * sizeof(*other.functions));
+	for (uint32_t i = 0; i < other.n; i++)
+		if (other.functions[i].kind == kind)
+			other.functions[i].kind = CALLEE_NONE;
+		else if (instead && other.functions[i].addr == symbol(img, instead)->addr)
+			other.functions[i].kind = kind;
+	problem = problem_of(&other, globals);
+	free(other.functions);
+	return problem;
+}
+
+static void without_a_function_the_problem_names_it(void **state)
+{
+	assert_string_equal(problem_without(CALLEE_EXPANSION_OF, NULL),
+			    "there is no HygieneData::expn_data");
+	assert_string_equal(problem_without(CALLEE_WALK_CHAIN, NULL),
+			    "there is no hygiene::walk_chain");
+	assert_string_equal(
+		problem_without(CALLEE_EXPANSION_OF, "cold_string"),
+		"HygieneData::expn_data compares no crate with the one that is compiled");
+	assert_string_equal(problem_without(CALLEE_WALK_CHAIN, "cold_string"),
+			    "hygiene::walk_chain looks up no expansion of a context");
+}
+
+/* ---- Templates of texts ---------------------------------------------------------------------- */
+
+/* The first template that `function` formats with; of ExpnKind::descr, of a kind of macro. */
+static bool first_of(struct elf_image *image, const char *function, uint64_t macro,
+		     struct template *out)
+{
+	const struct elf_symbol *sym = symbol(image, function);
+	const struct code_region region = {sym->addr, sym->size};
+	const struct eval_given given[] = {{WIRE_REG_SI, 1, 0, 1}, {WIRE_REG_SI, 1, 1, macro}};
+	const struct eval_function f = {.img = image,
+					.entry = sym->addr,
+					.regions = &region,
+					.n_regions = 1,
+					.given = given,
+					.n_given = 2};
+	_free_ struct eval *e = NULL;
+
+	assert_int_equal(eval__run(&f, &e), 0);
+	for (uint32_t i = 0; i < e->n_calls; i++)
+		if (e->calls[i].target == symbol(image, "format")->addr)
+			return template__of(image, &e->calls[i], out);
+	return false;
+}
+
+static void assert_texts(struct elf_image *image)
+{
+	struct template t;
+
+	assert_true(first_of(image, "kind", 0, &t));
+	assert_true(template__holds(&t, "!"));
+	assert_false(template__holds(&t, "#["));
+	assert_false(t.is_bare);
+	assert_true(first_of(image, "kind", 1, &t));
+	assert_true(template__holds(&t, "#["));
+	assert_false(template__holds(&t, "#[derive("));
+	assert_true(first_of(image, "kind", 2, &t));
+	assert_true(template__holds(&t, "#[derive("));
+	assert_false(template__holds(&t, "#[derive(A"));
+	assert_true(first_of(image, "cold_quoted", 0, &t));
+	assert_true(t.is_bare);
+	assert_false(template__holds(&t, "!"));
+}
+
+static void literals_are_read_from_codes(void **state)
+{
+	assert_texts(img);
+}
+
+static void literals_are_read_from_pieces(void **state)
+{
+	assert_texts(keyed);
+}
+
+static void nothing_is_read_elsewhere(void **state)
+{
+	struct eval_call call = {.second = sum_constant(1ull << 40)};
+	struct template t;
+
+	assert_false(template__of(img, &call, &t));
+	call.second = sum_unknown;
+	assert_false(template__of(img, &call, &t));
+	call.pieces[0] = sum_constant(1ull << 40);
+	call.pieces[1] = sum_constant(2);
+	assert_false(template__of(img, &call, &t));
+	/* No pieces, and more than there may be. */
+	call.pieces[0] = sum_constant(key_of(keyed));
+	call.pieces[1] = sum_constant(0);
+	assert_false(template__of(keyed, &call, &t));
+	call.pieces[1] = sum_constant(9);
+	assert_false(template__of(keyed, &call, &t));
+}
+
+/* ---- Expansions ------------------------------------------------------------------------------ */
+
+static const struct expansion_use use = {.kind = 0x18};
 
 static void the_table_and_the_macros_are_found(void **state)
 {
@@ -125,7 +286,7 @@ static const char *problem_with(const struct hygiene *h, enum callee kind, enum 
 	return problem;
 }
 
-static void without_a_function_the_problem_names_it(void **state)
+static void a_function_that_is_missing_is_named(void **state)
 {
 	assert_string_equal(problem_with(&hygiene, CALLEE_EXPANSION, CALLEE_NONE),
 			    "there is no LocalExpnId::expn_data");
@@ -148,14 +309,65 @@ static void another_table_is_not_taken(void **state)
 			    "LocalExpnId::expn_data copies no entry of the table");
 }
 
+/* ---- Callees by name ------------------------------------------------------------------------- */
+
+static void functions_are_known_by_their_names(void **state)
+{
+	static const struct {
+		const char *name;
+		enum callee kind;
+	} functions[] = {
+		{"intern", CALLEE_INTERN},
+		{"other_intern", CALLEE_NONE},
+		{"print_symbol", CALLEE_PRINT_SYMBOL},
+		{"print_number", CALLEE_PRINT_NUMBER},
+		{"record_span", CALLEE_RECORD_SPAN},
+		{"expansion_text", CALLEE_EXPANSION_TEXT},
+		{"expansion", CALLEE_EXPANSION},
+		{"kind", CALLEE_EXPANSION_KIND},
+		{"expansion_of", CALLEE_EXPANSION_OF},
+		{"local_expansion", CALLEE_LOCAL_EXPANSION},
+		{"walk", CALLEE_WALK_CHAIN},
+		{"number_text", CALLEE_PRINT_NUMBER},
+		{"display_number", CALLEE_DISPLAY_NUMBER},
+		{"globals", CALLEE_NONE},
+		{"format", CALLEE_FORMAT},
+		{"debug_c_string", CALLEE_DEBUG_C_STRING},
+		{"debug_other", CALLEE_NONE},
+		{"cold_string", CALLEE_COLD_WITH_ARGUMENT},
+		{"cold_unit", CALLEE_COLD_WITH_ARGUMENT},
+		{"cold_plain", CALLEE_NONE},
+		{"outside", CALLEE_NONE},
+	};
+
+	for (size_t i = 0; i < N_OF(functions); i++)
+		assert_int_equal(callees__at(&callees, symbol(img, functions[i].name)->addr),
+				 functions[i].kind);
+}
+
+static void nothing_is_known_elsewhere(void **state)
+{
+	assert_int_equal(callees__at(&callees, symbol(img, "intern")->addr + 1), CALLEE_NONE);
+	assert_int_equal(callees__at(&callees, 0), CALLEE_NONE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_table_and_the_macros_are_found),
+		cmocka_unit_test(tables_are_found),
+		cmocka_unit_test(tables_are_found_by_the_key_of_the_globals),
+		cmocka_unit_test(other_globals_are_not_taken),
 		cmocka_unit_test(without_a_function_the_problem_names_it),
+		cmocka_unit_test(literals_are_read_from_codes),
+		cmocka_unit_test(literals_are_read_from_pieces),
+		cmocka_unit_test(nothing_is_read_elsewhere),
+		cmocka_unit_test(the_table_and_the_macros_are_found),
+		cmocka_unit_test(a_function_that_is_missing_is_named),
 		cmocka_unit_test(another_table_is_not_taken),
 		cmocka_unit_test(the_globals_may_be_found_by_their_key),
 		cmocka_unit_test(the_calls_of_macros_are_found),
+		cmocka_unit_test(functions_are_known_by_their_names),
+		cmocka_unit_test(nothing_is_known_elsewhere),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
