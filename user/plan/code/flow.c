@@ -381,14 +381,12 @@ static bool passes_on(const struct flow_state *s, const struct code_insn *insn)
 	       s->regs[insn->reg].kind != FLOW_ENTRY;
 }
 
-static void apply(const void *arg, void *state, const struct code_insn *insn)
+void flow_state__apply(struct flow_state *s, const struct code_insn *insn)
 {
-	struct flow_state *s = state;
 	struct flow_value v = value_of(s, insn);
 	bool stores = insn->stores && insn->shape != CODE_LOAD64;
 	int64_t at;
 
-	(void)arg;
 	if (stores && stack_address(s, insn, &at)) {
 		forget_slots(s, at, insn->stores);
 		s->spoiled = s->spoiled || at + insn->stores > ARGUMENTS;
@@ -444,6 +442,19 @@ static bool join(const void *arg, void *a, const void *b)
 	return changed;
 }
 
+void flow_state__enter(struct flow_state *s)
+{
+	*s = (struct flow_state){.reached = true, .has_sp = true};
+	for (uint8_t r = 0; r < CODE_REG_SP; r++)
+		s->regs[r] = (struct flow_value){FLOW_ENTRY, r};
+}
+
+static void apply(const void *arg, void *state, const struct code_insn *insn)
+{
+	(void)arg;
+	flow_state__apply(state, insn);
+}
+
 /* A jump at which sp has its value of the entry is a tail call, not a switch. */
 static bool is_left(const void *state)
 {
@@ -471,14 +482,13 @@ static const struct fixpoint_domain contents = {
 int flow__new(const struct walk *w, uint64_t entry, bool (*asks)(const void *, size_t),
 	      const void *arg, struct fixpoint **out)
 {
-	struct flow_state start = {.reached = true, .has_sp = true};
+	struct flow_state start;
 	struct fixpoint *f;
 	int err = fixpoint__new(w, entry, &contents, NULL, asks, arg, &f);
 
 	if (err)
 		return err;
-	for (uint8_t r = 0; r < CODE_REG_SP; r++)
-		start.regs[r] = (struct flow_value){FLOW_ENTRY, r};
+	flow_state__enter(&start);
 	fixpoint__reach(f, code__index(w->code, entry), &start);
 	fixpoint__run(f);
 	*out = f;

@@ -119,6 +119,10 @@ int flow__new(const struct walk *w, uint64_t entry, bool (*asks)(const void *arg
  */
 void flow__at(const struct fixpoint *f, size_t i, struct flow_state *out);
 
+/* The state at the entry, and what one instruction does to a state. */
+void flow_state__enter(struct flow_state *s);
+void flow_state__apply(struct flow_state *s, const struct code_insn *insn);
+
 /* The slot at `at`, or NULL unless it was written on every path. */
 const struct flow_slot *flow_state__slot(const struct flow_state *s, int64_t at);
 

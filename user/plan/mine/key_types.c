@@ -64,12 +64,6 @@ struct witnesses {
 	uint32_t n, capacity;
 };
 
-struct calls {
-	const struct witnesses *of;
-	uint64_t *addrs;
-	uint32_t n, capacity;
-};
-
 struct body_names_search {
 	struct elf_image *img;
 	struct code_decoder *decoder;
@@ -113,13 +107,6 @@ static int find_exported(const struct known_symbols *known, struct witnesses *ou
 	return err;
 }
 
-static int body_names_note_call(void *arg, uint64_t addr, uint64_t to)
-{
-	struct calls *c = arg;
-
-	return witness_at(c->of, to) ? array__add(&c->addrs, &c->n, &c->capacity, &addr) : 0;
-}
-
 static int look_at_caller(struct body_names_search *s, const struct owner *f,
 			  const struct witnesses *of, struct witnesses *callers)
 {
@@ -148,14 +135,13 @@ static int find_callers(struct body_names_search *s, const struct witnesses *of,
 			struct witnesses *callers)
 {
 	_owners_ struct owners owners = {0};
-	struct calls calls = {.of = of};
-	struct code_range range = {of->items[0].addr, of->items[of->n - 1].addr};
-	int err = code_scan__calls(s->img, range, body_names_note_call, &calls)
-			  ?: owners__find(s->img, calls.addrs, calls.n, &owners);
+	struct calls calls;
+	int err = calls__find(s->img, of->items, of->n, sizeof(*of->items), &calls)
+			  ?: calls__owners(s->img, &calls, &owners);
 
 	for (size_t i = 0; i < owners.n && !err; i++)
 		err = look_at_caller(s, &owners.items[i], of, callers);
-	free(calls.addrs);
+	free(calls.items);
 	return err;
 }
 
@@ -259,8 +245,7 @@ struct search {
 	struct elf_image *img;
 	struct code_decoder *decoder;
 	struct typed_functions droppers, tables;
-	uint64_t *calls;
-	uint32_t n_calls, cap_calls;
+	struct calls calls;
 	struct code code, called;
 };
 
@@ -268,7 +253,7 @@ static void search__destroy(struct search *s)
 {
 	free(s->droppers.items);
 	free(s->tables.items);
-	free(s->calls);
+	free(s->calls.items);
 	code__free(&s->code);
 	code__free(&s->called);
 }
@@ -313,14 +298,6 @@ static const struct typed *typed_at(const struct typed_functions *f, uint64_t ad
 	uint32_t i = (uint32_t)bisect(f->n, k, f->items[k].addr < addr);
 
 	return i < f->n && f->items[i].addr == addr ? &f->items[i] : NULL;
-}
-
-static int note_call(void *arg, uint64_t addr, uint64_t to)
-{
-	struct search *s = arg;
-
-	return typed_at(&s->droppers, to) ? array__add(&s->calls, &s->n_calls, &s->cap_calls, &addr)
-					  : 0;
 }
 
 /* The one of `f` that the code calls; NULL and *several: it calls more than one. */
@@ -397,9 +374,8 @@ static int look_at_bodies(struct search *s, const struct plan *plan, struct job_
 {
 	const struct typed_functions *f = &s->droppers;
 	_owners_ struct owners owners = {0};
-	struct code_range range = {f->items[0].addr, f->items[f->n - 1].addr};
-	int err = code_scan__calls(s->img, range, note_call, s)
-			  ?: owners__find(s->img, s->calls, s->n_calls, &owners);
+	int err = calls__find(s->img, f->items, f->n, sizeof(*f->items), &s->calls)
+			  ?: calls__owners(s->img, &s->calls, &owners);
 
 	for (size_t i = 0; i < owners.n && !err; i++) {
 		uint32_t body = plan__body_at(plan, owners.items[i].entry);

@@ -37,7 +37,7 @@ struct relay {
 };
 
 /* A call in a body, of a function that may load. */
-struct call {
+struct body_call {
 	uint64_t target; /* or 0: through a register or memory */
 	uint64_t ret;
 	uint32_t body;
@@ -57,13 +57,12 @@ struct finder {
 	uint32_t n_asked, asked_capacity;
 	struct relay *relays;
 	uint32_t n_relays, relays_capacity;
-	struct call *calls;
+	struct body_call *calls;
 	uint32_t n_calls, calls_capacity;
 	uint64_t *shared; /* entries that `asked` has without a body, sorted */
 	uint32_t n_shared, shared_capacity;
-	uint64_t *callers; /* possible calls of these functions, found by their bytes */
-	uint32_t n_callers, callers_capacity;
-	bool *bodies; /* by body of the plan: it may request a load of these */
+	struct calls callers; /* of these functions */
+	bool *bodies;	      /* by body of the plan: it may request a load of these */
 	uint32_t steps_capacity;
 };
 
@@ -110,22 +109,6 @@ static int body_named(const struct plan *plan, const char *symbol, uint32_t *bod
 	query = load_callers_named(plan, path);
 	*body = query == PLAN_NONE ? PLAN_NONE : plan->queries[query].body_incr;
 	return 0;
-}
-
-static bool holds(const struct owner *o, uint64_t addr)
-{
-	for (size_t i = 0; i < o->n_regions; i++)
-		if (addr - o->regions[i].addr < o->regions[i].size)
-			return true;
-	return false;
-}
-
-static const struct owner *owner_of(const struct owners *owners, uint64_t addr)
-{
-	for (size_t i = 0; i < owners->n; i++)
-		if (holds(&owners->items[i], addr))
-			return &owners->items[i];
-	return NULL;
 }
 
 /* ---- One function, and the known values at its calls ---- */
@@ -244,7 +227,7 @@ static int find_asked(struct finder *f)
 		if (site->role != WIRE_ROLE_GUARD || site->body != PLAN_NONE ||
 		    plan->guards[site->guard].kind != WIRE_KIND_LOAD)
 			continue;
-		o = owner_of(f->owners, site->addr);
+		o = owners__at(f->owners, site->addr);
 		if (!o)
 			continue;
 		a.entry = o->entry;
@@ -259,27 +242,15 @@ static int find_asked(struct finder *f)
 	return 0;
 }
 
-static int note_caller(void *arg, uint64_t addr, uint64_t to)
-{
-	struct finder *f = arg;
-
-	if (!bsearch(&to, f->shared, f->n_shared, sizeof(*f->shared), array__by_u64))
-		return 0;
-	return array__add(&f->callers, &f->n_callers, &f->callers_capacity, &addr);
-}
-
 static int find_callers(struct finder *f)
 {
 	for (uint32_t i = 0; i < f->n_asked; i++)
 		if (f->asked[i].body == PLAN_NONE &&
 		    array__add(&f->shared, &f->n_shared, &f->shared_capacity, &f->asked[i].entry))
 			return -ENOMEM;
-	if (!f->n_shared)
-		return 0;
-	qsort(f->shared, f->n_shared, sizeof(*f->shared), array__by_u64);
-	return code_scan__calls(f->img,
-				(struct code_range){f->shared[0], f->shared[f->n_shared - 1]},
-				note_caller, f);
+	if (f->n_shared)
+		qsort(f->shared, f->n_shared, sizeof(*f->shared), array__by_u64);
+	return calls__find(f->img, f->shared, f->n_shared, sizeof(*f->shared), &f->callers);
 }
 
 static int add_relay(struct finder *f, const struct owner *o, uint64_t addr, uint32_t body)
@@ -303,10 +274,10 @@ static int add_relay(struct finder *f, const struct owner *o, uint64_t addr, uin
 static int find_relays(struct finder *f)
 {
 	_owners_ struct owners owners = {NULL, 0};
-	int err = f->n_callers ? owners__find(f->img, f->callers, f->n_callers, &owners) : 0;
+	int err = f->callers.n ? calls__owners(f->img, &f->callers, &owners) : 0;
 
-	for (uint32_t i = 0; i < f->n_callers && !err; i++) {
-		const struct owner *o = owner_of(&owners, f->callers[i]);
+	for (uint32_t i = 0; i < f->callers.n && !err; i++) {
+		const struct owner *o = owners__at(&owners, f->callers.items[i].addr);
 		uint32_t body = o ? plan__body_at(f->plan, o->entry) : PLAN_NONE;
 
 		if (body != PLAN_NONE) {
@@ -317,7 +288,7 @@ static int find_relays(struct finder *f)
 		if (err || body == PLAN_NONE)
 			continue;
 		f->bodies[body] = true;
-		err = add_relay(f, o, f->callers[i], body);
+		err = add_relay(f, o, f->callers.items[i].addr, body);
 	}
 	return err;
 }
@@ -329,7 +300,7 @@ static bool outlives_calls(int reg)
 }
 
 /* The location of `v` while instruction `i`, a call, runs. */
-static bool locate(const struct scene *s, struct flow_value v, size_t i, struct call *out)
+static bool locate(const struct scene *s, struct flow_value v, size_t i, struct body_call *out)
 {
 	struct flow_state at;
 
@@ -355,7 +326,7 @@ static bool locate(const struct scene *s, struct flow_value v, size_t i, struct 
 static int add_call(struct finder *f, const struct scene *s, uint32_t body, size_t i)
 {
 	const struct code_insn *insn = &f->code.insns[i];
-	struct call c = {.ret = insn->addr + insn->size, .body = body};
+	struct body_call c = {.ret = insn->addr + insn->size, .body = body};
 
 	if (!s->walk.live[i] || !may_load(f, insn))
 		return 0;
@@ -375,7 +346,7 @@ static int find_calls(struct finder *f)
 {
 	for (uint32_t b = 0; b < f->plan->n_bodies; b++) {
 		const struct owner *o =
-			f->bodies[b] ? owner_of(f->owners, f->plan->bodies[b].addr) : NULL;
+			f->bodies[b] ? owners__at(f->owners, f->plan->bodies[b].addr) : NULL;
 		struct scene s = {.mined = &f->mined[b]};
 		int err;
 
@@ -418,7 +389,7 @@ static int add_step(struct finder *f, struct plan_step step)
  * called since, the site's own first. If the value is no longer in its register, one of them has
  * pushed it.
  */
-static int add_vtable(struct finder *f, uint32_t guard, const struct call *c,
+static int add_vtable(struct finder *f, uint32_t guard, const struct body_call *c,
 		      const struct frame *const *frames, int n)
 {
 	struct plan_step step = {
@@ -450,7 +421,7 @@ static int add_vtable(struct finder *f, uint32_t guard, const struct call *c,
 	return add_step(f, step);
 }
 
-static bool leads_to(const struct call *c, uint64_t entry, uint32_t body)
+static bool leads_to(const struct body_call *c, uint64_t entry, uint32_t body)
 {
 	return c->target ? c->target == entry : c->body == body;
 }
@@ -548,28 +519,20 @@ int load_callers_find(struct elf_image *img, struct code_decoder *decoder, struc
 	free(f.relays);
 	free(f.calls);
 	free(f.shared);
-	free(f.callers);
+	free(f.callers.items);
 	free(f.bodies);
 	return err;
 }
 
 /* ---- Hashing --------------------------------------------------------------------------------- */
 
-struct hash_callers_call {
-	uint64_t addr;
-	uint64_t to;
-};
-
-/* The calls of some functions, found by their bytes. */
-struct calls {
-	const uint64_t *targets;
-	uint32_t n_targets;
-	struct hash_callers_call *items;
-	uint32_t n, capacity;
+/* The calls of some functions, and who makes them. */
+struct called {
+	struct calls calls;
 	struct owners callers;
 };
 
-struct hash_callers_finder {
+struct hash_finder {
 	struct elf_image *img;
 	const struct plan *plan;
 	const struct mined_body *mined;
@@ -578,20 +541,8 @@ struct hash_callers_finder {
 	uint32_t n_hashers, hashers_capacity;
 	uint64_t *between; /* functions that call these, and that bodies call to run providers */
 	uint32_t n_between, between_capacity;
-	struct calls of_hashers, of_between;
+	struct called of_hashers, of_between;
 };
-
-static const struct owner *hash_callers_owner_of(const struct owners *owners, uint64_t addr)
-{
-	for (size_t i = 0; i < owners->n; i++) {
-		const struct owner *o = &owners->items[i];
-
-		for (size_t k = 0; k < o->n_regions; k++)
-			if (addr - o->regions[k].addr < o->regions[k].size)
-				return o;
-	}
-	return NULL;
-}
 
 static bool hashes(const struct plan *plan, const struct plan_site *site)
 {
@@ -599,15 +550,14 @@ static bool hashes(const struct plan *plan, const struct plan_site *site)
 }
 
 /* The function that holds a site; 0 if that is a body. */
-static uint64_t hasher_of(const struct hash_callers_finder *f, const struct plan_site *site)
+static uint64_t hasher_of(const struct hash_finder *f, const struct plan_site *site)
 {
-	const struct owner *o =
-		site->body == PLAN_NONE ? hash_callers_owner_of(f->owners, site->addr) : NULL;
+	const struct owner *o = site->body == PLAN_NONE ? owners__at(f->owners, site->addr) : NULL;
 
 	return o ? o->entry : 0;
 }
 
-static int find_hashers(struct hash_callers_finder *f)
+static int find_hashers(struct hash_finder *f)
 {
 	int err = 0;
 
@@ -621,61 +571,38 @@ static int find_hashers(struct hash_callers_finder *f)
 	return err;
 }
 
-static int note_call(void *arg, uint64_t addr, uint64_t to)
+/* Sorts the functions. */
+static int find_called(struct elf_image *img, uint64_t *targets, uint32_t n, struct called *c)
 {
-	struct calls *c = arg;
-	struct hash_callers_call hash_callers_call = {addr, to};
-
-	return array__has_u64(c->targets, c->n_targets, to)
-		       ? array__add(&c->items, &c->n, &c->capacity, &hash_callers_call)
-		       : 0;
+	if (n)
+		qsort(targets, n, sizeof(*targets), array__by_u64);
+	return calls__find(img, targets, n, sizeof(*targets), &c->calls)
+		       ?: calls__owners(img, &c->calls, &c->callers);
 }
 
-static int hash_callers_find_calls(struct elf_image *img, const uint64_t *targets, uint32_t n,
-				   struct calls *c)
+static void called__destroy(struct called *c)
 {
-	struct code_range range = {UINT64_MAX, 0};
-	_free_ uint64_t *addrs = NULL;
-	int err;
-
-	c->targets = targets;
-	c->n_targets = n;
-	for (uint32_t i = 0; i < n; i++) {
-		range.first = targets[i] < range.first ? targets[i] : range.first;
-		range.last = targets[i] > range.last ? targets[i] : range.last;
-	}
-	err = n ? code_scan__calls(img, range, note_call, c) : 0;
-	addrs = calloc(c->n + 1UL, sizeof(*addrs));
-	if (err || !addrs)
-		return err ?: -ENOMEM;
-	for (uint32_t i = 0; i < c->n; i++)
-		addrs[i] = c->items[i].addr;
-	return owners__find(img, addrs, c->n, &c->callers);
-}
-
-static void calls__destroy(struct calls *c)
-{
-	free(c->items);
+	free(c->calls.items);
 	owners__destroy(&c->callers);
 }
 
-static bool is_body(const struct hash_callers_finder *f, uint64_t entry)
+static bool is_body(const struct hash_finder *f, uint64_t entry)
 {
 	return plan__body_at(f->plan, entry) != PLAN_NONE;
 }
 
 /* True if all callers of `to` are as `is` says, and there is one. */
-static bool only_called_by(const struct hash_callers_finder *f, const struct calls *c, uint64_t to,
-			   bool (*is)(const struct hash_callers_finder *f, uint64_t entry))
+static bool only_called_by(const struct hash_finder *f, const struct called *c, uint64_t to,
+			   bool (*is)(const struct hash_finder *f, uint64_t entry))
 {
 	bool called = false;
 
-	for (uint32_t i = 0; i < c->n; i++) {
+	for (uint32_t i = 0; i < c->calls.n; i++) {
 		const struct owner *o;
 
-		if (c->items[i].to != to)
+		if (c->calls.items[i].to != to)
 			continue;
-		o = hash_callers_owner_of(&c->callers, c->items[i].addr);
+		o = owners__at(&c->callers, c->calls.items[i].addr);
 		if (!o || !is(f, o->entry))
 			return false;
 		called = true;
@@ -684,7 +611,7 @@ static bool only_called_by(const struct hash_callers_finder *f, const struct cal
 }
 
 /* A body calls it to run its provider. */
-static bool provides(const struct hash_callers_finder *f, uint64_t entry)
+static bool provides(const struct hash_finder *f, uint64_t entry)
 {
 	for (uint32_t b = 0; b < f->plan->n_bodies; b++)
 		for (size_t i = 0; i < f->mined[b].n_calls; i++)
@@ -693,7 +620,7 @@ static bool provides(const struct hash_callers_finder *f, uint64_t entry)
 	return false;
 }
 
-static int find_between(struct hash_callers_finder *f)
+static int find_between(struct hash_finder *f)
 {
 	const struct owners *callers = &f->of_hashers.callers;
 	int err = 0;
@@ -702,16 +629,16 @@ static int find_between(struct hash_callers_finder *f)
 		if (!is_body(f, callers->items[i].entry) && provides(f, callers->items[i].entry))
 			err = array__add(&f->between, &f->n_between, &f->between_capacity,
 					 &callers->items[i].entry);
-	return err ?: hash_callers_find_calls(f->img, f->between, f->n_between, &f->of_between);
+	return err ?: find_called(f->img, f->between, f->n_between, &f->of_between);
 }
 
-static bool is_of_bodies(const struct hash_callers_finder *f, uint64_t entry)
+static bool is_of_bodies(const struct hash_finder *f, uint64_t entry)
 {
 	return is_body(f, entry) || only_called_by(f, &f->of_between, entry, is_body);
 }
 
-static int hash_callers_settle(const struct hash_callers_finder *f, const struct plan_site *site,
-			       struct plan_guard *g)
+static int settle_hashing(const struct hash_finder *f, const struct plan_site *site,
+			  struct plan_guard *g)
 {
 	uint64_t hasher = hasher_of(f, site);
 
@@ -726,17 +653,17 @@ static int hash_callers_settle(const struct hash_callers_finder *f, const struct
 int hash_callers_find(struct elf_image *img, struct plan *plan, const struct mined_body *mined,
 		      const struct owners *owners)
 {
-	struct hash_callers_finder f = {.img = img, .plan = plan, .mined = mined, .owners = owners};
+	struct hash_finder f = {.img = img, .plan = plan, .mined = mined, .owners = owners};
 	int err = find_hashers(&f)
-			  ?: hash_callers_find_calls(img, f.hashers, f.n_hashers, &f.of_hashers)
+			  ?: find_called(img, f.hashers, f.n_hashers, &f.of_hashers)
 			  ?: find_between(&f);
 
 	for (uint32_t i = 0; i < plan->n_sites && !err; i++)
 		if (hashes(plan, &plan->sites[i]))
-			err = hash_callers_settle(&f, &plan->sites[i],
-						  &plan->guards[plan->sites[i].guard]);
-	calls__destroy(&f.of_hashers);
-	calls__destroy(&f.of_between);
+			err = settle_hashing(&f, &plan->sites[i],
+					     &plan->guards[plan->sites[i].guard]);
+	called__destroy(&f.of_hashers);
+	called__destroy(&f.of_between);
 	free(f.hashers);
 	free(f.between);
 	return err;

@@ -227,38 +227,73 @@ void owners__destroy(struct owners *o)
 
 /* ---- Functions that call another ------------------------------------------------------------- */
 
+const struct owner *owners__at(const struct owners *owners, uint64_t addr)
+{
+	for (size_t i = 0; i < owners->n; i++) {
+		const struct owner *o = &owners->items[i];
+
+		for (size_t k = 0; k < o->n_regions; k++)
+			if (addr - o->regions[k].addr < o->regions[k].size)
+				return o;
+	}
+	return NULL;
+}
+
 struct search {
-	const uint64_t *targets;
-	size_t n_targets;
-	uint64_t *calls;
-	uint32_t n_calls, capacity;
+	const void *targets;
+	size_t n, size;
+	struct calls *out;
 };
 
 static int note_call(void *arg, uint64_t addr, uint64_t to)
 {
-	struct search *s = arg;
+	const struct search *s = arg;
+	const struct call call = {addr, to};
 
-	return array__has_u64(s->targets, s->n_targets, to)
-		       ? array__add(&s->calls, &s->n_calls, &s->capacity, &addr)
+	return bsearch(&to, s->targets, s->n, s->size, array__by_u64)
+		       ? array__add(&s->out->items, &s->out->n, &s->out->capacity, &call)
 		       : 0;
+}
+
+int calls__find(struct elf_image *img, const void *targets, size_t n, size_t size,
+		struct calls *out)
+{
+	struct search s = {targets, n, size, out};
+	struct code_range range;
+
+	*out = (struct calls){.n = 0};
+	if (!n)
+		return 0;
+	memcpy(&range.first, targets, sizeof(range.first));
+	memcpy(&range.last, (const char *)targets + (n - 1) * size, sizeof(range.last));
+	return code_scan__calls(img, range, note_call, &s);
+}
+
+int calls__owners(struct elf_image *img, const struct calls *c, struct owners *out)
+{
+	_free_ uint64_t *addrs = calloc(c->n + 1UL, sizeof(*addrs));
+
+	if (!addrs)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < c->n; i++)
+		addrs[i] = c->items[i].addr;
+	return owners__find(img, addrs, c->n, out);
 }
 
 int callers__find(struct elf_image *img, const uint64_t *targets, size_t n, struct owners *out)
 {
-	struct search s = {.targets = targets, .n_targets = n};
-	struct code_range range = {UINT64_MAX, 0};
+	_free_ uint64_t *sorted = calloc(n + 1, sizeof(*sorted));
+	struct calls calls = {.n = 0};
 	int err;
 
 	*out = (struct owners){NULL, 0};
-	if (!n)
-		return 0;
-	for (size_t i = 0; i < n; i++) {
-		range.first = targets[i] < range.first ? targets[i] : range.first;
-		range.last = targets[i] > range.last ? targets[i] : range.last;
-	}
-	err = code_scan__calls(img, range, note_call, &s)
-		      ?: owners__find(img, s.calls, s.n_calls, out);
-	free(s.calls);
+	if (!n || !sorted)
+		return sorted ? 0 : -ENOMEM;
+	memcpy(sorted, targets, n * sizeof(*sorted));
+	qsort(sorted, n, sizeof(*sorted), array__by_u64);
+	err = calls__find(img, sorted, n, sizeof(*sorted), &calls)
+		      ?: calls__owners(img, &calls, out);
+	free(calls.items);
 	return err;
 }
 

@@ -31,9 +31,31 @@ struct owners {
  */
 int owners__find(struct elf_image *img, const uint64_t *addrs, size_t n, struct owners *out);
 void owners__destroy(struct owners *o);
+
+/* The one that holds an address, or NULL. */
+const struct owner *owners__at(const struct owners *o, uint64_t addr);
 #define _owners_ __cleanup(owners__destroy)
 
 /* ---- Functions that call another ------------------------------------------------------------- */
+
+/* Calls and jumps, by address; the caller's to free. */
+struct calls {
+	struct call {
+		uint64_t addr, to;
+	} * items;
+	uint32_t n, capacity;
+};
+
+/*
+ * The calls of any of `targets`, which are `n` structs of `size` bytes that begin with an address,
+ * and sorted by that. They are found by their bytes, so one may be too many. 0, -ENOMEM, or an
+ * error of elf_image__symbols().
+ */
+int calls__find(struct elf_image *img, const void *targets, size_t n, size_t size,
+		struct calls *out);
+
+/* The functions that hold the calls, as owners__find(). */
+int calls__owners(struct elf_image *img, const struct calls *c, struct owners *out);
 
 /*
  * The functions that call any of these, or jump there, as owners__find(): found by their bytes, so
