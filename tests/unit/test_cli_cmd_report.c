@@ -206,11 +206,11 @@ static void rows_can_be_items(void **state)
 	assert_contains(report(&options), "5 ns    50.0           0  typeck 5 ns  (no item)\n");
 	options.json = true;
 	assert_contains(report(&options),
-			",\"items\":[\n{\"name\":\"regex_syntax::ast::Parser\",\"executions\":1,"
-			"\"charged\":0,");
+			",\"items\":[\n{\"name\":\"regex_syntax::ast::Parser\",\"self_ns\":5,"
+			"\"executions\":1,\"charged\":0,");
 	assert_contains(o.text[0],
-			"\n{\"name\":null,\"executions\":0,\"charged\":1,\"instances\":null,"
-			"\"self_ns\":5,\"queries\":[{\"name\":\"typeck\",\"self_ns\":5}]}],");
+			"\n{\"name\":null,\"self_ns\":5,\"executions\":0,\"charged\":1,"
+			"\"instances\":null,\"queries\":[{\"name\":\"typeck\",\"self_ns\":5}]}],");
 	assert_string_equal(o.text[1], "");
 }
 

@@ -4,6 +4,7 @@
 
 #include "test.h"
 #include "../fixtures/output.h"
+#include "../fixtures/parsed_json.h"
 #include "../fixtures/sample_build.h"
 #include "../fixtures/sampled_build.h"
 #include "../fixtures/path_build.h"
@@ -16,7 +17,7 @@ static void a_build_is_as_agreed(void **state)
 	struct build_view v = sample_build__make(&s);
 	_free_ char *text = NULL;
 
-	text = printed_build(build_json, &v);
+	text = printed_columns(build_columns, &v);
 	assert_golden("view/build.json", text);
 }
 
@@ -28,13 +29,12 @@ static void it_is_json(void **state)
 	_free_ char *text = NULL;
 
 	v.top = 1;
-	text = printed_build(build_json, &v);
-	object = json_tokener_parse(text);
-	assert_non_null(object);
+	text = printed_columns(build_columns, &v);
+	object = parsed_json(text);
 	/* --top does not limit the crates. */
-	crates = json_object_object_get(object, "crates");
+	crates = json_object_object_get(member(object, "build"), "crates");
 	assert_int_equal(json_object_array_length(crates), 4);
-	pairs = json_object_object_get(object, "pairs");
+	pairs = json_object_object_get(member(object, "build"), "pairs");
 	assert_int_equal(json_object_array_length(pairs), 1);
 	json_object_put(object);
 }
@@ -47,10 +47,9 @@ static void items_are_there_if_known(void **state)
 	_free_ char *text = NULL;
 
 	sample_build__items(&s, &v);
-	text = printed_build(build_json, &v);
-	object = json_tokener_parse(text);
-	assert_non_null(object);
-	items = json_object_object_get(object, "items");
+	text = printed_columns(build_columns, &v);
+	object = parsed_json(text);
+	items = json_object_object_get(member(object, "build"), "items");
 	assert_int_equal(json_object_array_length(items), SB_ITEMS);
 	first = json_object_array_get_idx(items, 1);
 	assert_string_equal(
@@ -66,11 +65,11 @@ static void waits_of_a_late_compiler_are_lower_limits(void **state)
 {
 	_sample_build_ struct sample_build s = {};
 	struct build_view v = sample_build__make(&s);
-	_free_ char *whole = printed_build(build_json, &v), *text = NULL;
+	_free_ char *whole = printed_columns(build_columns, &v), *text = NULL;
 
 	assert_null(strstr(whole, "\"waits_at_least\":true"));
 	((struct build_totals *)build__totals(v.build))->late = 1;
-	text = printed_build(build_json, &v);
+	text = printed_columns(build_columns, &v);
 	assert_contains(text, "\"waits_at_least\":true,\"blocked_ns\"");
 }
 
@@ -222,7 +221,7 @@ static void items_have_the_time_of_llvm(void **state)
 	assert_contains(markdown, " | % | LLVM | most in |\n|---|---:|---:|---:|---|\n");
 	assert_contains(markdown, " | 500 ms | `");
 	assert_contains(markdown, " | - | `");
-	json = printed_build(build_json, &v);
+	json = printed_columns(build_columns, &v);
 	assert_contains(json, "\"llvm_ns\":500000000,\"llvm_error_ns\":22360680");
 }
 
@@ -246,7 +245,7 @@ static void an_item_may_have_only_the_time_of_llvm(void **state)
 		text, "most in\nlayout_of                            -    0.0  500 ms     LLVM\n");
 	markdown = printed_build(build_markdown, &v);
 	assert_contains(markdown, "| `layout_of` | - | 0.0 | 500 ms | `LLVM` 500 ms |\n");
-	json = printed_build(build_json, &v);
+	json = printed_columns(build_columns, &v);
 	assert_contains(json,
 			"\"self_cpu_ns\":0,\"llvm_ns\":500000000,\"llvm_error_ns\":22360680},");
 }
@@ -342,7 +341,7 @@ static void a_part_has_the_path_of_the_whole(void **state)
 	assert_contains(text, "\n> a                             front end   300 ms   300 ms\n"
 			      "b                               front end   200 ms   200 ms\n");
 	assert_contains(text, "  >: chosen, 300 ms of the 600 ms; the rest is the whole build's\n");
-	json = printed_build(build_json, &v);
+	json = printed_columns(build_columns, &v);
 	assert_contains(json, "{\"wall_ns\":600000000,");
 	assert_contains(json, "\"name\":\"b\",\"pid\":101,\"part\":\"front_end\"");
 	assert_contains(json, "\"chosen\":true}");
@@ -621,16 +620,9 @@ static void what_is_not_told_is_not_printed(void **state)
 
 static void json_has_the_share(void **state)
 {
-	struct json j = {};
-	_free_ char *text = NULL;
-	size_t size;
+	_free_ char *text = printed_columns(cost_columns, &known);
 
-	j.out = open_memstream(&text, &size);
-	assert_non_null(j.out);
-	cost_json(&j, &known);
-	assert_int_equal(fclose(j.out), 0);
-	assert_int_equal(j.err, 0);
-	assert_non_null(strstr(text, "\"share_of_cpu\":0.25,"));
+	assert_non_null(strstr(text, "\"share_of_cpu\":0.2500,"));
 	assert_non_null(strstr(text, "\"set_up_ns\":40000000,"));
 	assert_non_null(strstr(text, "\"breakpoints_ns\":70000000,"));
 }

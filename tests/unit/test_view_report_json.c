@@ -111,7 +111,7 @@ static void extras_are_members_where_there_are_any(void **state)
 	json_object_put(parsed_json(text));
 	assert_contains(text, "\"max_ns\":1002000,\"hits\":12}");
 	assert_contains(text, "\"max_ns\":1500}");
-	assert_contains(text, "],\"tallies\":[{\"pid\":4711,\"kind\":\"ArtifactSize\","
+	assert_contains(text, "],\"tallies\":[\n{\"pid\":4711,\"kind\":\"ArtifactSize\","
 			      "\"name\":\"layout_of\",\"events\":2,\"sum\":5000}]}\n");
 }
 

@@ -125,18 +125,6 @@ static void a_trace_without_arguments_says_why(void **state)
 	assert_non_null(strstr(got, "  (unknown)\n  (unknown): recorded with --no-keys, "));
 }
 
-static int print_json(FILE *out, const void *arg)
-{
-	struct json j = {.out = out};
-
-	json__begin(&j);
-	json__text(&j, "schema", "x");
-	json__put_open(&j);
-	subjects_json(&j, arg);
-	json__print(&j, "}\n");
-	return j.err;
-}
-
 static void json_has_all_rows(void **state)
 {
 	struct report_options opt = {.top = 1};
@@ -145,16 +133,16 @@ static void json_has_all_rows(void **state)
 	_free_ char *got = NULL, *of_units = NULL;
 
 	opt.subjects = macros;
-	got = output_of(print_json, &opt);
+	got = printed_columns(subjects_columns, SUBJECTS_MACROS, &opt);
 	assert_non_null(strstr(got, "\"macros\""));
 	assert_non_null(strstr(
 		got,
 		"\"name\":\"#[derive(Slow)]\",\"total_ns\":40000000,"
-		"\"cpu_ns\":40000000,\"max_ns\":30000000,\"expansions\":2,\"crate_count\":1,"));
+		"\"cpu_ns\":40000000,\"expansions\":2,\"max_ns\":30000000,\"crate_count\":1,"));
 	assert_non_null(strstr(got, "\"crates\":[{\"name\":\"app\",\"total_ns\":40000000}]"));
 	assert_non_null(strstr(got, "quick!"));
 	opt.subjects = units;
-	of_units = output_of(print_json, &opt);
+	of_units = printed_columns(subjects_columns, SUBJECTS_UNITS, &opt);
 	assert_non_null(strstr(of_units, "\"name\":\"app-cgu.0\",\"crate\":\"app\",\"pid\":42,"
 					 "\"tid\":7,\"thread\":null,\"total_ns\":80000000,"
 					 "\"cpu_ns\":80000000,"

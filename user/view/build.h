@@ -33,7 +33,8 @@ int build_text(FILE *out, const struct build_view *v);
 /* Print the same for a CI summary, which has more space. */
 int build_markdown(FILE *out, const struct build_view *v);
 
-/* The object "build" of report_json(), without a newline; docs/report.md has its fields. */
-int build_json(FILE *out, const struct build_view *v);
+/* The member "build" of report_json(); missing if `v` is NULL. */
+struct columns;
+void build_columns(struct columns *c, const struct build_view *v);
 
 #endif /* QPROF_VIEW_BUILD_H */

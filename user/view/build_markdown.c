@@ -5,8 +5,6 @@
 #include "view/llvm_view.h"
 #include "view/build_rows.h"
 #include "view/cost_view.h"
-#include "view/table.h"
-#include "view/place_text.h"
 #include "view/path_view.h"
 #include "view/report_notes.h"
 #include "view/report_rows.h"
@@ -73,118 +71,48 @@ static void print_more(FILE *out, size_t n, size_t shown)
 		fprintf(out, "\nand %zu more\n", n - shown);
 }
 
-static int print_crate(FILE *out, const struct build_crate *c, const struct build_view *v)
-{
-	const struct build_process *p = c->process;
-	char buf[FORMAT_MAX], wall[BUILD_WALL_MAX];
-	uint64_t cpu_ns;
-	int err;
-
-	fputs(build_crate_failed(c) ? "| " BUILD_FAILED " " : "| ", out);
-	err = markdown_code(out, c->name);
-	fprintf(out, " | %s |", build_wall(wall, p));
-	for (int part = 0; part < BUILD_EXIT; part++)
-		fprintf(out, " %s |",
-			p->parts_known ? format_duration(buf, p->part_ns[part]) : "-");
-	fprintf(out, " %s |", build_cpu_ns(v, p, &cpu_ns) ? format_duration(buf, cpu_ns) : "-");
-	fprintf(out, " %s |", format_duration(buf, p->alone_ns));
-	fprintf(out, " %s |", build_peak(buf, p));
-	fprintf(out, " %s |\n", report_notes__exit(buf, p->process));
-	return err;
-}
-
 static int print_crates(FILE *out, const struct build_rows *r, const struct build_view *v)
 {
 	size_t shown = build_rows__shown(v, r->n_crates, FIT);
+	struct columns c = {.to = COLUMNS_MARKDOWN, .out = out};
 
 	if (!r->n_crates)
 		return 0;
-	fputs("\n| crate | wall | front end | codegen | link | cpu | alone | peak | exit |\n"
-	      "|---|---:|---:|---:|---:|---:|---:|---:|---:|\n",
-	      out);
-	for (size_t i = 0; i < shown; i++) {
-		if (print_crate(out, r->crates[i], v))
-			return -ENOMEM;
-	}
+	fputc('\n', out);
+	ROWS (&c, i, shown)
+		build_crate_columns(&c, ROW(&c, r->crates[i]), "crate", v);
 	print_more(out, r->n_crates, shown);
-	return 0;
-}
-
-static int print_query(FILE *out, const struct build_query *q, const struct build_rows *r)
-{
-	_free_ char *name = build_query_name(q);
-	char count[FORMAT_MAX * 2], cpu[FORMAT_MAX + 1], percent[FORMAT_MAX], last[FORMAT_MAX];
-	int err;
-
-	if (!name)
-		return -ENOMEM;
-	fputs("| ", out);
-	err = markdown_code(out, name);
-	fprintf(out, " | %s | %s | %s | %s |\n", report_count(count, &q->row),
-		build_query_cpu(cpu, q, r), format_percent(percent, q->row.best_cpu_ns, r->cpu_ns),
-		r->is_sampled ? build_query_error(last, q) : build_query_off(last, q));
-	return err;
+	return c.err;
 }
 
 static int print_queries(FILE *out, const char *what, const struct build_queries *q,
 			 const struct build_rows *r, const struct build_view *v)
 {
 	size_t shown = build_rows__shown(v, q->n, FIT);
+	struct columns c = {.to = COLUMNS_MARKDOWN, .out = out};
 
 	if (!q->n)
 		return 0;
-	fprintf(out, "\n| %s | %s | %s | %% | %s |\n|---|---:|---:|---:|---:|\n", what,
-		"executions", report_title_cpu(build__totals(v->build)->off_cpu_known),
-		r->is_sampled ? "+-" : "off-cpu");
-	for (size_t i = 0; i < shown; i++) {
-		if (print_query(out, &q->rows[i], r))
-			return -ENOMEM;
-	}
+	fputc('\n', out);
+	ROWS (&c, i, shown)
+		build_query_columns(&c, ROW(&c, &q->rows[i]), what, r, v);
 	print_more(out, q->n, shown);
-	return 0;
-}
-
-static int print_item(FILE *out, const struct build_item *item, bool llvm,
-		      const struct build_rows *r, const struct build_view *v)
-{
-	const struct item_most most = build_item_most(item, v->names);
-	_free_ char *place = NULL;
-	char cpu[FORMAT_MAX + 1], percent[FORMAT_MAX];
-	int err;
-
-	fputs("| ", out);
-	err = markdown_code(out, item->path) ?: place_text(v->names, item->row.item, &place);
-	if (place && *place) {
-		fputs(" at ", out);
-		err = err ?: markdown_code(out, place);
-	}
-	fprintf(out, " | %s | %s | ",
-		item->row.n_queries ? format_duration(cpu, item->row.cpu_ns) : "-",
-		format_percent(percent, item->row.cpu_ns, r->cpu_ns));
-	if (llvm)
-		fprintf(out, "%s | ",
-			item->row.llvm.n ? format_duration(cpu, item->row.llvm.value) : "-");
-	err = err ?: markdown_code(out, most.name);
-	fprintf(out, " %s |\n", format_duration(cpu, most.cpu_ns));
-	return err;
+	return c.err;
 }
 
 static int print_items(FILE *out, const struct build_rows *r, const struct build_view *v)
 {
 	size_t shown = build_rows__shown(v, r->n_items, FIT);
-	bool llvm = build_rows__have_llvm(r, shown);
+	const struct build_item_look look = build_rows__look(r, shown, "item", v);
+	struct columns c = {.to = COLUMNS_MARKDOWN, .out = out};
 
 	if (!r->n_items)
 		return 0;
-	fprintf(out, "\n| item | %s | %% |%s most in |\n|---|---:|---:|%s---|\n",
-		report_title_cpu(build__totals(v->build)->off_cpu_known), llvm ? " LLVM |" : "",
-		llvm ? "---:|" : "");
-	for (size_t i = 0; i < shown; i++) {
-		if (print_item(out, &r->items[i], llvm, r, v))
-			return -ENOMEM;
-	}
+	fputc('\n', out);
+	ROWS (&c, i, shown)
+		build_item_columns(&c, ROW(&c, &r->items[i]), &look, r, v);
 	print_more(out, r->n_items, shown);
-	return 0;
+	return c.err;
 }
 
 static int print_thread(FILE *out, const struct build_thread *t, const struct build_rows *r,
@@ -261,7 +189,7 @@ int build_markdown(FILE *out, const struct build_view *v)
 	llvm_print_line(out, "- LLVM: ", 0, &r.llvm);
 	print_cost(out, v);
 	print_reuse(out, &r);
-	err = path_markdown(out, FIT, &r, v);
+	err = path_table(out, COLUMNS_MARKDOWN, FIT, &r, v);
 	err = err ?: print_crates(out, &r, v);
 	err = err ?: print_items(out, &r, v);
 	err = err ?: print_queries(out, "query", &r.queries, &r, v);

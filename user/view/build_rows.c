@@ -190,14 +190,6 @@ struct item_most build_item_most(const struct build_item *item, const struct tra
 				  row->queries[0].cpu_ns};
 }
 
-bool build_rows__have_llvm(const struct build_rows *r, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (r->items[i].row.llvm.n)
-			return true;
-	return false;
-}
-
 static void add_reuse(struct build_rows *r, const struct summary *s, uint32_t process)
 {
 	struct reuse reuse = summary__reuse(s, process);
@@ -254,20 +246,6 @@ void build_rows__clear(struct build_rows *r)
 	free(r->items);
 	llvm_rows__clear(&r->llvm);
 	*r = (struct build_rows){0};
-}
-
-char *build_query_error(char buf[FORMAT_MAX], const struct build_query *q)
-{
-	if (!q->row.best_error_ns)
-		return strcpy(buf, "-");
-	return format_duration(buf, q->row.best_error_ns);
-}
-
-const char *build_query_off(char buf[FORMAT_MAX], const struct build_query *q)
-{
-	if (q->row.self_by == SUMMARY_SELF_SAMPLES)
-		return "-";
-	return format_duration(buf, q->row.self_off_ns);
 }
 
 uint64_t build_executions(const struct build_view *v, const struct build_process *p)

@@ -5,6 +5,7 @@
 
 #include "analyze/samples.h"
 #include "view/build.h"
+#include "view/columns.h"
 #include "base/format.h"
 
 struct build_crate {
@@ -68,9 +69,6 @@ int build_rows__init(struct build_rows *r, const struct build_view *v);
 void build_rows__clear(struct build_rows *r);
 #define _build_rows_ __cleanup(build_rows__clear)
 
-/* Whether the recording knows the time that LLVM took for one of the first items. */
-bool build_rows__have_llvm(const struct build_rows *r, size_t n);
-
 /* The query that most of an item's time on the CPU is in; or LLVM, if that took more. */
 struct item_most {
 	const char *name;
@@ -117,12 +115,6 @@ char *build_item_name(const struct build_item *item, size_t most);
  */
 char *build_crate_name(const struct build_crate *crate, size_t most);
 
-/* Where not all queries have probes: the standard error of the time on the CPU. */
-char *build_query_error(char buf[FORMAT_MAX], const struct build_query *q);
-
-/* Likewise of the self time off the CPU: "-" there. */
-const char *build_query_off(char buf[FORMAT_MAX], const struct build_query *q);
-
 /* Executions of queries of a compile: recorded, or else by its own tables. */
 uint64_t build_executions(const struct build_view *v, const struct build_process *p);
 
@@ -147,6 +139,27 @@ const char *build_peak(char buf[FORMAT_MAX], const struct build_process *p);
  */
 void build_print_samples(FILE *out, const char *lead, size_t width, const struct build_rows *r,
 			 const struct build_view *v);
+
+/* The columns of the tables (view/columns.h). `title` is that of names; of JSON it is NULL. */
+
+/* Of items: those that the rows to be shown have. */
+struct build_item_look {
+	const char *title;
+	bool places, llvm;
+	size_t path_most; /* columns of a path in a table that is not wide */
+};
+
+/* That of the first `n` items. */
+struct build_item_look build_rows__look(const struct build_rows *r, size_t n, const char *title,
+					const struct build_view *v);
+
+void build_crate_columns(struct columns *c, const struct build_crate *crate, const char *title,
+			 const struct build_view *v);
+void build_query_columns(struct columns *c, const struct build_query *q, const char *title,
+			 const struct build_rows *r, const struct build_view *v);
+void build_item_columns(struct columns *c, const struct build_item *item,
+			const struct build_item_look *look, const struct build_rows *r,
+			const struct build_view *v);
 
 /*
  * "crate/query", or "query" over all crates, and why it has a time without an execution. The caller

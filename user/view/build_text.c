@@ -13,9 +13,7 @@
 #include "view/report_notes.h"
 #include "view/path_view.h"
 #include "view/report_rows.h"
-#include "view/place_text.h"
 #include "view/samples_text.h"
-#include "view/table.h"
 #include "view/verdict_text.h"
 
 /* Default numbers of rows; all tables together fit 40 lines. */
@@ -40,11 +38,9 @@ static const struct fit fit_one = {.steps = 3, .queries = 10, .passes = 4, .item
 #define FIT_OPEN    3 /* in a thread */
 #define FIT_PEAKS   2
 
-/* Maximum widths of names, so that lines have 80 columns. */
-#define CRATE_MOST 24
 /* So that the crates with the most memory fit a line. */
 #define PEAK_CRATE_MOST 20
-#define QUERY_MOST	41
+#define QUERY_LEAST	41
 
 /* Smaller numbers of parallel compilers have an entry each; the others share one. */
 #define RUNNING_MOST 4
@@ -228,220 +224,59 @@ static const char *title(char buf[FORMAT_MAX * 2], const char *what, size_t show
 	return buf;
 }
 
-static int add_crate(struct table *t, const struct build_crate *c, const struct build_view *v)
-{
-	const struct build_process *p = c->process;
-	char buf[FORMAT_MAX], wall[BUILD_WALL_MAX];
-	uint64_t cpu_ns;
-	bool has_cpu = build_cpu_ns(v, p, &cpu_ns);
-	const char *mark = build_crate_failed(c) ? BUILD_FAILED " " : "";
-	_free_ char *name = build_crate_name(c, v->wide ? 0 : CRATE_MOST - strlen(mark));
-
-	if (!name)
-		return -ENOMEM;
-	table__cellf(t, "%s%s", mark, name);
-	table__cell(t, build_wall(wall, p));
-	for (int part = 0; part < BUILD_EXIT; part++)
-		table__cell(t, p->parts_known ? format_duration(buf, p->part_ns[part]) : "-");
-	table__cell(t, has_cpu ? format_duration(buf, cpu_ns) : "-");
-	table__cell(t, format_duration(buf, p->alone_ns));
-	if (!v->wide)
-		return 0;
-	table__cell(t, p->metadata_ns ? format_duration(buf, p->metadata_ns) : "-");
-	table__cell(t, format_count(buf, build_executions(v, p)));
-	table__cell(t, build_peak(buf, p));
-	table__cellf(t, "%" PRIu32, p->process->pid);
-	table__cell(t, report_notes__exit(buf, p->process));
-	return 0;
-}
-
 static int print_crates(FILE *out, size_t fit, const struct build_rows *r,
 			const struct build_view *v)
 {
 	size_t shown = build_rows__shown(v, r->n_crates, fit);
+	struct columns c = {.out = out, .wide = v->wide};
 	char first[FORMAT_MAX * 2];
-	const struct table_column columns[] = {
-		{title(first, "crate", shown, r->n_crates), 0},
-		{"wall", 0},
-		{"front end", 0},
-		{"codegen", 0},
-		{"link", 0},
-		{"cpu", 0},
-		{"alone", 0},
-		{"metadata", 0},
-		{"executions", 0},
-		{"peak", 0},
-		{"pid", 0},
-		{"exit", 0},
-	};
-	_table_ struct table *t = table__new(columns, v->wide ? 12 : 7);
 
 	if (!r->n_crates)
 		return 0;
-	if (!t)
-		return -ENOMEM;
-	for (size_t i = 0; i < shown; i++)
-		if (add_crate(t, r->crates[i], v))
-			return -ENOMEM;
 	fputc('\n', out);
-	if (table__print(t, out, ""))
-		return -ENOMEM;
-	if (build_crate_failed(r->crates[0]) && !v->wide)
+	ROWS (&c, i, shown)
+		build_crate_columns(&c, ROW(&c, r->crates[i]),
+				    title(first, "crate", shown, r->n_crates), v);
+	if (!c.err && build_crate_failed(r->crates[0]) && !v->wide)
 		fputs("  " BUILD_FAILED
 		      " failed, was killed, or was not seen to end (exit: report --wide)\n",
 		      out);
-	return 0;
-}
-
-static int add_query(struct table *t, const struct build_query *q, const struct build_rows *r,
-		     const struct build_view *v)
-{
-	_free_ char *whole = build_query_name(q);
-	_free_ char *clean = whole ? format_clean(whole) : NULL;
-	_free_ char *name = clean ? build_cut_name(clean, v->wide ? 0 : QUERY_MOST) : NULL;
-	char buf[FORMAT_MAX * 2];
-
-	if (!name)
-		return -ENOMEM;
-	table__cell(t, name);
-	table__cell(t, report_count(buf, &q->row));
-	table__cell(t, build_query_cpu(buf, q, r));
-	table__cell(t, format_percent(buf, q->row.best_cpu_ns, r->cpu_ns));
-	if (r->is_sampled)
-		table__cell(t, build_query_error(buf, q));
-	else if (build__totals(v->build)->off_cpu_known)
-		table__cell(t, build_query_off(buf, q));
-	return 0;
+	return c.err;
 }
 
 static int print_queries(FILE *out, const char *what, const struct build_queries *q, size_t fit,
 			 const struct build_rows *r, const struct build_view *v)
 {
-	bool off_cpu = build__totals(v->build)->off_cpu_known;
 	size_t shown = build_rows__shown(v, q->n, fit);
+	struct columns c = {
+		.out = out, .wide = v->wide, .least_of_name = v->wide ? 0 : QUERY_LEAST};
 	char first[FORMAT_MAX * 2];
-	const struct table_column columns[] = {
-		{title(first, what, shown, q->n), v->wide ? 0 : QUERY_MOST},
-		{"executions", 0},
-		{report_title_cpu(off_cpu), 0},
-		{report_title_share(off_cpu), 0},
-		{r->is_sampled ? "+-" : REPORT_OFF, 0},
-	};
-	_table_ struct table *t = table__new(columns, off_cpu || r->is_sampled ? 5 : 4);
 
 	if (!shown)
 		return 0;
-	if (!t)
-		return -ENOMEM;
-	for (size_t i = 0; i < shown; i++) {
-		if (add_query(t, &q->rows[i], r, v))
-			return -ENOMEM;
-	}
 	fputc('\n', out);
-	return table__print(t, out, "");
-}
-
-/*
- * The most expensive query fits beside a path that is cut to this; and, cut shorter, the file and
- * line that the item begins at: terminals link them, so those of the workspace are never cut.
- */
-#define PATH_MOST	  38
-#define LABEL_MOST	  22
-#define PLACED_PATH_MOST  30
-#define PLACED_LABEL_MOST 14
-#define LLVM_COLUMNS	  9
-#define ITEM_COLUMNS	  9
-
-static size_t path_columns(bool places, bool llvm)
-{
-	return (places ? PLACED_PATH_MOST : PATH_MOST) - (llvm ? LLVM_COLUMNS : 0);
-}
-
-static bool has_places(const struct build_rows *r, size_t n, const struct build_view *v)
-{
-	for (size_t i = 0; i < n; i++)
-		if (trace_texts__place(v->names, r->items[i].row.item))
-			return true;
-	return false;
-}
-
-static int add_item(struct table *t, const struct build_item *item, bool places, bool llvm,
-		    const struct build_rows *r, const struct build_view *v)
-{
-	bool off_cpu = build__totals(v->build)->off_cpu_known;
-	size_t path_most = v->wide ? 0 : path_columns(places, llvm);
-	size_t label_most = v->wide ? 0 : places ? PLACED_LABEL_MOST : LABEL_MOST;
-	_free_ char *path = build_item_name(item, path_most), *place = NULL;
-	const struct item_most most = build_item_most(item, v->names);
-	_free_ char *clean = format_clean(most.name);
-	_free_ char *query = clean ? build_cut_name(clean, label_most) : NULL;
-	char buf[FORMAT_MAX + 1], executions[REPORT_EXECUTIONS_MAX];
-
-	if (!path || !query || place_text(v->names, item->row.item, &place))
-		return -ENOMEM;
-	table__cell(t, path);
-	table__cell(t, item->row.n_queries ? format_duration(buf, item->row.cpu_ns) : "-");
-	if (!places || v->wide)
-		table__cell(t, format_percent(buf, item->row.cpu_ns, r->cpu_ns));
-	if (llvm)
-		table__cell(t, item->row.llvm.n ? format_duration(buf, item->row.llvm.value) : "-");
-	if (v->wide && off_cpu)
-		table__cell(t, item_row__is_counted(&item->row)
-				       ? format_duration(buf, item->row.self_ns - item->row.cpu_ns)
-				       : "-");
-	table__cell(t, query);
-	if (v->wide) {
-		table__cell(t, format_duration(buf, most.cpu_ns));
-		table__cell(t, report_item_executions(executions, &item->row));
-	}
-	if (places)
-		table__cell(t, v->wide ? place : place_in_package(place));
-	return 0;
-}
-
-/* Returns their number. */
-static size_t item_columns(const char *first, bool places, bool llvm, bool wide, bool off_cpu,
-			   struct table_column columns[ITEM_COLUMNS])
-{
-	size_t n = 0;
-
-	columns[n++] = (struct table_column){first, wide ? 0 : path_columns(places, llvm)};
-	columns[n++] = (struct table_column){report_title_cpu(off_cpu), 0};
-	if (!places || wide)
-		columns[n++] = (struct table_column){report_title_share(off_cpu), 0};
-	if (llvm)
-		columns[n++] = (struct table_column){"LLVM", 0};
-	if (wide && off_cpu)
-		columns[n++] = (struct table_column){REPORT_OFF, 0};
-	columns[n++] = (struct table_column){"most in", 0};
-	if (wide) {
-		columns[n++] = (struct table_column){off_cpu ? "on-cpu there" : "self there", 0};
-		columns[n++] = (struct table_column){"executions", 0};
-	}
-	if (places)
-		columns[n++] = (struct table_column){"at", 0};
-	return n;
+	ROWS (&c, i, shown)
+		build_query_columns(&c, ROW(&c, &q->rows[i]), title(first, what, shown, q->n), r,
+				    v);
+	return c.err;
 }
 
 static int print_items(FILE *out, size_t fit, const struct build_rows *r,
 		       const struct build_view *v)
 {
 	size_t shown = build_rows__shown(v, r->n_items, fit);
-	bool places = has_places(r, shown, v), llvm = build_rows__have_llvm(r, shown);
 	char first[FORMAT_MAX * 2];
-	struct table_column columns[ITEM_COLUMNS];
-	size_t n = item_columns(title(first, "item", shown, r->n_items), places, llvm, v->wide,
-				build__totals(v->build)->off_cpu_known, columns);
-	_table_ struct table *t = table__new(columns, n);
+	const struct build_item_look look =
+		build_rows__look(r, shown, title(first, "item", shown, r->n_items), v);
+	struct columns c = {
+		.out = out, .wide = v->wide, .least_of_name = v->wide ? 0 : look.path_most};
 
 	if (!r->n_items)
 		return 0;
-	for (size_t i = 0; i < shown; i++) {
-		if (add_item(t, &r->items[i], places, llvm, r, v))
-			return -ENOMEM;
-	}
 	fputc('\n', out);
-	return table__print(t, out, "");
+	ROWS (&c, i, shown)
+		build_item_columns(&c, ROW(&c, &r->items[i]), &look, r, v);
+	return c.err;
 }
 
 /* "typeck (1.00 s) in analysis (2.00 s)"; -ENOMEM if memory for that runs out. */
@@ -598,7 +433,7 @@ int build_text(FILE *out, const struct build_view *v)
 	print_cost(out, v);
 	fit = is_one(&r) ? &fit_one : r.n_items ? &fit_with_items : &fit_without_items;
 	if (!is_one(&r) || v->full || whole != v->build)
-		err = path_text(out, fit->steps, &r, v);
+		err = path_table(out, COLUMNS_TEXT, fit->steps, &r, v);
 	if (!is_one(&r) || v->full)
 		err = err ?: print_crates(out, fit->crates, &r, v);
 	err = err ?: print_items(out, fit->items, &r, v);

@@ -118,33 +118,42 @@ int cost_text(FILE *out, const struct cost *c)
 	return 0;
 }
 
-void cost_json(struct json *j, const struct cost *c)
+/* A part of the cost that older traces do not have. */
+static void part_column(struct columns *c, const struct cost *k, const char *key,
+			enum cost_part part, const char *help)
 {
-	static const char *const keys[COST_PARTS] = {
-		[COST_PROBES] = "probes_ns",   [COST_BREAKPOINTS] = "breakpoints_ns",
-		[COST_SAMPLES] = "samples_ns", [COST_NAMES] = "names_ns",
-		[COST_OWN] = "own_ns",
-	};
+	KNOWN(c, NS, key, NULL, k->whole || part == COST_PROBES, k->ns[part], help);
+}
 
-	json__begin(j);
-	if (c->compilers_ns)
-		json__value(j, "share_of_cpu",
-			    json_object_new_double((double)(cost__share_ppm(c) / 100) / 10000));
-	else
-		json__null(j, "share_of_cpu");
-	json__number(j, "added_ns", c->added_ns);
-	json__known(j, "in_compilers_ns", c->whole, c->in_compilers_ns);
-	json__known(j, "cpu_ns", c->compilers_ns, c->compilers_ns);
-	for (int i = 0; i < COST_PARTS; i++)
-		json__known(j, keys[i], c->whole || i == COST_PROBES, c->ns[i]);
-	json__known(j, "set_up_ns", c->set_up_ns, c->set_up_ns);
-	json__known(j, "read_ns", c->whole, c->read_ns);
-	json__known(j, "waited_ns", c->whole, c->waited_ns);
-	json__known(j, "waited", c->whole, c->n_waited);
-	json__number(j, "hits", c->hits);
-	json__known(j, "breakpoints", c->whole, c->breakpoints);
-	if (c->n_beside)
-		json__number(j, "other_recordings", c->n_beside);
-	json__print(j, ",\"cost\":");
-	json__put(j);
+void cost_columns(struct columns *c, const struct cost *k)
+{
+	if (!OBJECT(c, "cost", k, "what recording cost; not with --crate and --process"))
+		return;
+	REAL(c, SHARE, "share_of_cpu", k->compilers_ns, (double)(cost__share_ppm(k) / 100) / 10000,
+	     4, "added_ns by cpu_ns; null: unknown");
+	NUMBER(c, NS, "added_ns", NULL, k->added_ns, "CPU time that recording added");
+	KNOWN(c, NS, "in_compilers_ns", NULL, k->whole, k->in_compilers_ns,
+	      "of added_ns, what is not own_ns; null: unknown");
+	KNOWN(c, NS, "cpu_ns", NULL, k->compilers_ns, k->compilers_ns,
+	      "CPU time of the compilers, without in_compilers_ns if that is known");
+	part_column(c, k, "probes_ns", COST_PROBES, "hits of probes");
+	part_column(c, k, "breakpoints_ns", COST_BREAKPOINTS, "writing breakpoints into processes");
+	part_column(c, k, "samples_ns", COST_SAMPLES, "samples, with the ticks of the clock");
+	part_column(c, k, "names_ns", COST_NAMES,
+		    "copies of names, as each compiler ends; 0 in older traces");
+	part_column(c, k, "own_ns", COST_OWN, "of the recorder itself");
+	KNOWN(c, NS, "set_up_ns", NULL, k->set_up_ns, k->set_up_ns,
+	      "of own_ns, what comes once, however long it records; null: unknown");
+	KNOWN(c, NS, "read_ns", NULL, k->whole, k->read_ns,
+	      "not in added_ns: to read the toolchain's files, for the first time; 0 in older "
+	      "traces");
+	KNOWN(c, NS, "waited_ns", NULL, k->whole, k->waited_ns,
+	      "for which compilers waited for the recorder");
+	KNOWN(c, COUNT, "waited", NULL, k->whole, k->n_waited, "such waits");
+	NUMBER(c, COUNT, "hits", NULL, k->hits, "of probes");
+	KNOWN(c, COUNT, "breakpoints", NULL, k->whole, k->breakpoints, "that were written");
+	SOME(c, COUNT, "other_recordings", NULL, k->n_beside, k->n_beside,
+	     "that ran at the same time, whose probes make compilers slower; missing: none was "
+	     "seen");
+	columns__leave(c);
 }

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "analyze/cost.h"
-#include "view/json.h"
+#include "view/columns.h"
 
 /*
  * The words of one line, without its end: "recording added 620 ms of CPU, 22.1 % of what the
@@ -21,7 +21,7 @@ void cost_text_beside(FILE *out, const struct cost *c, const char *before);
 /* A table of the parts. 0 or -ENOMEM. */
 int cost_text(FILE *out, const struct cost *c);
 
-/* The object of `report --json`: docs/report.md has its fields. */
-void cost_json(struct json *j, const struct cost *c);
+/* The member "cost"; missing if `k` is NULL. */
+void cost_columns(struct columns *c, const struct cost *k);
 
 #endif /* QPROF_VIEW_COST_VIEW_H */

@@ -9,12 +9,9 @@
 #include "analyze/code_name.h"
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "view/table.h"
 #include "analyze/sampled.h"
-#include "view/json.h"
 #include "view/samples_text.h"
 
-#define WIDER	  "report --wide"
 #define NAME_KEPT 28 /* minimum columns of a function's name, so that its crate fits */
 
 static void print_head(FILE *out, const struct functions_view *v)
@@ -43,97 +40,103 @@ static void print_more(FILE *out, size_t n, const char *one, const char *many)
 		fprintf(out, "  and %s more %s\n", format_count(count, n), n == 1 ? one : many);
 }
 
-static void add_value(struct table *t, const struct sample_sum *sum, uint8_t cause)
-{
-	char buf[FORMAT_MAX];
+/* What a row has of one sum: keys of times and bytes differ. */
+struct sum_keys {
+	const char *samples, *ns, *error_ns, *bytes, *error_bytes;
+};
 
-	table__cell(t, sum->n ? functions_format(buf, cause, sum->value) : "-");
-}
-
-static void add_self(struct table *t, const struct call_row *row, const struct functions_view *v)
-{
-	char buf[FORMAT_MAX];
-
-	add_value(t, &row->self, v->cause);
-	if (v->cause != TRACE_SAMPLE_OFF_CPU)
-		table__cell(t, row->self.n ? functions_format(buf, v->cause,
-							      sample_sum__error(&row->self))
-					   : "");
-	table__cell(t, format_percent(buf, row->self.value, v->tree->all.value));
-}
-
-/* Waits are no estimates: the column of errors is left out. */
-static struct table *new_table(struct table_column *columns, size_t n, uint8_t cause)
-{
-	if (cause == TRACE_SAMPLE_OFF_CPU) {
-		memmove(&columns[1], &columns[2], (n - 2) * sizeof(*columns));
-		n--;
+#define SUM_KEYS(of)                                                                    \
+	{                                                                               \
+		of "_samples", of "_ns", of "_error_ns", of "_bytes", of "_error_bytes" \
 	}
-	return table__new(columns, n);
+
+static const struct sum_keys of_self = SUM_KEYS("self"), of_total = SUM_KEYS("total"),
+			     of_charged = SUM_KEYS("charged");
+
+/* In a table the value only, with its error and its share if these have titles. */
+static void sum_columns(struct columns *c, const struct sample_sum *sum,
+			const struct sum_keys *keys, const char *title, const char *share,
+			const char *help, const struct functions_view *v)
+{
+	bool bytes = v->cause == TRACE_SAMPLE_FAULT;
+	/* Waits are no estimates. */
+	const char *error = v->cause == TRACE_SAMPLE_OFF_CPU ? NULL : share ? "+-" : NULL;
+	const char *error_key = bytes ? keys->error_bytes : keys->error_ns;
+	enum column_unit unit = bytes ? UNIT_BYTES : UNIT_NS;
+
+	NUMBER(c, COUNT, keys->samples, NULL, sum->n, "samples");
+	if (columns__wants(c, unit, bytes ? keys->bytes : keys->ns, title, help))
+		(c->to == COLUMNS_TEXT && !sum->n) ? columns__none(c)
+						   : columns__number(c, sum->value);
+	if (columns__wants(c, unit, v->cause == TRACE_SAMPLE_OFF_CPU ? NULL : error_key, error,
+			   "its standard error"))
+		(c->to == COLUMNS_TEXT && !sum->n) ? columns__text(c, "")
+						   : columns__number(c, sample_sum__error(sum));
+	PERCENT(c, share, sum->value, v->tree->all.value);
+}
+
+static void part_columns(struct columns *c, const struct call_row *row,
+			 const struct functions_view *v)
+{
+	TEXT(c, "name", NULL, v->tree->functions.parts[row->number], "part of the compiler");
+	sum_columns(c, row ? &row->self : NULL, &of_self, "self", "self %", "in it", v);
+	sum_columns(c, row ? &row->total : NULL, &of_total, NULL, NULL, "with it in the stack", v);
+	sum_columns(c, row ? &row->charged : NULL, &of_charged, "charged", NULL,
+		    "with general code that it called", v);
+	PERCENT(c, "charged %", row->charged.value, v->tree->all.value);
+	NAME(c, NULL, "part", v->tree->functions.parts[row->number], NULL);
+}
+
+static void function_columns(struct columns *c, const struct call_row *row,
+			     const struct functions_view *v)
+{
+	const struct code_function *f = row ? &v->tree->functions.at[row->number] : NULL;
+
+	TEXT(c, "name", NULL, f->name, "whole, without arguments");
+	TEXT(c, "part", NULL, v->tree->functions.parts[f->part], "its part of the compiler");
+	TEXT(c, "file", NULL, f->file, "of code; null: unknown");
+	sum_columns(c, row ? &row->self : NULL, &of_self, "self", "self %", "in it", v);
+	sum_columns(c, row ? &row->total : NULL, &of_total, "total", NULL, "with it in the stack",
+		    v);
+	sum_columns(c, row ? &row->charged : NULL, &of_charged, NULL, NULL,
+		    "with general code that it called", v);
+	TEXT(c, NULL, "in", v->tree->functions.parts[f->part], NULL);
+	OWNED_NAME(c, NULL, "function", v->width ? code_name_short(f->name) : strdup(f->name),
+		   NULL);
 }
 
 static int print_parts(FILE *out, const struct functions_view *v)
 {
-	struct table_column columns[] = {
-		{"self", 0},	{"+-", 0},	  {"self %", 0},
-		{"charged", 0}, {"charged %", 0}, {"part", 0},
-	};
-	_table_ struct table *t = new_table(columns, N_OF(columns), v->cause);
+	struct columns c = {.out = out, .width = v->width, .name_last = true};
 	_functions_rows_ struct functions_rows r = {};
-	char buf[FORMAT_MAX];
-	int err;
 
 	if (functions_rows__parts(&r, v))
 		return -ENOMEM;
-	table__name_last(t);
-	for (size_t i = 0; i < r.n; i++) {
-		add_self(t, r.at[i], v);
-		add_value(t, &r.at[i]->charged, v->cause);
-		table__cell(t, format_percent(buf, r.at[i]->charged.value, v->tree->all.value));
-		table__cell(t, v->tree->functions.parts[r.at[i]->number]);
-	}
-	err = table__print_within(t, out, v->width, WIDER);
+	ROWS (&c, i, r.n)
+		part_columns(&c, ROW(&c, r.at[i]), v);
 	print_more(out, r.left_out, "part", "parts");
 	fputc('\n', out);
-	return err;
-}
-
-static int add_function(struct table *t, const struct call_row *row, const struct functions_view *v)
-{
-	const struct code_function *f = &v->tree->functions.at[row->number];
-	_free_ char *name = v->width ? code_name_short(f->name) : strdup(f->name);
-
-	if (!name)
-		return -ENOMEM;
-	add_self(t, row, v);
-	add_value(t, &row->total, v->cause);
-	table__cell(t, v->tree->functions.parts[f->part]);
-	table__cell(t, name);
-	return 0;
+	return c.err;
 }
 
 static int print_functions(FILE *out, const struct functions_view *v)
 {
-	struct table_column columns[] = {
-		{"self", 0}, {"+-", 0}, {"self %", 0}, {"total", 0}, {"in", 0}, {"function", 0},
-	};
-	_table_ struct table *t = new_table(columns, N_OF(columns), v->cause);
+	static const char *const spare[] = {"+-", NULL};
+	struct columns c = {.out = out,
+			    .width = v->width,
+			    .name_last = true,
+			    .keep_of_name = NAME_KEPT,
+			    .spare = spare};
 	_functions_rows_ struct functions_rows r = {};
 	size_t shown;
-	int err;
 
 	if (functions_rows__init(&r, v))
 		return -ENOMEM;
 	shown = v->top && v->top < r.n ? v->top : r.n;
-	table__name_last(t);
-	table__keep_of_name(t, NAME_KEPT);
-	table__spare(t, "+-");
-	for (size_t i = 0; i < shown; i++)
-		if (add_function(t, r.at[i], v))
-			return -ENOMEM;
-	err = table__print_within(t, out, v->width, WIDER);
+	ROWS (&c, i, shown)
+		function_columns(&c, ROW(&c, r.at[i]), v);
 	print_more(out, r.n - shown + r.left_out, "function", "functions");
-	return err;
+	return c.err;
 }
 
 int functions_text(FILE *out, const struct functions_view *v)
@@ -243,141 +246,87 @@ void functions_rows__clear(struct functions_rows *r)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void add_sum(struct json *j, const struct sample_sum *sum, const char *const names[3],
-		    bool is_exact)
-{
-	json__number(j, names[0], sum->n);
-	json__number(j, names[1], sum->value);
-	if (names[2] && !is_exact)
-		json__number(j, names[2], sample_sum__error(sum));
-}
-
-/* Times and bytes have names of their own. */
-struct names {
-	const char *self[3], *total[3], *charged[3];
-};
-
-static const struct names of_times = {
-	{"self_samples", "self_ns", "self_error_ns"},
-	{"total_samples", "total_ns", "total_error_ns"},
-	{"charged_samples", "charged_ns", "charged_error_ns"},
-};
-
-static const struct names of_bytes = {
-	{"self_samples", "self_bytes", "self_error_bytes"},
-	{"total_samples", "total_bytes", "total_error_bytes"},
-	{"charged_samples", "charged_bytes", "charged_error_bytes"},
-};
-
-static void add_row(struct json *j, const struct call_row *row, const struct functions_view *v)
-{
-	const struct names *names = v->cause == TRACE_SAMPLE_FAULT ? &of_bytes : &of_times;
-	bool is_exact = v->cause == TRACE_SAMPLE_OFF_CPU;
-
-	add_sum(j, &row->self, names->self, is_exact);
-	add_sum(j, &row->total, names->total, is_exact);
-	add_sum(j, &row->charged, names->charged, is_exact);
-}
-
-static void put_parts(struct json *j, const struct functions_view *v)
-{
-	_functions_rows_ struct functions_rows r = {};
-
-	j->err = j->err ?: functions_rows__parts(&r, v);
-	json__array(j, "parts");
-	for (size_t i = 0; i < r.n && !j->err; i++) {
-		json__line(j, i);
-		json__text(j, "name", v->tree->functions.parts[r.at[i]->number]);
-		add_row(j, r.at[i], v);
-		json__put(j);
-	}
-	json__print(j, "]");
-}
-
-static void put_functions(struct json *j, const struct functions_view *v)
-{
-	_functions_rows_ struct functions_rows r = {};
-
-	j->err = j->err ?: functions_rows__init(&r, v);
-	json__array(j, "functions");
-	for (size_t i = 0; i < r.n && !j->err; i++) {
-		const struct code_function *f = &v->tree->functions.at[r.at[i]->number];
-
-		json__line(j, i);
-		json__text(j, "name", f->name);
-		json__text(j, "part", v->tree->functions.parts[f->part]);
-		json__text(j, "file", f->file);
-		add_row(j, r.at[i], v);
-		json__put(j);
-	}
-	json__print(j, "]");
-}
-
 /* Numbers of the nodes that are shown: parents come first. */
 struct numbers {
 	uint32_t *of;
 	uint32_t n;
 };
 
-static void put_node(struct json *j, const struct call_nodes *nodes, uint32_t i,
-		     struct numbers *numbers, const struct functions_view *v)
+static void node_columns(struct columns *c, const struct call_node *node,
+			 const struct numbers *numbers, const struct functions_view *v)
 {
-	const struct names *names = v->cause == TRACE_SAMPLE_FAULT ? &of_bytes : &of_times;
-	const struct call_node *node = &nodes->at[i];
+	const struct sum_keys self = {of_self.samples, of_self.ns, NULL, of_self.bytes, NULL};
+	const struct sum_keys total = {of_total.samples, of_total.ns, NULL, of_total.bytes, NULL};
 	const struct code_function *f = &v->tree->functions.at[node->function];
+	bool is_function = f->part != CODE_NO_PART;
 
-	json__line(j, numbers->n);
-	json__known(j, "parent", node->parent != CALL_NONE,
-		    node->parent == CALL_NONE ? 0 : numbers->of[node->parent]);
-	json__text(j, "name", f->name);
-	json__text(j, "kind", f->part == CODE_NO_PART ? trace_kind_text(f->kind) : "function");
-	json__text(j, "part", f->part == CODE_NO_PART ? NULL : v->tree->functions.parts[f->part]);
-	add_sum(j, &node->self, (const char *const[]){names->self[0], names->self[1], NULL}, true);
-	add_sum(j, &node->total, (const char *const[]){names->total[0], names->total[1], NULL},
-		true);
-	json__put(j);
-	numbers->of[i] = numbers->n++;
+	KNOWN(c, ID, "parent", NULL, node->parent != CALL_NONE, numbers->of[node->parent],
+	      "index of an earlier one");
+	TEXT(c, "name", NULL, f->name, "of the function, or of an interval");
+	TEXT(c, "kind", NULL, is_function ? "function" : trace_kind_text(f->kind),
+	     "function, or that of an interval");
+	TEXT(c, "part", NULL, is_function ? v->tree->functions.parts[f->part] : NULL,
+	     "null: an interval");
+	sum_columns(c, &node->self, &self, NULL, NULL, "in it", v);
+	sum_columns(c, &node->total, &total, NULL, NULL, "with it in the stack", v);
 }
 
 /* A node is not shown unless its parent is, as no total exceeds its parent's. */
-static void put_tree(struct json *j, const char *key, const struct call_nodes *nodes,
+static void put_tree(struct columns *c, const char *key, const struct call_nodes *nodes,
 		     const struct functions_view *v)
 {
+	_free_ uint32_t *shown = calloc(nodes->n + 1UL, sizeof(*shown));
 	_free_ uint32_t *of = calloc(nodes->n + 1UL, sizeof(*of));
 	struct numbers numbers = {.of = of};
 
-	if (!of)
-		j->err = j->err ?: -ENOMEM;
-	json__array(j, key);
-	for (uint32_t i = 0; i < nodes->n && !j->err; i++)
-		if (nodes->at[i].total.value && nodes->at[i].total.value >= v->least)
-			put_node(j, nodes, i, &numbers, v);
-	json__print(j, "]");
+	if (!of || !shown)
+		c->err = c->err ?: -ENOMEM;
+	for (uint32_t i = 0; i < nodes->n && !c->err; i++) {
+		if (!nodes->at[i].total.value || nodes->at[i].total.value < v->least)
+			continue;
+		shown[numbers.n] = i;
+		of[i] = numbers.n++;
+	}
+	if (LIST(c, key, true, "nodes"))
+		ROWS (c, i, numbers.n)
+			node_columns(c, &nodes->at[shown[i]], &numbers, v);
+}
+
+static void put_rows(struct columns *c, const char *key,
+		     int (*init)(struct functions_rows *r, const struct functions_view *v),
+		     void (*columns)(struct columns *c, const struct call_row *row,
+				     const struct functions_view *v),
+		     const struct functions_view *v)
+{
+	_functions_rows_ struct functions_rows r = {};
+
+	c->err = c->err ?: init(&r, v);
+	if (LIST(c, key, true, "rows"))
+		ROWS (c, i, r.n)
+			columns(c, r.at[i], v);
 }
 
 int functions_json(FILE *out, const struct functions_view *v)
 {
+	struct columns c = {.to = COLUMNS_JSON, .out = out};
 	_call_nodes_ struct call_nodes up = {};
-	struct json j = {.out = out};
 
-	json__begin(&j);
-	json__text(&j, "schema", "qprof-functions/1");
-	json__text(&j, "problem", v->problem);
-	json__text(&j, "cause", sample_cause_name(v->cause));
-	json__number(&j, "n", v->tree->all.n);
-	json__number(&j, v->cause == TRACE_SAMPLE_FAULT ? "bytes" : "ns", v->tree->all.value);
-	json__put_open(&j);
-	samples_json(&j, v->totals);
-	put_parts(&j, v);
-	put_functions(&j, v);
+	columns__begin(&c, "qprof-functions/1", "qprof-functions/1");
+	TEXT(&c, "problem", NULL, v->problem, "why the trace is not whole; null: it is");
+	TEXT(&c, "cause", NULL, sample_cause_name(v->cause), "cpu, off_cpu or faults");
+	NUMBER(&c, COUNT, "n", NULL, v->tree->all.n, "samples");
+	NUMBER(&c, NS, v->cause == TRACE_SAMPLE_FAULT ? "bytes" : "ns", NULL, v->tree->all.value,
+	       "that these stand for");
+	samples_columns(&c, v->totals);
+	put_rows(&c, "parts", functions_rows__parts, part_columns, v);
+	put_rows(&c, "functions", functions_rows__init, function_columns, v);
 	if (v->direction == FUNCTIONS_DOWN)
-		put_tree(&j, "down", &v->tree->down, v);
+		put_tree(&c, "down", &v->tree->down, v);
 	if (v->direction == FUNCTIONS_UP) {
-		j.err = j.err ?: call_tree__callers(v->tree, v->least, &up);
-		put_tree(&j, "up", &up, v);
+		c.err = c.err ?: call_tree__callers(v->tree, v->least, &up);
+		put_tree(&c, "up", &up, v);
 	}
-	json__print(&j, "}\n");
-	return j.err;
+	return columns__end(&c);
 }
 
 /* ---- The tree -------------------------------------------------------------------------------- */

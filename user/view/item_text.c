@@ -11,7 +11,7 @@
 #include "qprof/measureme_format.h"
 #include "base/array.h"
 #include "view/place_text.h"
-#include "view/table.h"
+#include "view/report_columns.h"
 
 #define CUT   ".."
 #define SHORT 8 /* columns of a name that are left if the path needs room */
@@ -114,9 +114,9 @@ static uint32_t queries_that_fit(size_t width)
 	return width >= 140 ? 2 : 1;
 }
 
-/* "typeck 41.2 ms, mir_borrowck 12.0 ms" */
-static int add_queries(struct table *t, const struct item_row *item, uint32_t most,
-		       const struct trace_texts *names)
+/* "typeck 41.2 ms, mir_borrowck 12.0 ms"; NULL: no memory. */
+static char *queries_text(const struct item_row *item, uint32_t most,
+			  const struct trace_texts *names)
 {
 	_free_ char *text = NULL;
 	char buf[FORMAT_MAX];
@@ -124,29 +124,18 @@ static int add_queries(struct table *t, const struct item_row *item, uint32_t mo
 	FILE *to = open_memstream(&text, &size);
 
 	if (!to)
-		return -ENOMEM;
+		return NULL;
 	for (uint32_t i = 0; i < item->n_queries && i < most; i++)
 		fprintf(to, "%s%s %s", i ? ", " : "",
 			names->text(names->ctx, item->queries[i].label),
 			format_duration(buf, item->queries[i].cpu_ns));
-	if (fclose(to))
-		return -ENOMEM;
-	table__cell(t, text);
-	return 0;
+	return fclose(to) ? NULL : take_ptr(text);
 }
 
-/* Columns that only some traces have. */
-struct extras {
-	bool off_cpu, waiting, instances, places, llvm;
-};
-
-static struct extras extras_of(const struct report_rows *r, size_t n,
-			       const struct trace_texts *names)
+static struct item_extras extras_of(const struct report_rows *r, size_t n,
+				    const struct trace_texts *names)
 {
-	struct extras has = {
-		.off_cpu = report_rows__know_off_cpu(r),
-		.waiting = report_rows__are_sampled(r) && r->extra[REPORT_SAMPLED_OFF],
-	};
+	struct item_extras has = {};
 
 	for (size_t i = 0; i < n && !r->modules; i++) {
 		const struct item_row *item = r->rows[i].item;
@@ -158,107 +147,119 @@ static struct extras extras_of(const struct report_rows *r, size_t n,
 	return has;
 }
 
-static int add_place(struct table *t, const struct item_row *item, const struct trace_texts *names)
+/* Where its text begins, and the macro's call that made it. */
+static void place_columns(struct columns *c, uint32_t item, const struct trace_texts *names)
 {
-	_free_ char *text = NULL;
+	const struct trace_place *at = c->describes ? NULL : trace_texts__place(names, item);
+	bool called = at && at->call_file != TRACE_NO_STRING;
 
-	if (place_text(names, item->item, &text))
-		return -ENOMEM;
-	table__cell(t, text);
-	return 0;
+	SOME_TEXT(c, "file", NULL, at, names->text(names->ctx, at->file),
+		  "where it begins; missing: unknown");
+	SOME(c, COUNT, "line", NULL, at, at->line, "line there, from 1");
+	SOME_TEXT(c, "call_file", NULL, called, names->text(names->ctx, at->call_file),
+		  "where the macro was called that made it; missing: none, or unknown");
+	SOME(c, COUNT, "call_line", NULL, called, at->call_line, "line there, from 1");
 }
 
-/* What no sample met has no time. */
-static void add_time(struct table *t, const struct report_row *row, const struct report_rows *all)
+static char *place_of(const struct trace_texts *names, uint32_t item)
 {
+	char *text = NULL;
+
+	return place_text(names, item, &text) ? NULL : text;
+}
+
+/* The time on the CPU, and its share. What no sample met has none. */
+static void cpu_columns(struct columns *c, const struct report_row *row,
+			const struct report_rows *all)
+{
+	bool off_cpu = report_rows__know_off_cpu(all);
+	bool met = row && (row->self_by != SUMMARY_SELF_SAMPLES || row->cpu_ns);
 	char buf[FORMAT_MAX];
 
-	if (row->self_by == SUMMARY_SELF_SAMPLES && !row->cpu_ns) {
-		table__cell(t, "-");
-		table__cell(t, "-");
+	COLUMN(c, NS, NULL, report_title_cpu(off_cpu), NULL,
+	       met ? columns__marked(
+			     c, report_rows__are_sampled(all) ? "" : report_self_mark(row->self_by),
+			     row->cpu_ns)
+		   : columns__unknown(c));
+	CELL(c, report_title_share(off_cpu),
+	     met ? format_percent(buf, row->cpu_ns, all->cpu_ns) : "-");
+}
+
+static void put_queries(struct columns *c, const struct item_row *item,
+			const struct trace_texts *names)
+{
+	if (!LIST(c, "queries", true, "the three with the most time on the CPU"))
 		return;
+	ROWS (c, i, item->n_queries) {
+		const struct item_part *part = ROW(c, &item->queries[i]);
+
+		TEXT(c, "name", NULL, names->text(names->ctx, part->label), "query or activity");
+		NUMBER(c, NS, "self_ns", NULL, part->self_ns, "for the item");
+		SOME(c, NS, "self_cpu_ns", NULL, part->cpu_ns != part->self_ns, part->cpu_ns,
+		     "its part on the CPU; missing: all of it");
 	}
-	table__cellf(t, "%s%s", report_rows__are_sampled(all) ? "" : report_self_mark(row->self_by),
-		     format_duration(buf, row->cpu_ns));
-	table__cell(t, format_percent(buf, row->cpu_ns, all->cpu_ns));
 }
 
-static void add_waiting(struct table *t, const struct report_row *row)
+void report_item_columns(struct columns *c, const struct report_row *row,
+			 const struct report_rows *all, bool modules,
+			 const struct trace_texts *names, const struct item_extras *has)
 {
-	uint64_t ns = row->extra[REPORT_SAMPLED_OFF];
-	char buf[FORMAT_MAX];
+	const struct item_row *item = row ? row->item : NULL;
+	bool waits = report_rows__are_sampled(all) && all->extra[REPORT_SAMPLED_OFF];
+	char buf[REPORT_EXECUTIONS_MAX];
 
-	table__cell(t, ns ? format_duration(buf, ns) : "-");
-}
-
-#define COLUMNS_MAX 10
-
-static size_t choose_columns(struct table_column columns[COLUMNS_MAX], bool modules,
-			     const struct extras *has)
-{
-	size_t n = 0;
-
-	columns[n++] = (struct table_column){report_title_cpu(has->off_cpu), 0};
-	columns[n++] = (struct table_column){report_title_share(has->off_cpu), 0};
-	if (has->off_cpu)
-		columns[n++] = (struct table_column){REPORT_OFF, 0};
-	if (has->waiting)
-		columns[n++] = (struct table_column){REPORT_WAITING, 0};
-	if (has->llvm)
-		columns[n++] = (struct table_column){"LLVM", 0};
-	columns[n++] = (struct table_column){"executions", 0};
+	TEXT(c, "name", NULL, item->item == TRACE_NO_STRING ? NULL : row->name,
+	     "path; null: what no item is around");
+	if (!modules)
+		place_columns(c, item ? item->item : TRACE_NO_STRING, names);
+	cpu_columns(c, row, all);
+	NUMBER(c, NS, "self_ns", NULL, item->self_ns, "of all of these, and of activities within");
+	SOME(c, NS, "self_cpu_ns", NULL, item->cpu_ns != item->self_ns, item->cpu_ns,
+	     "its part on the CPU; missing: all of it");
+	best_columns(c, row, row && row->self_by == SUMMARY_SELF_SAMPLES);
+	NUMBER(c, NS, NULL, report_rows__know_off_cpu(all) ? REPORT_OFF : NULL,
+	       row->extra[REPORT_OFF_CPU], NULL);
+	SOME(c, NS, "sampled_off_ns", waits ? REPORT_WAITING : NULL, row->extra[REPORT_SAMPLED_OFF],
+	     row->extra[REPORT_SAMPLED_OFF], "waits in these");
+	SOME(c, BYTES, "memory_bytes", NULL, row->extra[REPORT_MEMORY], row->extra[REPORT_MEMORY],
+	     "memory that page faults made resident in these");
+	SOME(c, NS, "llvm_ns", has && has->llvm ? "LLVM" : NULL, item->llvm.n, item->llvm.value,
+	     "time of LLVM for it, by samples; missing: none, or unknown");
+	SOME(c, NS, "llvm_error_ns", NULL, item->llvm.n, sample_sum__error(&item->llvm),
+	     "standard error of that");
+	KNOWN(c, COUNT, "executions", NULL, item_row__is_counted(item), item_row__executions(item),
+	      "of queries about it; null: unknown");
+	CELL(c, "executions", report_item_executions(buf, item));
+	SOME_BOOL(c, "executions_at_least", item->at_least, true,
+		  "true: there may be more, by the compilers' tables; else missing");
+	KNOWN(c, COUNT, "charged", NULL, item_row__knows_charged(item), item->charged,
+	      "executions without an item of their own, within; null");
 	if (modules)
-		columns[n++] = (struct table_column){"items", 0};
-	if (has->instances)
-		columns[n++] = (struct table_column){"instances", 0};
-	columns[n++] = (struct table_column){"of this", 0};
-	if (has->places)
-		columns[n++] = (struct table_column){"at", 0};
-	columns[n++] = (struct table_column){modules ? "module" : "item", 0};
-	return n;
+		NUMBER(c, COUNT, "items", "items", row->items, "in it");
+	else
+		KNOWN(c, COUNT, "instances", has && has->instances ? "instances" : NULL,
+		      item->instances, item->instances,
+		      "of a generic function; null: none, or unknown");
+	OWNED(c, NULL, "of this", queries_text(item, queries_that_fit(c->width), names), NULL);
+	OWNED(c, NULL, has && has->places ? "at" : NULL, place_of(names, item->item), NULL);
+	NAME(c, NULL, modules ? "module" : "item", row->name, NULL);
+	put_queries(c, item, names);
 }
 
 int items_text(FILE *out, const struct report_rows *r, size_t n, size_t width,
 	       const struct trace_texts *names)
 {
-	const struct extras has = extras_of(r, n, names);
-	struct table_column columns[COLUMNS_MAX];
-	size_t n_columns = choose_columns(columns, r->modules, &has);
-	_table_ struct table *t = table__new(columns, n_columns);
-	char buf[FORMAT_MAX], executions[REPORT_EXECUTIONS_MAX];
+	static const char *const spare[] = {"of this", "executions", REPORT_OFF, "instances", NULL};
+	const struct item_extras has = extras_of(r, n, names);
+	struct columns c = {
+		.out = out,
+		.width = width,
+		.name_last = true,
+		.keep_of_name = PATH_KEPT,
+		.spare = spare,
+	};
 
-	table__name_last(t);
-	table__keep_of_name(t, PATH_KEPT);
-	table__spare(t, "of this");
-	table__spare(t, "executions");
-	if (has.off_cpu)
-		table__spare(t, REPORT_OFF);
-	if (has.instances)
-		table__spare(t, "instances");
-	for (size_t i = 0; i < n; i++) {
-		const struct report_row *row = &r->rows[i];
-
-		add_time(t, row, r);
-		if (has.off_cpu)
-			table__cell(t, format_duration(buf, row->extra[REPORT_OFF_CPU]));
-		if (has.waiting)
-			add_waiting(t, row);
-		if (has.llvm)
-			table__cell(t, row->item->llvm.n
-					       ? format_duration(buf, row->item->llvm.value)
-					       : "-");
-		table__cell(t, report_item_executions(executions, row->item));
-		if (r->modules)
-			table__cell(t, format_count(buf, row->items));
-		else if (has.instances)
-			table__cell(t, row->item->instances
-					       ? format_count(buf, row->item->instances)
-					       : "-");
-		if (add_queries(t, row->item, queries_that_fit(width), names))
-			return -ENOMEM;
-		if (has.places && add_place(t, row->item, names))
-			return -ENOMEM;
-		table__cell(t, row->name);
-	}
-	return table__print_within(t, out, width, "report --wide");
+	ROWS (&c, i, n)
+		report_item_columns(&c, ROW(&c, &r->rows[i]), r, r->modules, names, &has);
+	return c.err;
 }

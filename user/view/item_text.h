@@ -23,6 +23,15 @@ void item_text__cut_start(char text[ITEM_TEXT_MAX], size_t columns);
 
 /* The table of items or modules of `report --by item` and `--by module`. */
 
+/* Columns that only some traces have. */
+struct item_extras {
+	bool instances, places, llvm;
+};
+
+void report_item_columns(struct columns *c, const struct report_row *row,
+			 const struct report_rows *all, bool modules,
+			 const struct trace_texts *names, const struct item_extras *has);
+
 /* Print the first `n` rows within `width` columns; 0: unlimited. 0 or -ENOMEM. */
 int items_text(FILE *out, const struct report_rows *r, size_t n, size_t width,
 	       const struct trace_texts *names);

@@ -169,7 +169,7 @@ void json__print_text(struct json *j, const char *text)
 	if (j->err)
 		return;
 	object = text ? json_new_text(text) : NULL;
-	printed = json_object_to_json_string_length(object, JSON_C_TO_STRING_PLAIN, &len);
+	printed = json_object_to_json_string_length(object, PLAIN, &len);
 	if (!printed || (text && !object))
 		j->err = -ENOMEM;
 	else

@@ -9,7 +9,6 @@
 #include "base/array.h"
 #include "base/format.h"
 #include "view/report_rows.h"
-#include "view/table.h"
 
 /* Minimum columns of a name; other columns are left out first. */
 #define NAME_KEPT 36
@@ -29,16 +28,6 @@ static const char *const works[LLVM_WORKS] = {
 };
 
 static const enum llvm_work order[] = {LLVM_MACHINE_CODE, LLVM_OPTIMISES, LLVM_ELSE};
-
-/* "200", or ">=12". */
-static char *llvm_instances(char buf[FORMAT_MAX], const struct llvm_generic *generic)
-{
-	char count[FORMAT_MAX];
-
-	snprintf(buf, FORMAT_MAX, "%s%s", generic->at_least ? ">=" : "",
-		 format_count(count, generic->instances));
-	return buf;
-}
 
 /* ---- Lines ----------------------------------------------------------------------------------- */
 
@@ -224,75 +213,68 @@ static void print_more(FILE *out, size_t n, const char *what)
 							: "s");
 }
 
-/* ---- Tables ---------------------------------------------------------------------------------- */
+/* ---- Columns --------------------------------------------------------------------------------- */
 
-/* Without a row there is no head. `n` rows are to be shown, of which some are too many. */
-static int print_rows(FILE *out, struct table *t, size_t n, const char *what,
-		      const struct report_options *opt)
+/* Of which tables of text show shares. */
+struct share {
+	const char *title;
+	uint64_t all;
+};
+
+static void self_columns(struct columns *c, const struct sample_sum *self,
+			 const struct share *share)
 {
-	int err;
-
-	if (!n) {
-		fprintf(out, "no %s %s\n", what,
-			opt->min_ns || opt->min_ppm ? "has as much time as --min" : "is known");
-		return 0;
-	}
-	err = table__print_within(t, out, opt->width, "report --wide");
-	if (!err)
-		print_more(out, n - table__rows(t), what);
-	return err;
+	NUMBER(c, NS, "self_ns", "self", self->value, "CPU time of samples in it");
+	NUMBER(c, NS, "error_ns", "+-", sample_sum__error(self), "standard error of that");
+	PERCENT(c, share->title, self->value, share->all);
 }
 
-static void add_times(struct table *t, const struct sample_sum *self, uint64_t all)
+/* The part of the time in which a function is the first of those that call each other. */
+static void component_column(struct columns *c, const struct sample_sum *component,
+			     const char *help)
 {
-	char buf[FORMAT_MAX];
-
-	table__cell(t, format_duration(buf, self->value));
-	table__cell(t, format_duration(buf, sample_sum__error(self)));
-	table__cell(t, format_percent(buf, self->value, all));
+	SOME(c, NS, "component_ns", NULL, component->n, component->value, help);
 }
 
-/* Of chosen functions, shares are of their own time. */
-static const char *share_title(const struct report_options *opt)
+#define OF_SELF "of self_ns: as the first of functions that call each other; missing: none"
+
+static void pass_columns(struct columns *c, const struct llvm_pass_row *pass,
+			 const struct share *share)
 {
-	return opt->llvm_by == REPORT_LLVM_FUNCTION ? "self %" : "LLVM %";
+	static const char *const keys[LLVM_WORKS] = {
+		[LLVM_MACHINE_CODE] = "machine_code",
+		[LLVM_OPTIMISES] = "optimisation",
+		[LLVM_ELSE] = "other",
+	};
+
+	TEXT(c, "name", NULL, pass->name, "of the type, without Pass at its end; null: unknown");
+	TEXT(c, "type", NULL, pass->type, "LLVM's type; null: unknown");
+	BOOL(c, "codegen", pass->codegen,
+	     "of the code generator, which the older pass manager runs");
+	TEXT(c, "for", NULL, keys[pass->work],
+	     "whose time it is in the totals: machine_code, optimisation or other");
+	self_columns(c, pass ? &pass->self : NULL, share);
+	TEXT(c, NULL, "for", works[pass->work], NULL);
+	NAME(c, NULL, "LLVM's pass", pass->name ?: UNKNOWN, NULL);
 }
 
-static bool is_shown(const struct report_options *opt, const struct sample_sum *self, uint64_t all)
+/* Instances by themselves. */
+static void function_columns(struct columns *c, const struct llvm_function *f,
+			     const struct share *share)
 {
-	return self->value >= opt->min_ns &&
-	       (long double)self->value * 1000000 >= (long double)all * opt->min_ppm;
+	TEXT(c, "path", NULL, f->path, "in Rust syntax");
+	TEXT(c, "symbol", NULL, f->symbol, "mangled");
+	TEXT(c, "generic", NULL, f->generic, "path of its entry in generics");
+	self_columns(c, f ? &f->self : NULL, share);
+	TEXT(c, "crate", "defined in", f->crate, "that defines it; null: unknown");
+	SOME_TEXT(c, "item", NULL, f->item_path, f->item_path,
+		  "that it is an instance of; missing: unknown");
+	component_column(c, f ? &f->component : NULL, OF_SELF);
+	NAME(c, NULL, "function", f->path, NULL);
 }
 
-static size_t most(const struct report_options *opt, size_t n)
-{
-	return opt->top && opt->top < n ? opt->top : n;
-}
-
-static int print_passes(FILE *out, const struct llvm_rows *rows, uint64_t all,
-			const struct report_options *opt)
-{
-	const struct table_column columns[] = {
-		{"self", 0}, {"+-", 0}, {share_title(opt), 0}, {"for", 0}, {"LLVM's pass", 0}};
-	_table_ struct table *t = table__new(columns, N_OF(columns));
-	size_t n = 0;
-
-	table__name_last(t);
-	table__keep_of_name(t, NAME_KEPT);
-	for (uint32_t i = 0; i < rows->n_passes; i++) {
-		const struct llvm_pass_row *pass = &rows->passes[i];
-
-		if (!is_shown(opt, &pass->self, all) || n++ >= most(opt, rows->n_passes))
-			continue;
-		add_times(t, &pass->self, all);
-		table__cell(t, works[pass->work]);
-		table__cell(t, pass->name ?: UNKNOWN);
-	}
-	return print_rows(out, t, n, "pass", opt);
-}
-
-/* "app 200 ms, dep 6.00 ms, and 3 more" */
-static int add_crates(struct table *t, const struct llvm_generic *generic)
+/* "app 200 ms, dep 6.00 ms, and 3 more"; NULL: no memory. */
+static char *crates_text(const struct llvm_generic *generic)
 {
 	uint32_t n = generic->n_crates < LLVM_PARTS ? generic->n_crates : LLVM_PARTS;
 	_free_ char *text = NULL;
@@ -301,7 +283,7 @@ static int add_crates(struct table *t, const struct llvm_generic *generic)
 	FILE *to = open_memstream(&text, &size);
 
 	if (!to)
-		return -ENOMEM;
+		return NULL;
 	for (uint32_t i = 0; i < n; i++) {
 		fprintf(to, "%s%s", i ? ", " : "", generic->crates[i].crate ?: UNKNOWN);
 		if (generic->n_crates > 1)
@@ -309,10 +291,7 @@ static int add_crates(struct table *t, const struct llvm_generic *generic)
 	}
 	if (generic->n_crates > n)
 		fprintf(to, ", and %" PRIu32 " more", generic->n_crates - n);
-	if (fclose(to))
-		return -ENOMEM;
-	table__cell(t, text);
-	return 0;
+	return fclose(to) ? NULL : take_ptr(text);
 }
 
 /* Of a single crate, all are used in it. */
@@ -330,73 +309,225 @@ static bool has_several_crates(const struct llvm_rows *rows)
 	return false;
 }
 
-static int add_generic(struct table *t, const struct llvm_generic *generic, uint64_t all,
-		       bool crates)
+static void generic_columns(struct columns *c, const struct llvm_generic *g,
+			    const struct share *share, bool used_in)
 {
-	char buf[FORMAT_MAX];
+	const struct share none = {};
 
-	add_times(t, &generic->self, all);
-	table__cell(t, llvm_instances(buf, generic));
-	table__cell(t, generic->crate ?: "-");
-	if (crates && add_crates(t, generic))
+	TEXT(c, "path", NULL, g->path, "without generic arguments");
+	self_columns(c, g ? &g->self : NULL, share);
+	MARKED(c, COUNT, "instances", "instances", g->at_least ? ">=" : "", g->instances,
+	       "that the compilers made, or whose symbols samples met");
+	BOOL(c, "instances_at_least", g->at_least, "true: there may be more");
+	TEXT(c, "crate", "defined in", g->crate, "that defines it; null: unknown");
+	component_column(c, g ? &g->component : NULL, OF_SELF);
+	NUMBER(c, COUNT, "crate_count", NULL, g->n_crates, "crates that it was compiled in");
+	OWNED(c, NULL, used_in ? "used in" : NULL, crates_text(g), NULL);
+	NAME(c, NULL, "function", g->path, NULL);
+	if (!LIST(c, "crates", true, "the three of these with the most time"))
+		return;
+	ROWS (c, i, g->n_crates < LLVM_PARTS ? g->n_crates : LLVM_PARTS) {
+		const struct llvm_part *part = ROW(c, &g->crates[i]);
+
+		TEXT(c, "name", NULL, part->crate, "null: unknown");
+		self_columns(c, part ? &part->self : NULL, &none);
+	}
+}
+
+static void rest_columns(struct columns *c, const struct llvm_rest *rest, const struct share *share)
+{
+	static const char *const kinds[] = {
+		[LLVM_REST_WORDS] = "work",
+		[LLVM_REST_PASS] = "pass",
+		[LLVM_REST_NATIVE] = "native",
+		[LLVM_REST_UNKNOWN] = "unknown",
+	};
+
+	TEXT(c, "name", NULL, rest->name, "of the work, the pass or the native function");
+	TEXT(c, "kind", NULL, kinds[rest->kind], "of the name: work, pass, native or unknown");
+	self_columns(c, rest ? &rest->self : NULL, share);
+}
+
+static void total_columns(struct columns *c, const struct llvm_rows *rows,
+			  const struct report_options *opt)
+{
+	const struct llvm_totals *t = &rows->totals;
+
+	NUMBER(c, NS, "total_ns", NULL, t->all.value,
+	       "CPU time of samples in LLVM; with --llvm, too, of all functions");
+	NUMBER(c, NS, "error_ns", NULL, sample_sum__error(&t->all), "standard error of that");
+	BOOL(c, "known", !rows->unknown,
+	     "passes and functions were read; else the lists are empty");
+	SOME_TEXT(c, "why_unknown", NULL, rows->why, rows->why,
+		  "why they were not, of some compiler at least; missing: no such reason");
+	NUMBER(c, NS, "machine_code_ns", NULL, t->of[LLVM_MACHINE_CODE].value,
+	       "of total_ns: in passes of the code generator, debug information, object files");
+	NUMBER(c, NS, "optimisation_ns", NULL, t->of[LLVM_OPTIMISES].value,
+	       "of total_ns: in other passes");
+	component_column(c, &t->components,
+			 "of total_ns: for the first of functions that call each other; missing: "
+			 "none");
+	NUMBER(c, NS, "no_function_ns", NULL, t->no_function.value, "of total_ns: for no function");
+	NUMBER(c, NS, "unknown_function_ns", NULL, t->unknown_function.value,
+	       "of total_ns: for a function whose name is not known, or it was not read what LLVM "
+	       "did");
+	SOME(c, NS, "chosen_ns", NULL, opt->llvm_wants, llvm_chosen(rows).value,
+	     "of total_ns: for the functions of --llvm; missing: all are chosen");
+	NUMBER(c, COUNT, "function_count", NULL, rows->n_functions,
+	       "entries of functions; a page has the first ones");
+	NUMBER(c, COUNT, "generic_count", NULL, rows->n_generics, "entries of generics; likewise");
+}
+
+static uint32_t most_in_json(const struct report_options *opt, uint32_t n)
+{
+	return opt->llvm_most && opt->llvm_most < n ? opt->llvm_most : n;
+}
+
+static void put_rows(struct columns *c, const struct llvm_rows *rows,
+		     const struct report_options *opt)
+{
+	const struct share none = {};
+
+	total_columns(c, rows, opt);
+	if (LIST(c, "passes", true,
+		 "of LLVM; with --llvm these lists have what is of chosen functions"))
+		ROWS (c, i, rows->n_passes)
+			pass_columns(c, ROW(c, &rows->passes[i]), &none);
+	if (LIST(c, "functions", true, "that LLVM compiles: instances of generic ones are several"))
+		ROWS (c, i, most_in_json(opt, rows->n_functions))
+			function_columns(c, ROW(c, &rows->functions[i]), &none);
+	if (LIST(c, "generics", true, "the same functions, with all their instances"))
+		ROWS (c, i, most_in_json(opt, rows->n_generics))
+			generic_columns(c, ROW(c, &rows->generics[i]), &none, false);
+	if (LIST(c, "no_function", true, "what it did for no function"))
+		ROWS (c, i, rows->n_rests)
+			rest_columns(c, ROW(c, &rows->rests[i]), &none);
+}
+
+void llvm_columns(struct columns *c, const struct report_options *opt)
+{
+	_llvm_rows_ struct llvm_rows rows = {};
+
+	if (opt->llvm)
+		c->err = c->err ?: llvm__rows(opt->llvm, opt->llvm_wants, opt->llvm_ctx, &rows);
+	if (!OBJECT(c, "llvm", rows.totals.all.n || rows.why,
+		    "what LLVM did, by samples; missing: nothing is known, or other rows"))
+		return;
+	put_rows(c, &rows, opt);
+	columns__leave(c);
+}
+
+/* ---- Tables ---------------------------------------------------------------------------------- */
+
+static bool is_shown(const struct report_options *opt, const struct sample_sum *self, uint64_t all)
+{
+	return self->value >= opt->min_ns &&
+	       (long double)self->value * 1000000 >= (long double)all * opt->min_ppm;
+}
+
+/* The rows that --min leaves; the first `shown` are printed. */
+struct chosen {
+	const void **at;
+	size_t n, shown;
+};
+
+static void chosen__clear(struct chosen *k)
+{
+	free(k->at);
+}
+
+/* Of `n` rows of `size` bytes, each with a sum at `self_at`. Prints a line if none is left. */
+static int choose(FILE *out, struct chosen *k, const void *rows, size_t size, size_t n,
+		  size_t self_at, const char *what, uint64_t all, const struct report_options *opt)
+{
+	const char *row = rows;
+
+	k->at = calloc(n + 1, sizeof(void *));
+	if (!k->at)
 		return -ENOMEM;
-	table__cell(t, generic->path);
+	for (size_t i = 0; i < n; i++, row += size)
+		if (is_shown(opt, (const void *)(row + self_at), all))
+			k->at[k->n++] = row;
+	k->shown = opt->top && opt->top < k->n ? opt->top : k->n;
+	if (!k->n)
+		fprintf(out, "no %s %s\n", what,
+			opt->min_ns || opt->min_ppm ? "has as much time as --min" : "is known");
 	return 0;
+}
+
+/* Of chosen functions, shares are of their own time. */
+static struct share share_of(uint64_t all, const struct report_options *opt)
+{
+	return (struct share){opt->llvm_by == REPORT_LLVM_FUNCTION ? "self %" : "LLVM %", all};
+}
+
+static struct columns table_of(FILE *out, const struct report_options *opt)
+{
+	return (struct columns){
+		.out = out, .width = opt->width, .name_last = true, .keep_of_name = NAME_KEPT};
+}
+
+static int print_passes(FILE *out, const struct llvm_rows *rows, uint64_t all,
+			const struct report_options *opt)
+{
+	const struct share share = share_of(all, opt);
+	struct columns c = table_of(out, opt);
+	__cleanup(chosen__clear) struct chosen k = {};
+	int err = choose(out, &k, rows->passes, sizeof(*rows->passes), rows->n_passes,
+			 offsetof(struct llvm_pass_row, self), "pass", all, opt);
+
+	if (err || !k.n)
+		return err;
+	ROWS (&c, i, k.shown)
+		pass_columns(&c, ROW(&c, k.at[i]), &share);
+	print_more(out, k.n - k.shown, "pass");
+	return c.err;
 }
 
 static int print_generics(FILE *out, const struct llvm_rows *rows, uint64_t all,
 			  const struct report_options *opt)
 {
-	bool crates = has_several_crates(rows);
-	struct table_column columns[] = {{"self", 0},	   {"+-", 0},	      {share_title(opt), 0},
-					 {"instances", 0}, {"defined in", 0}, {"used in", 0},
-					 {"function", 0}};
-	_table_ struct table *t = NULL;
-	size_t n = 0;
-	int err = 0;
+	const struct share share = share_of(all, opt);
+	const char *const spare[] = {"+-", share.title, NULL};
+	struct columns c = table_of(out, opt);
+	bool used_in;
+	__cleanup(chosen__clear) struct chosen k = {};
+	int err = choose(out, &k, rows->generics, sizeof(*rows->generics), rows->n_generics,
+			 offsetof(struct llvm_generic, self), "function", all, opt);
 
-	if (!crates)
-		columns[5] = columns[6];
-	t = table__new(columns, N_OF(columns) - !crates);
-	table__name_last(t);
-	table__keep_of_name(t, NAME_KEPT);
-	table__cut_beginnings(t);
-	table__spare(t, "+-");
-	table__spare(t, share_title(opt));
-	for (uint32_t i = 0; i < rows->n_generics && !err; i++) {
-		const struct llvm_generic *generic = &rows->generics[i];
-
-		if (is_shown(opt, &generic->self, all) && n++ < most(opt, rows->n_generics))
-			err = add_generic(t, generic, all, crates);
-	}
-	return err ?: print_rows(out, t, n, "function", opt);
+	if (err || !k.n)
+		return err;
+	c.cut_beginnings = true;
+	c.spare = spare;
+	used_in = has_several_crates(rows);
+	ROWS (&c, i, k.shown)
+		generic_columns(&c, ROW(&c, k.at[i]), &share, used_in);
+	print_more(out, k.n - k.shown, "function");
+	return c.err;
 }
 
 /* Instances by themselves, if there are several. */
 static int print_functions(FILE *out, const struct llvm_rows *rows, uint64_t all,
 			   const struct report_options *opt)
 {
-	const struct table_column columns[] = {
-		{"self", 0}, {"+-", 0}, {share_title(opt), 0}, {"defined in", 0}, {"function", 0}};
-	_table_ struct table *t = table__new(columns, N_OF(columns));
-	size_t n = 0;
-	int err;
+	const struct share share = share_of(all, opt);
+	struct columns c = table_of(out, opt);
+	__cleanup(chosen__clear) struct chosen k = {};
+	int err = choose(out, &k, rows->functions, sizeof(*rows->functions), rows->n_functions,
+			 offsetof(struct llvm_function, self), "instance", all, opt);
+	size_t most = opt->top ?: FUNCTIONS_SHOWN;
 
-	table__name_last(t);
-	table__keep_of_name(t, NAME_KEPT);
-	table__cut_beginnings(t);
-	for (uint32_t i = 0; i < rows->n_functions; i++) {
-		const struct llvm_function *function = &rows->functions[i];
-
-		if (!is_shown(opt, &function->self, all) || n++ >= (opt->top ?: FUNCTIONS_SHOWN))
-			continue;
-		add_times(t, &function->self, all);
-		table__cell(t, function->crate ?: "-");
-		table__cell(t, function->path);
+	if (err)
+		return err;
+	c.cut_beginnings = true;
+	k.shown = most < k.n ? most : k.n;
+	if (k.n) {
+		ROWS (&c, i, k.shown)
+			function_columns(&c, ROW(&c, k.at[i]), &share);
+		print_more(out, k.n - k.shown, "instance");
 	}
-	err = print_rows(out, t, n, "instance", opt);
 	fputc('\n', out);
-	return err;
+	return c.err;
 }
 
 /* The passes of functions that are asked for, as shares of these. */

@@ -3,17 +3,14 @@
 #ifndef QPROF_VIEW_LLVM_VIEW_H
 #define QPROF_VIEW_LLVM_VIEW_H
 
-#include "view/json.h"
+#include "view/columns.h"
 #include "view/view.h"
 
 /* The table that report_options.llvm_by asks for. 0 or a negative errno. */
 int llvm_text(FILE *out, const struct report_options *opt);
 
-/*
- * Print ,"llvm":{...}; docs/report.md has the fields. With llvm_wants, only of these functions.
- * Nothing if no sample is in LLVM.
- */
-void llvm_json(struct json *j, const struct report_options *opt);
+/* The member "llvm"; with llvm_wants, only of these functions. Missing if no sample is in LLVM. */
+void llvm_columns(struct columns *c, const struct report_options *opt);
 
 /* The time of all functions in the rows. */
 struct sample_sum llvm_chosen(const struct llvm_rows *rows);

@@ -11,13 +11,10 @@
 #include "view/functions.h"
 #include "view/place_text.h"
 #include "view/report_rows.h"
-#include "view/table.h"
 #include "analyze/compile_name.h"
 #include "base/format.h"
-#include "view/json.h"
 #include "view/samples_text.h"
 
-#define WIDER	  "report --wide"
 #define PATH_KEPT 40 /* as in the table of items */
 
 static void print_head(FILE *out, const struct samples_totals *t)
@@ -49,67 +46,41 @@ static void print_more(FILE *out, size_t n, const char *one, const char *many)
 		fprintf(out, "  and %s more %s\n", format_count(count, n), n == 1 ? one : many);
 }
 
-static void add_sum(struct table *t, const struct sample_sum *sum, const struct memory_view *v)
+static void sum_columns(struct columns *c, const struct sample_sum *sum, const char *title,
+			const char *share, const struct memory_view *v)
 {
 	const struct sample_sum *all = &samples__totals(v->samples)->of[TRACE_SAMPLE_FAULT];
-	char buf[FORMAT_MAX];
 
-	table__cell(t, format_bytes(buf, sum->value));
-	table__cell(t, format_bytes(buf, sample_sum__error(sum)));
-	table__cell(t, format_percent(buf, sum->value, all->value));
+	NUMBER(c, COUNT, "samples", NULL, sum->n, "page faults that were sampled");
+	NUMBER(c, BYTES, "bytes", title, sum->value, "memory that these stand for");
+	NUMBER(c, BYTES, "error_bytes", "+-", sample_sum__error(sum), "standard error of that");
+	PERCENT(c, share, sum->value, all->value);
 }
 
-static int print_crates(FILE *out, const struct memory_rows *r, const struct memory_view *v)
+static void crate_columns(struct columns *c, const struct memory_crate *crate,
+			  const struct memory_view *v)
 {
-	static const struct table_column columns[] = {
-		{"crate", 0}, {"touched", 0}, {"+-", 0}, {"%", 0}, {"peak", 0}, {"pid", 0},
-	};
-	_table_ struct table *t = table__new(columns, N_OF(columns));
-	size_t n = shown(r->n_crates, v);
-	char buf[FORMAT_MAX];
-	int err;
+	const struct trace_process *p = crate ? crate->process : NULL;
 
-	for (size_t i = 0; i < n; i++) {
-		const struct memory_crate *crate = &r->crates[i];
-
-		table__cell(t, crate->name);
-		add_sum(t, &crate->sum, v);
-		table__cell(t, crate->process->peak_bytes
-				       ? format_bytes(buf, crate->process->peak_bytes)
-				       : "-");
-		table__cellf(t, "%" PRIu32, crate->process->pid);
-	}
-	err = table__print_within(t, out, v->width, WIDER);
-	print_more(out, r->n_crates - n + r->crates_left_out, "crate", "crates");
-	return err;
+	NAME(c, "name", "crate", crate->name, "package, target and tool");
+	sum_columns(c, crate ? &crate->sum : NULL, "touched", "%", v);
+	KNOWN(c, BYTES, "peak_bytes", "peak", p->peak_bytes, p->peak_bytes,
+	      "the most resident memory; null: unknown");
+	NUMBER(c, ID, "pid", "pid", p->pid, "process");
 }
 
-static int print_queries(FILE *out, const struct memory_rows *r, const struct memory_view *v)
+static void query_columns(struct columns *c, const struct summary_row *row,
+			  const struct memory_view *v)
 {
-	static const struct table_column columns[] = {
-		{"query", 0}, {"self", 0}, {"+-", 0}, {"self %", 0}, {"total", 0},
-	};
 	bool light = samples__totals(v->samples)->light;
-	_table_ struct table *t = table__new(columns, N_OF(columns) - light);
-	size_t n = shown(r->n_queries, v);
-	char buf[FORMAT_MAX];
-	int err;
 
-	if (!r->n_queries)
-		return 0;
-	for (size_t i = 0; i < n; i++) {
-		const struct summary_row *row = &r->queries[i];
-
-		table__cell(t, v->names->text(v->names->ctx, row->label));
-		add_sum(t, &row->samples.self[TRACE_SAMPLE_FAULT], v);
-		if (!light)
-			table__cell(
-				t, format_bytes(buf, row->samples.total[TRACE_SAMPLE_FAULT].value));
-	}
-	fputc('\n', out);
-	err = table__print_within(t, out, v->width, WIDER);
-	print_more(out, r->n_queries - n + r->queries_left_out, "query", "queries");
-	return err;
+	NAME(c, "name", "query", v->names->text(v->names->ctx, row->label),
+	     "of the query or activity");
+	TEXT(c, "kind", NULL, summary_row__kind(row), "as in reports of queries");
+	sum_columns(c, row ? &row->samples.self[TRACE_SAMPLE_FAULT] : NULL, "self", "self %", v);
+	KNOWN(c, BYTES, "total_bytes", light ? NULL : "total", !light,
+	      row->samples.total[TRACE_SAMPLE_FAULT].value,
+	      "with what it called; null: unknown, with --memory-light");
 }
 
 static bool any_place(const struct memory_rows *r, size_t n, const struct trace_texts *names)
@@ -119,72 +90,105 @@ static bool any_place(const struct memory_rows *r, size_t n, const struct trace_
 	return n;
 }
 
-static int add_item(struct table *t, const struct item_row *row, bool places,
-		    const struct memory_view *v)
+static char *place_of(const struct trace_texts *names, uint32_t item)
 {
-	_free_ char *place = NULL;
+	char *text = NULL;
 
-	if (place_text(v->names, row->item, &place))
-		return -ENOMEM;
-	add_sum(t, &row->sampled[TRACE_SAMPLE_FAULT], v);
-	if (places)
-		table__cell(t, place);
-	table__cell(t, row->item == TRACE_NO_STRING ? REPORT_NO_ITEM
-						    : v->names->text(v->names->ctx, row->item));
-	return 0;
+	return place_text(names, item, &text) ? NULL : text;
+}
+
+static void item_columns(struct columns *c, const struct item_row *row, bool places,
+			 const struct memory_view *v)
+{
+	const struct trace_place *at = row ? trace_texts__place(v->names, row->item) : NULL;
+	const char *name = row && row->item != TRACE_NO_STRING
+				   ? v->names->text(v->names->ctx, row->item)
+				   : NULL;
+
+	TEXT(c, "name", NULL, name, "path; null: what no item is around");
+	SOME_TEXT(c, "file", NULL, at, v->names->text(v->names->ctx, at->file),
+		  "where it begins; missing: unknown");
+	SOME(c, COUNT, "line", NULL, at, at->line, "line there, from 1");
+	sum_columns(c, row ? &row->sampled[TRACE_SAMPLE_FAULT] : NULL, "charged", "%", v);
+	OWNED(c, NULL, places ? "at" : NULL, place_of(v->names, row->item), NULL);
+	NAME(c, NULL, "item", name ?: REPORT_NO_ITEM, NULL);
+}
+
+/* The allocator touches memory for its callers, so the parts have what they are charged. */
+static void part_columns(struct columns *c, const struct call_row *row, const struct memory_view *v)
+{
+	NAME(c, "name", "part of the compiler", v->tree->functions.parts[row->number],
+	     "part of the compiler");
+	sum_columns(c, row ? &row->charged : NULL, "charged", "%", v);
+	NUMBER(c, BYTES, "self_bytes", NULL, row->self.value, "in its own functions");
+}
+
+static struct columns table_of(FILE *out, const struct memory_view *v)
+{
+	return (struct columns){.out = out, .width = v->width};
+}
+
+static int print_crates(FILE *out, const struct memory_rows *r, const struct memory_view *v)
+{
+	struct columns c = table_of(out, v);
+	size_t n = shown(r->n_crates, v);
+
+	ROWS (&c, i, n)
+		crate_columns(&c, ROW(&c, &r->crates[i]), v);
+	print_more(out, r->n_crates - n + r->crates_left_out, "crate", "crates");
+	return c.err;
+}
+
+static int print_queries(FILE *out, const struct memory_rows *r, const struct memory_view *v)
+{
+	struct columns c = table_of(out, v);
+	size_t n = shown(r->n_queries, v);
+
+	if (!r->n_queries)
+		return 0;
+	fputc('\n', out);
+	ROWS (&c, i, n)
+		query_columns(&c, ROW(&c, &r->queries[i]), v);
+	print_more(out, r->n_queries - n + r->queries_left_out, "query", "queries");
+	return c.err;
 }
 
 static int print_items(FILE *out, const struct memory_rows *r, const struct memory_view *v)
 {
-	size_t n = shown(r->n_items, v), n_columns = 3;
+	struct columns c = table_of(out, v);
+	size_t n = shown(r->n_items, v);
 	bool places = any_place(r, n, v->names);
-	struct table_column columns[5] = {{"charged", 0}, {"+-", 0}, {"%", 0}};
-	_table_ struct table *t = NULL;
-	int err;
 
 	if (!r->n_items)
 		return 0;
-	if (places)
-		columns[n_columns++].title = "at";
-	columns[n_columns++].title = "item";
-	t = table__new(columns, n_columns);
-	table__name_last(t);
-	table__keep_of_name(t, PATH_KEPT);
-	for (size_t i = 0; i < n; i++)
-		if (add_item(t, &r->items[i], places, v))
-			return -ENOMEM;
+	c.name_last = true;
+	c.keep_of_name = PATH_KEPT;
 	fputc('\n', out);
-	err = table__print_within(t, out, v->width, WIDER);
+	ROWS (&c, i, n)
+		item_columns(&c, ROW(&c, &r->items[i]), places, v);
 	print_more(out, r->n_items - n + r->items_left_out, "item", "items");
-	return err;
+	return c.err;
 }
 
-/* The allocator touches memory for its callers, so the parts have what they are charged. */
 static int print_parts(FILE *out, const struct memory_view *v)
 {
-	static const struct table_column columns[] = {
-		{"part of the compiler", 0}, {"charged", 0}, {"+-", 0}, {"%", 0}};
 	const struct functions_view parts = {.tree = v->tree, .least = v->least};
-	_table_ struct table *t = table__new(columns, N_OF(columns));
+	struct columns c = table_of(out, v);
 	_functions_rows_ struct functions_rows r = {};
-	size_t n = 0, charged = 0;
-	int err;
+	size_t charged = 0;
 
 	if (functions_rows__parts(&r, &parts))
 		return -ENOMEM;
 	while (charged < r.n && r.at[charged]->charged.n &&
 	       r.at[charged]->charged.value >= v->least)
 		charged++;
-	for (; n < shown(charged, v); n++) {
-		table__cell(t, v->tree->functions.parts[r.at[n]->number]);
-		add_sum(t, &r.at[n]->charged, v);
-	}
-	if (!n)
+	if (!charged)
 		return 0;
 	fputc('\n', out);
-	err = table__print_within(t, out, v->width, WIDER);
-	print_more(out, charged - n, "part", "parts");
-	return err;
+	ROWS (&c, i, shown(charged, v))
+		part_columns(&c, ROW(&c, r.at[i]), v);
+	print_more(out, charged - shown(charged, v), "part", "parts");
+	return c.err;
 }
 
 int memory_text(FILE *out, const struct memory_view *v)
@@ -332,100 +336,34 @@ void memory_rows__clear(struct memory_rows *r)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void memory_json_add_sum(struct json *j, const struct sample_sum *sum)
-{
-	json__number(j, "samples", sum->n);
-	json__number(j, "bytes", sum->value);
-	json__number(j, "error_bytes", sample_sum__error(sum));
-}
-
-static void put_crates(struct json *j, const struct memory_rows *r)
-{
-	json__array(j, "crates");
-	for (size_t i = 0; i < r->n_crates && !j->err; i++) {
-		const struct trace_process *p = r->crates[i].process;
-
-		json__line(j, i);
-		json__text(j, "name", r->crates[i].name);
-		json__number(j, "pid", p->pid);
-		memory_json_add_sum(j, &r->crates[i].sum);
-		json__known(j, "peak_bytes", p->peak_bytes, p->peak_bytes);
-		json__put(j);
-	}
-	json__print(j, "]");
-}
-
-static void put_queries(struct json *j, const struct memory_rows *r, const struct memory_view *v)
-{
-	json__array(j, "queries");
-	for (size_t i = 0; i < r->n_queries && !j->err; i++) {
-		const struct summary_row *row = &r->queries[i];
-
-		json__line(j, i);
-		json__text(j, "name", v->names->text(v->names->ctx, row->label));
-		json__text(j, "kind", summary_row__kind(row));
-		memory_json_add_sum(j, &row->samples.self[TRACE_SAMPLE_FAULT]);
-		json__known(j, "total_bytes", !samples__totals(v->samples)->light,
-			    row->samples.total[TRACE_SAMPLE_FAULT].value);
-		json__put(j);
-	}
-	json__print(j, "]");
-}
-
-/* Missing where no item is known. */
-static void put_items(struct json *j, const struct memory_rows *r, const struct memory_view *v)
-{
-	if (!v->items)
-		return;
-	json__array(j, "items");
-	for (size_t i = 0; i < r->n_items && !j->err; i++) {
-		uint32_t item = r->items[i].item;
-		const struct trace_place *place = trace_texts__place(v->names, item);
-
-		json__line(j, i);
-		json__text(j, "name",
-			   item == TRACE_NO_STRING ? NULL : v->names->text(v->names->ctx, item));
-		if (place) {
-			json__text(j, "file", v->names->text(v->names->ctx, place->file));
-			json__number(j, "line", place->line);
-		}
-		memory_json_add_sum(j, &r->items[i].sampled[TRACE_SAMPLE_FAULT]);
-		json__put(j);
-	}
-	json__print(j, "]");
-}
-
-static void put_parts(struct json *j, const struct memory_view *v)
+static void put_parts(struct columns *c, const struct memory_view *v)
 {
 	const struct functions_view parts = {.tree = v->tree, .least = v->least};
 	_functions_rows_ struct functions_rows r = {};
 
-	j->err = j->err ?: functions_rows__parts(&r, &parts);
-	json__array(j, "parts");
-	for (size_t i = 0; i < r.n && !j->err; i++) {
-		json__line(j, i);
-		json__text(j, "name", v->tree->functions.parts[r.at[i]->number]);
-		memory_json_add_sum(j, &r.at[i]->charged);
-		json__number(j, "self_bytes", r.at[i]->self.value);
-		json__put(j);
-	}
-	json__print(j, "]");
+	c->err = c->err ?: functions_rows__parts(&r, &parts);
+	if (LIST(c, "parts", true, "of the compiler, by what they are charged"))
+		ROWS (c, i, r.n)
+			part_columns(c, r.at[i], v);
 }
 
 int memory_json(FILE *out, const struct memory_view *v)
 {
 	_memory_rows_ struct memory_rows r = {};
-	struct json j = {.out = out, .err = memory_rows__init(&r, v)};
+	struct columns c = {.to = COLUMNS_JSON, .out = out, .err = memory_rows__init(&r, v)};
 
-	json__begin(&j);
-	json__text(&j, "schema", "qprof-memory/1");
-	json__text(&j, "problem", v->problem);
-	json__put_open(&j);
-	samples_json(&j, samples__totals(v->samples));
-	put_crates(&j, &r);
-	put_queries(&j, &r, v);
-	put_items(&j, &r, v);
-	put_parts(&j, v);
-	json__print(&j, "}\n");
-	return j.err;
+	columns__begin(&c, "qprof-memory/1", "qprof-memory/1");
+	TEXT(&c, "problem", NULL, v->problem, "why the trace is not whole; null: it is");
+	samples_columns(&c, samples__totals(v->samples));
+	if (LIST(&c, "crates", true, "compiles"))
+		ROWS (&c, i, r.n_crates)
+			crate_columns(&c, &r.crates[i], v);
+	if (LIST(&c, "queries", true, "queries and activities"))
+		ROWS (&c, i, r.n_queries)
+			query_columns(&c, &r.queries[i], v);
+	if (LIST(&c, "items", v->items, "missing: no item is known"))
+		ROWS (&c, i, r.n_items)
+			item_columns(&c, &r.items[i], false, v);
+	put_parts(&c, v);
+	return columns__end(&c);
 }

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "analyze/critical_path.h"
-#include "view/table.h"
 
 #define NAME_MOST 34
 /* Before the name of a compile that was chosen, in the path of a build that it is a part of. */
@@ -113,80 +112,8 @@ static void print_notes(FILE *out, const char *lead, const struct shown *s)
 			lead, p->n_cut, p->n_cut == 1 ? "" : "s", p->n_cut == 1 ? "it" : "they");
 }
 
-static int add_step(struct table *t, const struct path_step *step, const struct shown *s,
-		    const struct build_rows *r, const struct build_view *v)
-{
-	const char *mark = s->is_part && build__has(v->build, step->process) ? PATH_CHOSEN " " : "";
-	_free_ char *name = build_crate_name(&r->of_whole[step->process],
-					     v->wide ? 0 : NAME_MOST - strlen(mark));
-	char buf[FORMAT_MAX];
-
-	if (!name)
-		return -ENOMEM;
-	table__cellf(t, "%s%s", mark, name);
-	table__cell(t, path_part_text(step->part));
-	table__cell(t, format_duration(buf, length_of(step)));
-	table__cell(t, step->saved_ns == PATH_UNKNOWN ? "-" : format_duration(buf, step->saved_ns));
-	return 0;
-}
-
-int path_text(FILE *out, size_t fit, const struct build_rows *r, const struct build_view *v)
-{
-	static const struct table_column columns[] = {
-		{"what kept it from being faster", 0},
-		{"part", 0},
-		{"took", 0},
-		{"saves", 0},
-	};
-	__cleanup(shown__clear) struct shown s = {};
-	int err = shown__init(&s, v);
-	size_t n = build_rows__shown(v, s.n, fit);
-	_table_ struct table *t = table__new(columns, N_OF(columns));
-
-	if (err || !is_worth_showing(&s, v))
-		return err;
-	for (size_t i = 0; i < n; i++) {
-		if (add_step(t, &s.path.steps[i], &s, r, v))
-			return -ENOMEM;
-	}
-	fputc('\n', out);
-	err = t ? table__print(t, out, "") : -ENOMEM;
-	if (!err)
-		print_notes(out, "  ", &s);
-	return err;
-}
-
-int path_markdown(FILE *out, size_t fit, const struct build_rows *r, const struct build_view *v)
-{
-	__cleanup(shown__clear) struct shown s = {};
-	int err = shown__init(&s, v);
-	size_t n = build_rows__shown(v, s.n, fit);
-	char took[FORMAT_MAX], saved[FORMAT_MAX];
-
-	if (err || !is_worth_showing(&s, v))
-		return err;
-	fputs("\n| what kept it from being faster | part | took | saves |\n"
-	      "|---|---|---:|---:|\n",
-	      out);
-	for (size_t i = 0; i < n && !err; i++) {
-		const struct path_step *step = &s.path.steps[i];
-
-		fputs(s.is_part && build__has(v->build, step->process) ? "| " PATH_CHOSEN " "
-								       : "| ",
-		      out);
-		err = markdown_code(out, r->of_whole[step->process].name);
-		fprintf(out, " | %s | %s | %s |\n", path_part_text(step->part),
-			format_duration(took, length_of(step)),
-			step->saved_ns == PATH_UNKNOWN ? "-"
-						       : format_duration(saved, step->saved_ns));
-	}
-	fputc('\n', out);
-	print_notes(out, "", &s);
-	return err;
-}
-
-static void put_step(struct json *j, const struct path_step *step, const struct build_rows *r,
-		     const struct build *build)
+static void step_columns(struct columns *c, const struct path_step *step,
+			 const struct build_rows *r, const struct build_view *v)
 {
 	static const char *const parts[PATH_PARTS] = {
 		[PATH_FRONT_END] = "front_end", [PATH_CODEGEN] = "codegen",
@@ -194,42 +121,62 @@ static void put_step(struct json *j, const struct path_step *step, const struct 
 		[PATH_COMPILE] = "compile",	[PATH_RUN] = "build_script_run",
 		[PATH_OTHER] = "other",
 	};
-	const struct build_crate *crate = &r->of_whole[step->process];
+	const struct build_crate *crate = step ? &r->of_whole[step->process] : NULL;
+	bool is_part = v && build__whole(v->build) != v->build;
+	bool chosen = step && is_part && build__has(v->build, step->process);
+	const char *mark = chosen ? PATH_CHOSEN " " : "";
 
-	json__text(j, "name", crate->name);
-	json__number(j, "pid", crate->process->process->pid);
-	json__text(j, "part", parts[step->part]);
-	json__number(j, "start_ns", step->start_ns);
-	json__number(j, "ns", length_of(step));
-	json__known(j, "saved_ns", step->saved_ns != PATH_UNKNOWN, step->saved_ns);
-	json__bool(j, "freed_job", step->freed_job);
-	if (build__whole(build) != build)
-		json__bool(j, "chosen",
-			   step->part != PATH_OTHER && build__has(build, step->process));
-	json__put(j);
+	TEXT(c, "name", NULL, crate->name, "package, target and tool");
+	MARKED_NAME(c, "what kept it from being faster", mark,
+		    build_crate_name(crate, columns__most(c, NAME_MOST - strlen(mark))));
+	NUMBER(c, ID, "pid", NULL, crate->process->process->pid, "process");
+	TEXT(c, "part", NULL, parts[step->part], "which part of the compile");
+	TEXT(c, NULL, "part", path_part_text(step->part), NULL);
+	NUMBER(c, NS, "start_ns", NULL, step->start_ns, "since the start of the build");
+	NUMBER(c, NS, "ns", "took", length_of(step), "how long it took");
+	KNOWN(c, NS, "saved_ns", "saves", step->saved_ns != PATH_UNKNOWN, step->saved_ns,
+	      "by which the build ends earlier if the step took no time");
+	BOOL(c, "freed_job", step->freed_job, "the next step waited for a job, not for a result");
+	SOME_BOOL(c, "chosen", is_part, chosen && step->part != PATH_OTHER,
+		  "by --crate or --process, if they are used");
 }
 
-int path_json(struct json *j, const struct build_rows *r, const struct build_view *v)
+int path_table(FILE *out, enum columns_to to, size_t fit, const struct build_rows *r,
+	       const struct build_view *v)
+{
+	struct columns c = {.to = to, .out = out, .wide = v->wide};
+	__cleanup(shown__clear) struct shown s = {};
+	int err = shown__init(&s, v);
+
+	if (err || !is_worth_showing(&s, v))
+		return err;
+	fputc('\n', out);
+	ROWS (&c, i, build_rows__shown(v, s.n, fit))
+		step_columns(&c, ROW(&c, &s.path.steps[i]), r, v);
+	if (to == COLUMNS_MARKDOWN)
+		fputc('\n', out);
+	print_notes(out, to == COLUMNS_TEXT ? "  " : "", &s);
+	return c.err;
+}
+
+void path_columns(struct columns *c, const struct build_rows *r, const struct build_view *v)
 {
 	_critical_path_ struct critical_path path = {};
-	const struct build *whole = build__whole(v->build);
-	int err = whole ? critical_path__of(&path, whole) : 0;
+	const struct build *whole = c->describes ? NULL : build__whole(v->build);
 
-	if (err || !whole)
-		return err;
-	json__begin(j);
-	json__number(j, "wall_ns", path.wall_ns);
-	json__number(j, "jobs", path.jobs);
-	json__number(j, "scheduled_ns", path.scheduled_ns);
-	json__number(j, "unlimited_ns", path.unlimited_ns);
-	json__number(j, "cut_commands", path.n_cut);
-	json__print(j, ",\"critical_path\":");
-	json__put_open(j);
-	json__array(j, "steps");
-	for (size_t i = 0; i < path.n_steps && !j->err; i++) {
-		json__item(j, i);
-		put_step(j, &path.steps[i], r, v->build);
-	}
-	json__print(j, "]}");
-	return j->err;
+	if (whole)
+		c->err = c->err ?: critical_path__of(&path, whole);
+	if (!OBJECT(c, "critical_path", whole, "what kept the build from being faster"))
+		return;
+	NUMBER(c, NS, "wall_ns", NULL, path.wall_ns, "of the build");
+	NUMBER(c, COUNT, "jobs", NULL, path.jobs, "compilers at once, at most");
+	NUMBER(c, NS, "scheduled_ns", NULL, path.scheduled_ns,
+	       "wall time of the build, scheduled again with as many jobs");
+	NUMBER(c, NS, "unlimited_ns", NULL, path.unlimited_ns, "the same with any number of jobs");
+	NUMBER(c, COUNT, "cut_commands", NULL, path.n_cut,
+	       "compiles whose arguments could not all be read");
+	if (LIST(c, "steps", true, "in the order of time"))
+		ROWS (c, i, path.n_steps)
+			step_columns(c, ROW(c, &path.steps[i]), r, v);
+	columns__leave(c);
 }

@@ -4,16 +4,16 @@
 #define QPROF_VIEW_PATH_VIEW_H
 
 #include "view/build_rows.h"
-#include "view/json.h"
+#include "view/columns.h"
 
 /*
  * Print a table of the steps that would save most, of at most `fit` rows unless the view asks for
  * others, after an empty line. Nothing for fewer than two compiles. 0 or -ENOMEM.
  */
-int path_text(FILE *out, size_t fit, const struct build_rows *r, const struct build_view *v);
-int path_markdown(FILE *out, size_t fit, const struct build_rows *r, const struct build_view *v);
+int path_table(FILE *out, enum columns_to to, size_t fit, const struct build_rows *r,
+	       const struct build_view *v);
 
-/* Print the member "critical_path" of the report's object "build", after another one. */
-int path_json(struct json *j, const struct build_rows *r, const struct build_view *v);
+/* The member "critical_path" of the report's object "build". */
+void path_columns(struct columns *c, const struct build_rows *r, const struct build_view *v);
 
 #endif /* QPROF_VIEW_PATH_VIEW_H */

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "base/format.h"
+#include "view/columns.h"
 #include "view/view.h"
 #include "analyze/summary.h"
 
@@ -36,13 +37,14 @@ enum report_extra_id {
 struct report_extra {
 	const char *key;   /* JSON member */
 	const char *title; /* table title; NULL: not in the table */
-	bool is_time;	   /* in ns; otherwise a count */
-	size_t offset;	   /* of the value in struct summary_row */
+	enum column_unit unit;
+	size_t offset;	  /* of the value in struct summary_row */
+	const char *text; /* for a person */
 };
 
 extern const struct report_extra report_extras[REPORT_N_EXTRAS];
 
-/* Nanoseconds or a count: report_extras[extra].is_time. `extra` is below REPORT_N_EXTRAS. */
+/* In the unit of report_extras[extra]; `extra` is below REPORT_N_EXTRAS. */
 uint64_t report_extra_of(const struct summary_row *row, enum report_extra_id extra);
 
 /* The row of what no item is around: phases of the compiler, queries about types. */

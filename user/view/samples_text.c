@@ -6,7 +6,6 @@
 #include "base/array.h"
 #include "base/format.h"
 #include "view/report_notes.h"
-#include "view/table.h"
 
 #define NAME_KEPT 26 /* as in the other table of queries */
 
@@ -28,48 +27,39 @@ bool samples_text_head(FILE *out, const struct samples_totals *t)
 	return true;
 }
 
-static void add_time(struct table *t, uint64_t ns)
+static void time_column(struct columns *c, const char *title, uint64_t ns)
 {
-	char buf[FORMAT_MAX];
-
-	table__cell(t, ns ? format_duration(buf, ns) : "-");
-}
-
-static void add_row(struct table *t, const struct report_row *row, const struct report_rows *all)
-{
-	char buf[FORMAT_MAX * 2];
-
-	table__cell(t, row->name);
-	table__cell(t, report_row__count(buf, row));
-	add_time(t, report_row__total_ns(row));
-	add_time(t, row->self_ns);
-	add_time(t, row->self_error_ns);
-	table__cell(t, row->self_ns ? format_percent(buf, row->self_ns, all->self_ns) : "-");
-	if (all->extra[REPORT_SAMPLED_MAX])
-		add_time(t, row->count ? row->max_ns : row->extra[REPORT_SAMPLED_MAX]);
-	if (all->extra[REPORT_SAMPLED_OFF])
-		add_time(t, row->extra[REPORT_SAMPLED_OFF]);
+	SOME(c, NS, NULL, title, ns, ns, NULL);
 }
 
 int samples_text_rows(FILE *out, const struct report_rows *r, size_t n, size_t width,
 		      const char *option)
 {
-	struct table_column columns[8] = {{"query", 0}, {"count", 0}, {"total", 0},
-					  {"self", 0},	{"+-", 0},    {"self %", 0}};
-	_table_ struct table *t = NULL;
-	size_t n_columns = 6;
+	static const char *const spare[] = {"max", NULL};
+	struct columns c = {.out = out,
+			    .width = width,
+			    .option = option,
+			    .keep_of_name = NAME_KEPT,
+			    .spare = spare};
+	char buf[FORMAT_MAX * 2];
 
-	if (r->extra[REPORT_SAMPLED_MAX])
-		columns[n_columns++].title = "max";
-	if (r->extra[REPORT_SAMPLED_OFF])
-		columns[n_columns++].title = REPORT_WAITING;
-	t = table__new(columns, n_columns);
-	table__keep_of_name(t, NAME_KEPT);
-	if (r->extra[REPORT_SAMPLED_MAX])
-		table__spare(t, "max");
-	for (size_t i = 0; i < n; i++)
-		add_row(t, &r->rows[i], r);
-	return table__print_within(t, out, width, option);
+	ROWS (&c, i, n) {
+		const struct report_row *row = ROW(&c, &r->rows[i]);
+		const uint64_t *extra = row ? row->extra : r->extra;
+
+		NAME(&c, NULL, "query", row->name, NULL);
+		CELL(&c, "count", report_row__count(buf, row));
+		time_column(&c, "total", row ? report_row__total_ns(row) : 0);
+		time_column(&c, "self", row ? row->self_ns : 0);
+		time_column(&c, "+-", row ? row->self_error_ns : 0);
+		CELL(&c, "self %",
+		     row->self_ns ? format_percent(buf, row->self_ns, r->self_ns) : "-");
+		time_column(&c, r->extra[REPORT_SAMPLED_MAX] ? "max" : NULL,
+			    row && row->count ? row->max_ns : extra[REPORT_SAMPLED_MAX]);
+		time_column(&c, r->extra[REPORT_SAMPLED_OFF] ? REPORT_WAITING : NULL,
+			    extra[REPORT_SAMPLED_OFF]);
+	}
+	return c.err;
 }
 
 void samples_text_marks(FILE *out, const struct report_rows *r)
@@ -122,47 +112,67 @@ void samples_text_notes(FILE *out, const struct samples_totals *t)
 			format_percent(percent, t->differ, t->compared));
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------ */
+/* ---- Columns --------------------------------------------------------------------------------- */
 
-static struct json_object *cuts_of(const struct samples_totals *t)
+static void put_cuts(struct columns *c, const struct samples_totals *t)
 {
-	struct json of = {0};
+	static const char *const causes[TRACE_CUT_MAX] = {
+		[TRACE_CUT_NO_MAP] = "code in no known file",
+		[TRACE_CUT_NO_RULE] = "no unwind rule",
+		[TRACE_CUT_NO_PAGE] = "a part of the stack was not in memory",
+		[TRACE_CUT_TOO_DEEP] = "too many frames",
+	};
 
-	json__begin(&of);
+	if (!OBJECT(c, "cut", true, "the other samples, by cause"))
+		return;
 	for (int cut = TRACE_CUT_NOT + 1; cut < TRACE_CUT_MAX; cut++)
-		json__number(&of, sample_cut_name(cut), t->cut[cut]);
-	return json__take(&of);
+		NUMBER(c, COUNT, sample_cut_name(cut), NULL, t->cut[cut], causes[cut]);
+	columns__leave(c);
 }
 
-static struct json_object *sum_of(const struct samples_totals *t, enum trace_sample_cause cause)
+static void put_sum(struct columns *c, const struct samples_totals *t,
+		    enum trace_sample_cause cause, const char *help)
 {
-	bool is_memory = cause == TRACE_SAMPLE_FAULT;
-	struct json of = {0};
-
-	json__begin(&of);
-	json__number(&of, "n", t->of[cause].n);
-	json__number(&of, is_memory ? "bytes" : "ns", t->of[cause].value);
-	json__number(&of, "no_query", t->no_query[cause].n);
-	json__number(&of, is_memory ? "no_query_bytes" : "no_query_ns", t->no_query[cause].value);
-	if (is_memory)
-		json__number(&of, "unknown_query_bytes", t->unknown_query.value);
-	return json__take(&of);
+	if (!OBJECT(c, sample_cause_name(cause), true, help))
+		return;
+	NUMBER(c, COUNT, "n", NULL, t->of[cause].n, "samples");
+	if (cause == TRACE_SAMPLE_FAULT)
+		NUMBER(c, BYTES, "bytes", NULL, t->of[cause].value, "memory that they stand for");
+	else
+		NUMBER(c, NS, "ns", NULL, t->of[cause].value, "time that they stand for");
+	NUMBER(c, COUNT, "no_query", NULL, t->no_query[cause].n, "samples in no query or activity");
+	if (cause == TRACE_SAMPLE_FAULT) {
+		NUMBER(c, BYTES, "no_query_bytes", NULL, t->no_query[cause].value,
+		       "memory that these stand for");
+		NUMBER(c, BYTES, "unknown_query_bytes", NULL, t->unknown_query.value,
+		       "memory of samples by --memory-light in an unknown query, or in none");
+	} else {
+		NUMBER(c, NS, "no_query_ns", NULL, t->no_query[cause].value,
+		       "time that these stand for");
+	}
+	columns__leave(c);
 }
 
-void samples_json(struct json *j, const struct samples_totals *t)
+void samples_columns(struct columns *c, const struct samples_totals *t)
 {
-	json__begin(j);
-	json__known(j, "hz", t->sampling.hz, t->sampling.hz);
-	json__known(j, "fault_period", t->sampling.fault_period, t->sampling.fault_period);
-	json__number(j, "n", samples_totals__n(t));
-	json__number(j, "complete", t->cut[TRACE_CUT_NOT]);
-	json__number(j, "light", t->light);
-	json__value(j, "cut", cuts_of(t));
-	json__number(j, "unknown", t->unknown);
-	json__number(j, "compared", t->compared);
-	json__number(j, "differ", t->differ);
-	for (int cause = TRACE_SAMPLE_CPU; cause < TRACE_SAMPLE_CAUSES; cause++)
-		json__value(j, sample_cause_name(cause), sum_of(t, cause));
-	json__print(j, ",\"samples\":");
-	json__put(j);
+	if (!OBJECT(c, "samples", t, "if stacks were sampled"))
+		return;
+	KNOWN(c, COUNT, "hz", NULL, t->sampling.hz, t->sampling.hz,
+	      "samples a second of CPU time; null: none");
+	KNOWN(c, COUNT, "fault_period", NULL, t->sampling.fault_period, t->sampling.fault_period,
+	      "page faults for each sample; null: none");
+	NUMBER(c, COUNT, "n", NULL, samples_totals__n(t), "samples of all causes");
+	NUMBER(c, COUNT, "complete", NULL, t->cut[TRACE_CUT_NOT],
+	       "samples whose stack reaches the start of its thread");
+	NUMBER(c, COUNT, "light", NULL, t->light, "samples without their stack, by --memory-light");
+	put_cuts(c, t);
+	NUMBER(c, COUNT, "unknown", NULL, t->unknown,
+	       "innermost execution is of a query that its code does not name");
+	NUMBER(c, COUNT, "compared", NULL, t->compared,
+	       "the stack and the probes both show a query");
+	NUMBER(c, COUNT, "differ", NULL, t->differ, "they show different queries");
+	put_sum(c, t, TRACE_SAMPLE_CPU, "samples of the CPU");
+	put_sum(c, t, TRACE_SAMPLE_OFF_CPU, "waits");
+	put_sum(c, t, TRACE_SAMPLE_FAULT, "page faults");
+	columns__leave(c);
 }

@@ -5,7 +5,6 @@
 
 #include "view/report_rows.h"
 #include "analyze/samples.h"
-#include "view/json.h"
 
 /* How much was sampled; nothing, and false, without a sample. */
 bool samples_text_head(FILE *out, const struct samples_totals *t);
@@ -23,7 +22,7 @@ void samples_text_marks(FILE *out, const struct report_rows *r);
 /* Stacks that were cut, and queries that stacks do not show. */
 void samples_text_notes(FILE *out, const struct samples_totals *t);
 
-/* Print ,"samples":{...}: what the recording sampled; docs/report.md has the fields. */
-void samples_json(struct json *j, const struct samples_totals *t);
+/* The member "samples": what the recording sampled; missing if `t` is NULL. */
+void samples_columns(struct columns *c, const struct samples_totals *t);
 
 #endif /* QPROF_VIEW_SAMPLES_TEXT_H */

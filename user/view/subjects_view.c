@@ -9,18 +9,13 @@
 #include "base/array.h"
 #include "base/format.h"
 #include "view/report_rows.h"
-#include "view/table.h"
+#include "view/report_columns.h"
 
 /* Minimum columns of a name; other columns are left out first. */
 #define NAME_KEPT 25
 
 /* The name of a row whose activities have an unknown subject. */
 #define NO_NAME "(unknown)"
-
-static const char *const phase_names[SUBJECT_PHASES] = {
-	[SUBJECT_CODEGEN] = "codegen", [SUBJECT_OPTIMIZE] = "optimize", [SUBJECT_LTO] = "lto",
-	[SUBJECT_EMIT] = "emit",       [SUBJECT_COPY] = "copy",
-};
 
 struct rows {
 	struct subject_row *at;
@@ -101,13 +96,8 @@ static void clear(struct rows *r)
 	subject_rows__free(r->at, r->n_all);
 }
 
-static bool knows_off_cpu(const struct rows *r)
-{
-	return r->cpu_ns != r->total_ns;
-}
-
-/* "serde 41.2 ms, regex 12.0 ms, and 3 more" */
-static int add_crates(struct table *t, const struct subject_row *row)
+/* "serde 41.2 ms, regex 12.0 ms, and 3 more"; NULL: no memory. */
+static char *crates_text(const struct subject_row *row)
 {
 	uint32_t n = row->n_crates < SUBJECT_PARTS ? row->n_crates : SUBJECT_PARTS;
 	_free_ char *text = NULL;
@@ -116,7 +106,7 @@ static int add_crates(struct table *t, const struct subject_row *row)
 	FILE *to = open_memstream(&text, &size);
 
 	if (!to)
-		return -ENOMEM;
+		return NULL;
 	for (uint32_t i = 0; i < n; i++) {
 		const char *crate = row->crates[i].crate;
 
@@ -125,47 +115,78 @@ static int add_crates(struct table *t, const struct subject_row *row)
 	}
 	if (row->n_crates > n)
 		fprintf(to, ", and %" PRIu32 " more", row->n_crates - n);
-	if (fclose(to))
-		return -ENOMEM;
-	table__cell(t, text);
-	return 0;
+	return fclose(to) ? NULL : take_ptr(text);
 }
 
-static int add_macro(struct table *t, const struct rows *r, const struct subject_row *row)
+/* The times of both, and what of it was on the CPU. */
+static void time_columns(struct columns *c, const struct subject_row *row, const struct rows *r,
+			 const char *help)
+{
+	bool off_cpu = r->cpu_ns != r->total_ns;
+
+	NUMBER(c, NS, "total_ns", NULL, row->total_ns, help);
+	NUMBER(c, NS, "cpu_ns", off_cpu ? report_title_cpu(true) : "total", row->cpu_ns,
+	       "its part on the CPU");
+	PERCENT(c, off_cpu ? report_title_share(true) : "total %", row->cpu_ns, r->cpu_ns);
+	NUMBER(c, NS, NULL, off_cpu ? REPORT_OFF : NULL, row->total_ns - row->cpu_ns, NULL);
+}
+
+static void macro_columns(struct columns *c, const struct subject_row *row, const struct rows *r)
+{
+	TEXT(c, "name", NULL, row->name, "as it is written; null: unknown");
+	time_columns(c, row, r, "of all expansions");
+	NUMBER(c, COUNT, "expansions", "expansions", row->count, "calls of the macro");
+	NUMBER(c, NS, "max_ns", "max", row->max_ns, "the longest expansion");
+	NUMBER(c, COUNT, "crate_count", NULL, row->n_crates, "crates that call it");
+	OWNED(c, NULL, "of this", crates_text(row), NULL);
+	NAME(c, NULL, "macro", name_of(row), NULL);
+	if (!LIST(c, "crates", true, "the three that spent most"))
+		return;
+	ROWS (c, i, row->n_crates < SUBJECT_PARTS ? row->n_crates : SUBJECT_PARTS) {
+		const struct subject_part *part = ROW(c, &row->crates[i]);
+
+		TEXT(c, "name", NULL, part->crate && *part->crate ? part->crate : NULL,
+		     "crate; null: unknown");
+		NUMBER(c, NS, "total_ns", NULL, part->total_ns, "of its expansions");
+	}
+}
+
+/* In tables nothing stands for no time. */
+static void phase_column(struct columns *c, const struct subject_row *row, enum subject_phase phase,
+			 const char *key, const char *title, const char *help)
 {
 	char buf[FORMAT_MAX];
 
-	table__cell(t, format_duration(buf, row->cpu_ns));
-	table__cell(t, format_percent(buf, row->cpu_ns, r->cpu_ns));
-	if (knows_off_cpu(r))
-		table__cell(t, format_duration(buf, row->total_ns - row->cpu_ns));
-	table__cell(t, format_count(buf, row->count));
-	table__cell(t, format_duration(buf, row->max_ns));
-	if (add_crates(t, row))
-		return -ENOMEM;
-	table__cell(t, name_of(row));
-	return 0;
+	NUMBER(c, NS, key, NULL, row->phase_ns[phase], help);
+	CELL(c, title, row->phase_ns[phase] ? format_duration(buf, row->phase_ns[phase]) : "");
 }
 
-static int add_unit(struct table *t, const struct rows *r, const struct subject_row *row)
+static void unit_columns(struct columns *c, const struct subject_row *row, const struct rows *r)
 {
-	const char *crate = row->n_crates ? row->crates[0].crate : NULL;
-	char buf[FORMAT_MAX];
+	const char *crate = row && row->n_crates ? row->crates[0].crate : NULL;
+	const char *thread = row ? row->thread : NULL;
+	char buf[FORMAT_MAX], *text = NULL;
 
-	table__cell(t, format_duration(buf, row->cpu_ns));
-	table__cell(t, format_percent(buf, row->cpu_ns, r->cpu_ns));
-	if (knows_off_cpu(r))
-		table__cell(t, format_duration(buf, row->total_ns - row->cpu_ns));
-	for (int i = 0; i < SUBJECT_COPY; i++)
-		table__cell(t, row->phase_ns[i] ? format_duration(buf, row->phase_ns[i]) : "");
-	if (row->size)
-		table__cell(t, format_count(buf, row->size));
-	else
-		table__cell(t, "");
-	table__cellf(t, "%s%s%" PRIu32, row->thread ?: "", row->thread ? ", " : "", row->tid);
-	table__cell(t, crate ?: "");
-	table__cell(t, name_of(row));
-	return 0;
+	TEXT(c, "name", NULL, row->name, "rustc's name of the codegen unit; null: unknown");
+	TEXT(c, "crate", NULL, crate, "null: unknown");
+	NUMBER(c, ID, "pid", NULL, row->pid, "process");
+	NUMBER(c, ID, "tid", NULL, row->tid, "the thread that spent most time on it");
+	TEXT(c, "thread", NULL, thread, "its name; null: none");
+	time_columns(c, row, r, "all steps");
+	phase_column(c, row, SUBJECT_CODEGEN, "codegen_ns", "codegen", "rustc makes LLVM's code");
+	phase_column(c, row, SUBJECT_OPTIMIZE, "optimize_ns", "optimize", "optimization");
+	phase_column(c, row, SUBJECT_LTO, "lto_ns", "lto", "link-time optimization");
+	phase_column(c, row, SUBJECT_EMIT, "emit_ns", "emit", "machine code and bitcode");
+	phase_column(c, row, SUBJECT_COPY, "copy_ns", NULL, "taken from the last build");
+	KNOWN(c, COUNT, "size", NULL, row->size, row->size, "rustc's estimate; null: unknown");
+	CELL(c, "size", row->size ? format_count(buf, row->size) : "");
+	OWNED(c, NULL, "thread",
+	      asprintf(&text, "%s%s%" PRIu32, thread ?: "", thread ? ", " : "", row->tid) < 0
+		      ? NULL
+		      : text,
+	      NULL);
+	TEXT(c, NULL, "crate", crate ?: "", NULL);
+	NAME(c, NULL, "codegen unit", name_of(row), NULL);
 }
 
 static bool has_lto(const struct rows *r)
@@ -174,47 +195,6 @@ static bool has_lto(const struct rows *r)
 		if (r->at[i].phase_ns[SUBJECT_LTO])
 			return true;
 	return false;
-}
-
-#define COLUMNS_MAX 11
-
-static const char *const macro_titles[] = {"expansions", "max", "of this", "macro"};
-static const char *const unit_titles[] = {
-	"codegen", "optimize", "lto", "emit", "size", "thread", "crate", "codegen unit",
-};
-
-/* `columns` must outlive the table. */
-static struct table *new_table(enum subjects_of of, const struct rows *r,
-			       struct table_column columns[COLUMNS_MAX])
-{
-	bool macros = of == SUBJECTS_MACROS, off_cpu = knows_off_cpu(r);
-	const char *const *titles = macros ? macro_titles : unit_titles;
-	size_t n_titles = macros ? N_OF(macro_titles) : N_OF(unit_titles), n = 0;
-	const char *share = off_cpu ? report_title_share(true) : "total %";
-	struct table *t;
-
-	columns[n++] = (struct table_column){off_cpu ? report_title_cpu(true) : "total", 0};
-	columns[n++] = (struct table_column){share, 0};
-	if (off_cpu)
-		columns[n++] = (struct table_column){REPORT_OFF, 0};
-	for (size_t i = 0; i < n_titles; i++)
-		columns[n++] = (struct table_column){titles[i], 0};
-	t = table__new(columns, n);
-	table__name_last(t);
-	table__keep_of_name(t, NAME_KEPT);
-	if (of == SUBJECTS_MACROS) {
-		table__spare(t, "of this");
-		table__spare(t, "max");
-		return t;
-	}
-	/* Names of units mostly do not tell their crate, so that stays. */
-	if (!has_lto(r))
-		table__spare(t, "lto");
-	table__spare(t, "size");
-	table__spare(t, "thread");
-	table__spare(t, share);
-	table__spare(t, "codegen");
-	return t;
 }
 
 static void print_more(FILE *out, size_t n, bool macros)
@@ -238,12 +218,21 @@ static void print_why_nameless(FILE *out, const struct rows *r)
 
 int subjects_text(FILE *out, const struct report_options *opt)
 {
+	static const char *const of_macros[] = {"of this", "max", NULL};
+	/* Names of units mostly do not tell their crate, so that stays. */
+	static const char *const of_units[] = {"lto",	  "size",    "thread", "cpu %",
+					       "total %", "codegen", NULL};
 	bool macros = subjects__of(opt->subjects) == SUBJECTS_MACROS;
-	struct table_column columns[COLUMNS_MAX];
 	__cleanup(clear) struct rows r = {};
-	_table_ struct table *t = NULL;
 	int err = choose(&r, opt);
 	size_t shown = opt->top && opt->top < r.n ? opt->top : r.n;
+	struct columns c = {
+		.out = out,
+		.width = opt->width,
+		.name_last = true,
+		.keep_of_name = NAME_KEPT,
+		.spare = macros ? of_macros : of_units + has_lto(&r),
+	};
 
 	if (err)
 		return err;
@@ -253,121 +242,37 @@ int subjects_text(FILE *out, const struct report_options *opt)
 		      out);
 		return 0;
 	}
-	t = new_table(subjects__of(opt->subjects), &r, columns);
-	for (size_t i = 0; i < shown && !err; i++)
-		err = macros ? add_macro(t, &r, &r.at[i]) : add_unit(t, &r, &r.at[i]);
-	if (!err)
-		err = table__print_within(t, out, opt->width, "report --wide");
-	if (!err) {
+	ROWS (&c, i, shown)
+		(macros ? macro_columns : unit_columns)(&c, ROW(&c, &r.at[i]), &r);
+	if (!c.err) {
 		print_more(out, r.n - shown, macros);
 		print_why_nameless(out, &r);
 	}
-	return err;
+	return c.err;
 }
 
-static void put_crates(struct json *j, const struct subject_row *row)
+void subjects_columns(struct columns *c, enum subjects_of of, const struct report_options *opt)
 {
-	json__array(j, "crates");
-	for (uint32_t i = 0; i < row->n_crates && i < SUBJECT_PARTS; i++) {
-		const char *crate = row->crates[i].crate;
-
-		json__item(j, i);
-		json__text(j, "name", crate && *crate ? crate : NULL);
-		json__number(j, "total_ns", row->crates[i].total_ns);
-		json__put(j);
-	}
-	json__print(j, "]");
-}
-
-static void put_macro(struct json *j, const struct subject_row *row)
-{
-	json__text(j, "name", row->name);
-	json__number(j, "total_ns", row->total_ns);
-	json__number(j, "cpu_ns", row->cpu_ns);
-	json__number(j, "max_ns", row->max_ns);
-	json__number(j, "expansions", row->count);
-	json__number(j, "crate_count", row->n_crates);
-	json__put_open(j);
-	put_crates(j, row);
-	json__print(j, "}");
-}
-
-static void put_unit(struct json *j, const struct subject_row *row)
-{
-	char key[32];
-
-	json__text(j, "name", row->name);
-	json__text(j, "crate", row->n_crates ? row->crates[0].crate : NULL);
-	json__number(j, "pid", row->pid);
-	json__number(j, "tid", row->tid);
-	json__text(j, "thread", row->thread);
-	json__number(j, "total_ns", row->total_ns);
-	json__number(j, "cpu_ns", row->cpu_ns);
-	for (int i = 0; i < SUBJECT_PHASES; i++) {
-		snprintf(key, sizeof(key), "%s_ns", phase_names[i]);
-		json__number(j, key, row->phase_ns[i]);
-	}
-	json__known(j, "size", row->size, row->size);
-	json__put(j);
-}
-
-void subjects_json(struct json *j, const struct report_options *opt)
-{
-	bool macros = subjects__of(opt->subjects) == SUBJECTS_MACROS;
+	bool macros = of == SUBJECTS_MACROS;
+	bool there = opt->subjects && subjects__of(opt->subjects) == of;
 	__cleanup(clear) struct rows r = {};
 
-	j->err = j->err ?: choose(&r, opt);
-	json__array(j, macros ? "macros" : "units");
-	for (size_t i = 0; i < r.n && !j->err; i++) {
-		json__line(j, i);
-		(macros ? put_macro : put_unit)(j, &r.at[i]);
-	}
-	json__print(j, "]");
+	if (!LIST(c, macros ? "macros" : "units", there,
+		  macros ? "with --by macro" : "with --by cgu: codegen units"))
+		return;
+	c->err = c->err ?: c->describes ? 0 : choose(&r, opt);
+	ROWS (c, i, r.n)
+		(macros ? macro_columns : unit_columns)(c, ROW(c, &r.at[i]), &r);
 }
 
 /* ---- Callers --------------------------------------------------------------------------------- */
 
-/* The function, and the line with most of its requests. */
-static void add_name(struct table *t, const struct report_row *row)
-{
-	const struct caller_row *c = row->caller;
-	const char *mark = row->unwound ? " " CALLERS_TEXT_MARK : "";
-
-	if (!c->file)
-		table__cellf(t, "%s%s", row->name, mark);
-	else if (c->lines == 1)
-		table__cellf(t, "%s at %s:%" PRIu32 "%s", row->name, c->file, c->line, mark);
-	else
-		table__cellf(t, "%s at %s:%" PRIu32 " and %" PRIu32 " other line%s%s", row->name,
-			     c->file, c->line, c->lines - 1, c->lines == 2 ? "" : "s", mark);
-}
-
 int callers_text(FILE *out, const struct report_rows *r, size_t n)
 {
-	bool off_cpu = report_rows__know_off_cpu(r);
-	const struct table_column columns[] = {
-		{"executions", 0},
-		{"total", 0},
-		{report_title_cpu(off_cpu), 0},
-		{report_title_share(off_cpu), 0},
-		{"max", 0},
-		{"caller", 0},
-	};
-	_table_ struct table *t = table__new(columns, N_OF(columns));
-	char buf[FORMAT_MAX];
-
 	/* Names of generic functions can be very long. */
-	table__name_last(t);
-	for (size_t i = 0; i < n; i++) {
-		const struct report_row *row = &r->rows[i];
+	struct columns c = {.out = out, .name_last = true};
 
-		table__cell(t, format_count(buf, row->count));
-		table__cell(t, format_duration(buf, row->total_ns));
-		table__cellf(t, "%s%s", report_self_mark(row->self_by),
-			     format_duration(buf, row->cpu_ns));
-		table__cell(t, format_percent(buf, row->cpu_ns, r->cpu_ns));
-		table__cell(t, format_duration(buf, row->max_ns));
-		add_name(t, row);
-	}
-	return table__print(t, out, "");
+	ROWS (&c, i, n)
+		report_caller_columns(&c, ROW(&c, &r->rows[i]), r);
+	return c.err;
 }

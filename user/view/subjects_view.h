@@ -10,8 +10,8 @@
 /* The rows of opt->subjects, which opt->top, sort and min choose. 0 or a negative errno. */
 int subjects_text(FILE *out, const struct report_options *opt);
 
-/* As a member of the open object: "macros" or "units", without regard to opt->top. */
-void subjects_json(struct json *j, const struct report_options *opt);
+/* The member "macros" or "units", if opt->subjects are these; without regard to opt->top. */
+void subjects_columns(struct columns *c, enum subjects_of of, const struct report_options *opt);
 
 /* The table of `qprof-bpf report --callers`. */
 

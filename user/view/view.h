@@ -143,39 +143,8 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
 		const struct trace_texts *names, const struct report_options *opt);
 
 /*
- * The JSON of `qprof-bpf report --json`, schema "qprof-report/3":
- * {"schema", "problem" (text or null), "lost" (total), "losses" (counts by cause; both null if
- *  the trace does not say), "processes": [{"pid", "parent_pid", "crate", "crate_type", "command",
- *  "rustc_version", "build_id", "exit" (status; null if unknown or killed), "signal" (or null),
- *  "attached_late", "start_ns", "end_ns", "queries": [...]}], "queries": [{"name", "kind"
- * (summary_row__kind()), "count", "unwound", "total_ns", "self_ns", "mean_ns", "min_ns",
- * "max_ns"}]} If the trace says what the probes cost there is, after "losses", "probes": {"hits",
- * "emulated_ps", "stepped_ps", "probe_ns" (their cost), "wall_ns" (of the compilers, summed),
- * "taken_off"}; and in queries, if it was taken off, "raw_total_ns" and "raw_self_ns". The last is
- * summed over all processes. With groups there is, before "processes", "groups":
- * [{"name", "processes", "count", "unwound", "wall_ns", "self_ns", "max_ns"}]. With callers,
- * "callers": [{"function" (null: not known), "count", "unwound", "total_ns", "self_ns", "max_ns",
- * "file", "line" (of the most frequent call; null: not known), "line_count" (executions requested
- * there), "lines" (different ones)}]. With items, "items": [{"name" (null: what no item is around),
- * "executions", "charged" (executions of what has no item, within these), "self_ns" (of both),
- * "queries": [{"name", "self_ns"}] (the most expensive)}]; with modules instead "modules", whose
- * members also have "items", their number. With
- * subjects, "macros" or "units": docs/report.md has their fields. Members that only some traces
- * have are left out if there are none: in queries "self_off_ns" and "off_ns" (how much of
- * raw_self_ns and raw_total_ns, or of self_ns and total_ns where those are not there, the thread
- * was off the CPU), in groups "self_off_ns", and, over all of a thread's time, "preempted_ns" and
- * "waiting_ns"; in queries "self_cpu_ns" (self_ns without self_off_ns; only with that), "hits",
- * "blocked_ns", "incremental_load_ns", "incremental_hashing_ns"; at the end "tallies":
- * [{"pid", "kind", "name", "events", "sum"}].
- * If no execution was recorded, "mean_ns", "min_ns" and "max_ns" are null.
- * Where results were loaded from an incremental build's cache, queries have "loads" and "loaded"
- * (lower bound of the loads that found something), and a process "incremental": {"executed",
- * "loads", "loaded" (null: unknown, as executions were not recorded), "results" (at
- * least; null: not known)}; see docs/events.md.
- * If the trace has samples, "samples" before "processes", and in queries "self_by", "best_self_ns"
- * and so on: docs/report.md has them.
- * Before "processes", "llvm", if samples are in LLVM, and if rows are queries, "build":
- * docs/report.md has their fields.
+ * The JSON of `qprof-bpf report --json`, schema "qprof-report/3". The columns of view/columns.h say
+ * what is in it, and report_schema() prints that.
  */
 int report_json(FILE *out, const struct summary *s, const struct trace_losses *losses,
 		const struct trace_texts *names, const struct report_options *opt);

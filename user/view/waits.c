@@ -8,11 +8,8 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/format.h"
-#include "view/table.h"
-#include "view/json.h"
 #include "view/samples_text.h"
 
-#define WIDER	  "report --wide"
 #define NAME_KEPT 36
 
 static int compare_kinds(const void *a, const void *b, void *ctx)
@@ -23,70 +20,90 @@ static int compare_kinds(const void *a, const void *b, void *ctx)
 	return (x < y) - (x > y);
 }
 
-static void add_sum(struct table *t, const struct sample_sum *sum, const struct waits_view *v)
+static void sum_columns(struct columns *c, const struct sample_sum *sum, const struct waits_view *v)
 {
-	char buf[FORMAT_MAX];
+	NUMBER(c, NS, "ns", "time", sum->value, "how long");
+	PERCENT(c, "%", sum->value, v->waits->all.value);
+	NUMBER(c, COUNT, "n", "times", sum->n, "waits");
+}
 
-	table__cell(t, format_duration(buf, sum->value));
-	table__cell(t, format_percent(buf, sum->value, v->waits->all.value));
-	table__cell(t, format_count(buf, sum->n));
+static void kind_columns(struct columns *c, const int *wait, const struct waits_view *v)
+{
+	TEXT(c, "wait", NULL, sample_wait_name(*wait), "what for");
+	NAME(c, NULL, "waiting for", sample_wait_text(*wait), NULL);
+	sum_columns(c, wait ? &v->waits->of[*wait] : NULL, v);
+}
+
+/* The kinds that there are; returns their number. */
+static int kinds_of(const struct sample_waits *w, int kinds[SAMPLE_WAIT_KINDS])
+{
+	int n = 0;
+
+	for (int i = 0; i < SAMPLE_WAIT_KINDS; i++)
+		if (w->of[i].n)
+			kinds[n++] = i;
+	return n;
 }
 
 static int print_kinds(FILE *out, const struct waits_view *v)
 {
-	static const struct table_column columns[] = {
-		{"waiting for", 0}, {"time", 0}, {"%", 0}, {"times", 0}};
-	_table_ struct table *t = table__new(columns, N_OF(columns));
-	int order[SAMPLE_WAIT_KINDS];
+	struct columns c = {.out = out, .width = v->width};
+	int order[SAMPLE_WAIT_KINDS], n = kinds_of(v->waits, order);
 
-	for (int i = 0; i < SAMPLE_WAIT_KINDS; i++)
-		order[i] = i;
-	qsort_r(order, SAMPLE_WAIT_KINDS, sizeof(*order), compare_kinds, (void *)v->waits);
-	for (int i = 0; i < SAMPLE_WAIT_KINDS; i++) {
-		if (!v->waits->of[order[i]].n)
-			continue;
-		table__cell(t, sample_wait_text(order[i]));
-		add_sum(t, &v->waits->of[order[i]], v);
-	}
-	return table__print_within(t, out, v->width, WIDER);
+	qsort_r(order, (size_t)n, sizeof(*order), compare_kinds, (void *)v->waits);
+	ROWS (&c, i, (size_t)n)
+		kind_columns(&c, ROW(&c, &order[i]), v);
+	return c.err;
 }
 
-static int add_row(struct table *t, const struct sample_wait_row *row, const struct waits_view *v)
+static const struct code_function *function_at(const struct waits_view *v, uint32_t function)
 {
-	const struct code_function *f = v->waits->functions.at;
-	const char *plain = row->function == CODE_NO_FUNCTION ? "-" : f[row->function].name;
-	_free_ char *name = v->width ? code_name_short(plain) : strdup(plain);
+	return function == CODE_NO_FUNCTION ? NULL : &v->waits->functions.at[function];
+}
 
-	if (!name)
-		return -ENOMEM;
-	add_sum(t, &row->sum, v);
-	table__cell(t, sample_wait_name(row->wait));
-	table__cell(t, row->query == CODE_NO_FUNCTION ? "-" : f[row->query].name);
-	table__cell(t, name);
-	return 0;
+static void row_columns(struct columns *c, const struct sample_wait_row *row,
+			const struct waits_view *v)
+{
+	const struct code_function *query = row ? function_at(v, row->query) : NULL;
+	const struct code_function *function = row ? function_at(v, row->function) : NULL;
+	const char *name = function ? function->name : "-";
+
+	sum_columns(c, row ? &row->sum : NULL, v);
+	TEXT(c, "wait", "for", sample_wait_name(row->wait), "what for");
+	TEXT(c, "query", "query", query ? query->name : NULL, "null: in none");
+	TEXT(c, "function", NULL, function ? name : NULL, "that waits; null: unknown");
+	TEXT(c, "part", NULL, function ? v->waits->functions.parts[function->part] : NULL,
+	     "of the compiler");
+	OWNED_NAME(c, NULL, "function", v->width ? code_name_short(name) : strdup(name), NULL);
+}
+
+/* The largest come first. */
+static size_t n_shown(const struct waits_view *v, size_t most)
+{
+	size_t n = 0;
+
+	while (n < most && v->waits->rows[n].sum.value >= v->least)
+		n++;
+	return n;
 }
 
 static int print_rows(FILE *out, const struct waits_view *v)
 {
-	static const struct table_column columns[] = {
-		{"time", 0}, {"%", 0}, {"times", 0}, {"for", 0}, {"query", 0}, {"function", 0},
-	};
-	_table_ struct table *t = table__new(columns, N_OF(columns));
-	size_t n = 0, most = v->top && v->top < v->waits->n_rows ? v->top : v->waits->n_rows;
+	static const char *const spare[] = {"times", NULL};
+	struct columns c = {.out = out,
+			    .width = v->width,
+			    .name_last = true,
+			    .keep_of_name = NAME_KEPT,
+			    .spare = spare};
+	size_t most = v->top && v->top < v->waits->n_rows ? v->top : v->waits->n_rows;
+	size_t n = n_shown(v, most);
 	char count[FORMAT_MAX];
-	int err;
 
-	table__name_last(t);
-	table__keep_of_name(t, NAME_KEPT);
-	table__spare(t, "times");
-	/* The largest come first. */
-	for (; n < most && v->waits->rows[n].sum.value >= v->least; n++)
-		if (add_row(t, &v->waits->rows[n], v))
-			return -ENOMEM;
-	err = table__print_within(t, out, v->width, WIDER);
+	ROWS (&c, i, n)
+		row_columns(&c, ROW(&c, &v->waits->rows[i]), v);
 	if (n < v->waits->n_rows)
 		fprintf(out, "  and %s more\n", format_count(count, v->waits->n_rows - n));
-	return err;
+	return c.err;
 }
 
 int waits_text(FILE *out, const struct waits_view *v)
@@ -109,61 +126,20 @@ int waits_text(FILE *out, const struct waits_view *v)
 	return err;
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------ */
-
-static void waits_json_add_sum(struct json *j, const struct sample_sum *sum)
-{
-	json__number(j, "n", sum->n);
-	json__number(j, "ns", sum->value);
-}
-
-static void put_kinds(struct json *j, const struct sample_waits *w)
-{
-	size_t n = 0;
-
-	json__array(j, "kinds");
-	for (int i = 0; i < SAMPLE_WAIT_KINDS && !j->err; i++) {
-		if (!w->of[i].n)
-			continue;
-		json__line(j, n++);
-		json__text(j, "wait", sample_wait_name(i));
-		waits_json_add_sum(j, &w->of[i]);
-		json__put(j);
-	}
-	json__print(j, "]");
-}
-
-static void put_row(struct json *j, const struct sample_wait_row *row, const struct sample_waits *w)
-{
-	const struct code_function *f = w->functions.at, *function = NULL;
-
-	if (row->function != CODE_NO_FUNCTION)
-		function = &f[row->function];
-	json__text(j, "wait", sample_wait_name(row->wait));
-	json__text(j, "query", row->query == CODE_NO_FUNCTION ? NULL : f[row->query].name);
-	json__text(j, "function", function ? function->name : NULL);
-	json__text(j, "part", function ? w->functions.parts[function->part] : NULL);
-	waits_json_add_sum(j, &row->sum);
-	json__put(j);
-}
-
 int waits_json(FILE *out, const struct waits_view *v)
 {
-	const struct sample_waits *w = v->waits;
-	struct json j = {.out = out};
+	struct columns c = {.to = COLUMNS_JSON, .out = out};
+	int kinds[SAMPLE_WAIT_KINDS], n = kinds_of(v->waits, kinds);
 
-	json__begin(&j);
-	json__text(&j, "schema", "qprof-waits/1");
-	json__text(&j, "problem", v->problem);
-	waits_json_add_sum(&j, &w->all);
-	json__put_open(&j);
-	samples_json(&j, v->totals);
-	put_kinds(&j, w);
-	json__array(&j, "rows");
-	for (uint32_t i = 0; i < w->n_rows && !j.err && w->rows[i].sum.value >= v->least; i++) {
-		json__line(&j, i);
-		put_row(&j, &w->rows[i], w);
-	}
-	json__print(&j, "]}\n");
-	return j.err;
+	columns__begin(&c, "qprof-waits/1", "qprof-waits/1");
+	TEXT(&c, "problem", NULL, v->problem, "why the trace is not whole; null: it is");
+	sum_columns(&c, &v->waits->all, v);
+	samples_columns(&c, v->totals);
+	if (LIST(&c, "kinds", true, "sums"))
+		ROWS (&c, i, (size_t)n)
+			kind_columns(&c, &kinds[i], v);
+	if (LIST(&c, "rows", true, "the largest first"))
+		ROWS (&c, i, n_shown(v, v->waits->n_rows))
+			row_columns(&c, &v->waits->rows[i], v);
+	return columns__end(&c);
 }

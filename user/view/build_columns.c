@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* The columns of a build's report, in text, Markdown and JSON. */
+#include <errno.h>
+#include <sys/wait.h>
+
+#include "base/cleanup.h"
+#include "view/build_rows.h"
+#include "view/path_view.h"
+#include "view/place_text.h"
+#include "view/report_columns.h"
+#include "view/report_notes.h"
+
+/* Rows of queries, passes and pairs in JSON, unless all are requested. */
+#define FIT 20
+
+/* Maximum widths of names, so that lines have 80 columns. */
+#define CRATE_MOST 24
+#define QUERY_MOST 41
+/*
+ * The most expensive query fits beside a path that is cut to this; and, cut shorter, the file and
+ * line that the item begins at: terminals link them, so those of the workspace are never cut.
+ */
+#define PATH_MOST	  38
+#define LABEL_MOST	  22
+#define PLACED_PATH_MOST  30
+#define PLACED_LABEL_MOST 14
+#define LLVM_COLUMNS	  9
+
+/* Whether every query has a probe; else what is around queries has their waits. */
+static bool is_watched(const struct build_view *v)
+{
+	return build__totals(v->build)->executions && !summary__is_unwatched(v->summary);
+}
+
+static const char *share_title(const struct columns *c, const struct build_view *v)
+{
+	return c->to == COLUMNS_MARKDOWN
+		       ? "%"
+		       : report_title_share(v && build__totals(v->build)->off_cpu_known);
+}
+
+static void wait_columns(struct columns *c, const struct waits *waits, bool known, bool at_least,
+			 const struct build_view *v)
+{
+	bool all = known && is_watched(v);
+
+	if (!IF(c, known))
+		return;
+	KNOWN(c, NS, "waiting_in_queries_ns", NULL, all, waits->in_queries,
+	      "threads waiting, in queries; null: in passes");
+	NUMBER(c, NS, "waiting_in_passes_ns", NULL,
+	       all ? waits->in_passes : waits->in_queries + waits->in_passes,
+	       "threads waiting, in activities");
+	NUMBER(c, NS, "waiting_in_neither_ns", NULL, waits->in_neither,
+	       "threads waiting, elsewhere");
+	BOOL(c, "waits_at_least", at_least, "these are lower limits: attached late");
+}
+
+/* ---- Crates ---------------------------------------------------------------------------------- */
+
+void build_crate_columns(struct columns *c, const struct build_crate *crate, const char *title,
+			 const struct build_view *v)
+{
+	const struct build_process *p = crate ? crate->process : NULL;
+	const struct trace_process *of = p ? p->process : NULL;
+	bool off_cpu = p && build__totals(v->build)->off_cpu_known;
+	const char *mark = crate && build_crate_failed(crate) ? BUILD_FAILED " " : "";
+	uint64_t cpu_ns = 0;
+	bool has_cpu = p && build_cpu_ns(v, p, &cpu_ns);
+	char buf[BUILD_WALL_MAX];
+
+	TEXT(c, "name", NULL, crate->name, "package, target and tool");
+	MARKED_NAME(c, title, mark,
+		    build_crate_name(crate, columns__most(c, CRATE_MOST - strlen(mark))));
+	TEXT(c, "crate", NULL, of->crate, "null: none");
+	TEXT(c, "crate_type", NULL, of->crate_type, "null: none");
+	NUMBER(c, NS, "wall_ns", NULL, p->end_ns - p->start_ns, "of the compiler");
+	CELL(c, "wall", build_wall(buf, p));
+	KNOWN(c, NS, "front_end_ns", "front end", p->parts_known, p->part_ns[BUILD_FRONT_END],
+	      "up to code generation; null: unknown");
+	KNOWN(c, NS, "codegen_ns", "codegen", p->parts_known, p->part_ns[BUILD_CODEGEN],
+	      "up to the link; null: unknown");
+	KNOWN(c, NS, "link_ns", "link", p->parts_known, p->part_ns[BUILD_LINK], "null: unknown");
+	KNOWN(c, NS, "exit_ns", NULL, p->parts_known, p->part_ns[BUILD_EXIT],
+	      "after the link; null: unknown");
+	KNOWN(c, NS, "cpu_ns", "cpu", has_cpu, cpu_ns,
+	      "CPU time, without what recording added if known; null: unknown");
+	NUMBER(c, NS, "alone_ns", "alone", p->alone_ns, "in which it was the only compiler");
+	KNOWN(c, NS, "metadata_ns", WIDE(c, "metadata"), p->metadata_ns, p->metadata_ns,
+	      "until its metadata was written; null: not written, or unknown");
+	KNOWN(c, NS, "preempted_ns", NULL, off_cpu, p->preempted_ns,
+	      "threads ready, while others ran; null: not recorded");
+	wait_columns(c, p ? &p->waits : NULL, off_cpu, of && of->attached_late, v);
+	NUMBER(c, NS, "blocked_ns", NULL, p->blocked_ns,
+	       "threads in queries that another thread executed");
+	NUMBER(c, COUNT, "executions", WIDE(c, "executions"), build_executions(v, p),
+	       "of queries: recorded, or by its tables");
+	KNOWN(c, COUNT, "results", NULL, p->results, p->results,
+	      "results that the compile numbered; null: unknown");
+	KNOWN(c, BYTES, "peak_bytes", ROOMY(c, "peak"), of->peak_bytes, of->peak_bytes,
+	      "the most resident memory; null: unknown");
+	NUMBER(c, ID, "pid", WIDE(c, "pid"), of->pid, "process");
+	CELL(c, ROOMY(c, "exit"), report_notes__exit(buf, of));
+	SOME(c, NS, "sampled_cpu_ns", NULL, v->samples,
+	     samples__process(v->samples, of->index)[TRACE_SAMPLE_CPU].value,
+	     "that its samples of the CPU stand for");
+}
+
+/* ---- Queries --------------------------------------------------------------------------------- */
+
+static char *cut_name(struct columns *c, const char *name, size_t most)
+{
+	_free_ char *clean = name ? format_clean(name) : NULL;
+
+	return clean ? build_cut_name(clean, columns__most(c, most)) : NULL;
+}
+
+static char *query_name(struct columns *c, const struct build_query *q)
+{
+	_free_ char *name = build_query_name(q);
+
+	return cut_name(c, name, QUERY_MOST);
+}
+
+void build_query_columns(struct columns *c, const struct build_query *q, const char *title,
+			 const struct build_rows *r, const struct build_view *v)
+{
+	const struct summary_row *row = q ? &q->row : NULL;
+	bool by_spans = row && row->self_by != SUMMARY_SELF_SAMPLES;
+	bool has_spans = row && (by_spans || row->raw_total_ns);
+	bool off_cpu = v && build__totals(v->build)->off_cpu_known;
+	bool counted = row && summary_row__is_counted(row);
+	const struct sample_sum *cpu = row ? &row->samples.self[TRACE_SAMPLE_CPU] : NULL;
+	char buf[FORMAT_MAX * 2];
+
+	TEXT(c, "name", NULL, q->label, "of the query or activity");
+	OWNED_NAME(c, NULL, title, query_name(c, q), NULL);
+	TEXT(c, "kind", NULL, summary_row__kind(row), "as in queries");
+	KNOWN(c, COUNT, "count", NULL, counted || row->count || (has_spans && !row->results),
+	      counted ? row->results : row->count, "executions; null: unknown");
+	CELL(c, "executions", report_count(buf, row));
+	KNOWN(c, NS, "total_ns", NULL, has_spans, row->total_ns,
+	      "with what was called; null: unknown");
+	KNOWN(c, NS, "self_ns", NULL, by_spans, row->self_ns, "without that; null: unknown");
+	NUMBER(c, NS, "self_cpu_ns", NULL, row->best_cpu_ns,
+	       "the best known self time on the CPU; orders the rows");
+	CELL(c, report_title_cpu(off_cpu), build_query_cpu(buf, q, r));
+	PERCENT(c, share_title(c, v), row->best_cpu_ns, r->cpu_ns);
+	KNOWN(c, NS, "self_off_ns",
+	      !r->is_sampled && (off_cpu || c->to == COLUMNS_MARKDOWN) ? REPORT_OFF : NULL,
+	      by_spans, row->self_off_ns, "its part off the CPU; null: unknown");
+	SOME(c, NS, "best_self_ns", NULL, v->samples, row->best_self_ns,
+	     "the best known self time; with samples");
+	SOME(c, NS, "best_self_error_ns", NULL, v->samples, row->best_error_ns,
+	     "its standard error; with samples");
+	SOME(c, NS, NULL, r->is_sampled ? "+-" : NULL, row->best_error_ns, row->best_error_ns,
+	     NULL);
+	SOME(c, COUNT, "samples", NULL, v->samples, cpu->n,
+	     "samples of the CPU whose innermost query it is");
+	SOME(c, NS, "sampled_self_ns", NULL, v->samples, cpu->value,
+	     "CPU time that these stand for");
+}
+
+static void put_queries(struct columns *c, const char *key, const struct build_queries *q,
+			const struct build_rows *r, const struct build_view *v, const char *help)
+{
+	if (!LIST(c, key, true, help))
+		return;
+	ROWS (c, i, build_rows__shown(v, q->n, FIT)) {
+		const struct build_query *row = ROW(c, &q->rows[i]);
+
+		if (q == &r->pairs) {
+			TEXT(c, "crate", NULL, row->crate, "name of the compile");
+			NUMBER(c, ID, "pid", NULL, r->of[row->process].process->process->pid,
+			       "process");
+		}
+		build_query_columns(c, row, NULL, r, v);
+	}
+}
+
+/* ---- Items ----------------------------------------------------------------------------------- */
+
+/* "`app::f` at `src/lib.rs:12`"; NULL: no memory. */
+static char *markdown_item(const struct build_item *item, const struct build_view *v)
+{
+	_free_ char *text = NULL, *place = NULL;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+	int err = to ? place_text(v->names, item->row.item, &place) : -ENOMEM;
+
+	if (!to)
+		return NULL;
+	err = err ?: markdown_code(to, item->path);
+	if (place && *place) {
+		fputs(" at ", to);
+		err = err ?: markdown_code(to, place);
+	}
+	return fclose(to) || err ? NULL : take_ptr(text);
+}
+
+static char *markdown_most(const struct build_item *item, const struct build_view *v)
+{
+	const struct item_most most = build_item_most(item, v->names);
+	_free_ char *text = NULL;
+	char buf[FORMAT_MAX];
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+	int err = to ? markdown_code(to, most.name) : 0;
+
+	if (!to)
+		return NULL;
+	fprintf(to, " %s", format_duration(buf, most.cpu_ns));
+	return fclose(to) || err ? NULL : take_ptr(text);
+}
+
+static char *item_place(const struct build_item *item, const struct build_view *v)
+{
+	_free_ char *place = NULL;
+
+	if (place_text(v->names, item->row.item, &place))
+		return NULL;
+	return strdup(v->wide ? place : place_in_package(place));
+}
+
+struct build_item_look build_rows__look(const struct build_rows *r, size_t n, const char *title,
+					const struct build_view *v)
+{
+	struct build_item_look look = {.title = title};
+
+	for (size_t i = 0; i < n; i++) {
+		look.llvm = look.llvm || r->items[i].row.llvm.n;
+		look.places = look.places || trace_texts__place(v->names, r->items[i].row.item);
+	}
+	look.path_most =
+		(look.places ? PLACED_PATH_MOST : PATH_MOST) - (look.llvm ? LLVM_COLUMNS : 0);
+	return look;
+}
+
+/* The most expensive query, or LLVM, and how it is in text. */
+static void most_columns(struct columns *c, const struct build_item *item,
+			 const struct build_item_look *look, const struct build_view *v)
+{
+	const struct item_row *row = item ? &item->row : NULL;
+	struct item_most most = item ? build_item_most(item, v->names) : (struct item_most){};
+	bool off_cpu = v && build__totals(v->build)->off_cpu_known;
+	char buf[REPORT_EXECUTIONS_MAX];
+
+	SOME_TEXT(c, "query", NULL, row->n_queries,
+		  v->names->text(v->names->ctx, row->queries[0].label),
+		  "the query with the most time on the CPU; missing: only LLVM has any");
+	SOME(c, NS, "query_self_ns", NULL, row->n_queries, row->queries[0].self_ns,
+	     "self time of this query for the item");
+	SOME(c, NS, "query_self_cpu_ns", NULL, row->n_queries, row->queries[0].cpu_ns,
+	     "the best known part of that on the CPU");
+	OWNED(c, NULL, MARKDOWN(c, "most in"), markdown_most(item, v), NULL);
+	OWNED(c, NULL, TEXTUAL(c, "most in"),
+	      cut_name(c, most.name, look->places ? PLACED_LABEL_MOST : LABEL_MOST), NULL);
+	NUMBER(c, NS, NULL, WIDE(c, off_cpu ? "on-cpu there" : "self there"), most.cpu_ns, NULL);
+	CELL(c, WIDE(c, "executions"), report_item_executions(buf, row));
+	OWNED(c, NULL, look->places ? TEXTUAL(c, "at") : NULL, item_place(item, v), NULL);
+}
+
+void build_item_columns(struct columns *c, const struct build_item *item,
+			const struct build_item_look *look, const struct build_rows *r,
+			const struct build_view *v)
+{
+	const struct item_row *row = item ? &item->row : NULL;
+	const struct trace_place *at = row ? trace_texts__place(v->names, row->item) : NULL;
+	const struct sample_sum *sampled = row ? row->sampled : NULL;
+	bool met = row && sampled[TRACE_SAMPLE_CPU].n;
+	bool off_cpu = v && build__totals(v->build)->off_cpu_known;
+
+	OWNED(c, "crate", NULL, build_item_crate(item), "crate of the item");
+	TEXT(c, "name", NULL, item->path, "path");
+	OWNED(c, NULL, TEXTUAL(c, look->title),
+	      build_item_name(item, columns__most(c, look->path_most)), NULL);
+	OWNED(c, NULL, MARKDOWN(c, look->title), markdown_item(item, v), NULL);
+	SOME_TEXT(c, "file", NULL, at, v->names->text(v->names->ctx, at->file),
+		  "where it begins; missing: unknown");
+	SOME(c, COUNT, "line", NULL, at, at->line, "line there, from 1");
+	KNOWN(c, COUNT, "executions", NULL, item_row__is_counted(row), item_row__executions(row),
+	      "of queries about it; null: unknown");
+	SOME_BOOL(c, "executions_at_least", row->at_least, true,
+		  "true: there may be more, by the compilers' tables; else missing");
+	KNOWN(c, COUNT, "charged", NULL, item_row__knows_charged(row), row->charged,
+	      "executions without an item of their own, within these; null");
+	NUMBER(c, NS, "self_ns", NULL, row->self_ns, "of all of these, and of activities within");
+	NUMBER(c, NS, "self_cpu_ns", NULL, row->cpu_ns,
+	       "the best known self time on the CPU; with llvm_ns it orders the rows");
+	KNOWN(c, NS, NULL, report_title_cpu(off_cpu), row->n_queries, row->cpu_ns, NULL);
+	PERCENT(c, look->places ? ROOMY(c, share_title(c, v)) : share_title(c, v), row->cpu_ns,
+		r->cpu_ns);
+	SOME_TEXT(c, "self_by", NULL, met, report_self_by(SUMMARY_SELF_SAMPLES),
+		  "how it is known: spans, samples");
+	SOME(c, NS, "best_self_error_ns", NULL, met, sample_sum__error(&sampled[TRACE_SAMPLE_CPU]),
+	     "its standard error; with self_by");
+	SOME(c, NS, "llvm_ns", look->llvm ? "LLVM" : NULL, row->llvm.n, row->llvm.value,
+	     "time of LLVM for it, by samples; missing: none, or unknown");
+	SOME(c, NS, "llvm_error_ns", NULL, row->llvm.n, sample_sum__error(&row->llvm),
+	     "standard error of that");
+	KNOWN(c, NS, NULL, off_cpu ? WIDE(c, REPORT_OFF) : NULL, item_row__is_counted(row),
+	      row->self_ns - row->cpu_ns, NULL);
+	SOME(c, NS, "sampled_off_ns", NULL, sampled[TRACE_SAMPLE_OFF_CPU].n,
+	     sampled[TRACE_SAMPLE_OFF_CPU].value, "waits in these");
+	SOME(c, BYTES, "memory_bytes", NULL, sampled[TRACE_SAMPLE_FAULT].n,
+	     sampled[TRACE_SAMPLE_FAULT].value, "memory that page faults made resident in these");
+	most_columns(c, item, look, v);
+}
+
+/* Missing where no item is known: a build without any is none whose items are unknown. */
+static void put_items(struct columns *c, const struct build_rows *r, const struct build_view *v)
+{
+	const struct build_item_look look = {};
+
+	if (!LIST(c, "items", r->n_items, "items of the user's own crates"))
+		return;
+	ROWS (c, i, build_rows__shown(v, r->n_items, FIT))
+		build_item_columns(c, ROW(c, &r->items[i]), &look, r, v);
+}
+
+/* ---- The object ------------------------------------------------------------------------------ */
+
+static void total_columns(struct columns *c, const struct build_view *v)
+{
+	const struct build_totals *t = v ? build__totals(v->build) : NULL;
+	/* Of the build that this is a part of, or itself. */
+	const struct build_totals *whole =
+		v ? build__totals(build__whole(v->build) ?: v->build) : NULL;
+	uint64_t cpu_ns = 0;
+	bool has_cpu = v && build_cpu_ns(v, NULL, &cpu_ns);
+
+	NUMBER(c, NS, "wall_ns", NULL, whole->running.end_ns - whole->running.start_ns,
+	       "from the start of the first compiler to the end of the last");
+	NUMBER(c, NS, "compilers_ns", NULL, whole->compiler_ns,
+	       "wall time of all compilers, added up");
+	NUMBER(c, NS, "tail_ns", NULL, whole->running.tail_ns,
+	       "at the end, with never two compilers at once");
+	NUMBER(c, COUNT, "compiles", NULL, t->compiles, "compilers that compiled");
+	NUMBER(c, COUNT, "failed", NULL, t->failed, "of these: failed");
+	NUMBER(c, COUNT, "killed", NULL, t->killed, "of these: ended by a signal");
+	NUMBER(c, COUNT, "killed_for_memory", NULL, t->memory_kills,
+	       "of these: by the kernel, as memory had run out");
+	NUMBER(c, COUNT, "unended", NULL, t->unended, "of these: the end was not seen");
+	NUMBER(c, COUNT, "doctests", NULL, t->doctests, "compilers of doctests");
+	NUMBER(c, COUNT, "listed", NULL, t->listed,
+	       "compilers that only listed the sources of a crate, for a cache");
+	NUMBER(c, COUNT, "cached", NULL, t->cached, "crates that were listed and not compiled");
+	NUMBER(c, COUNT, "asked", NULL, t->asked,
+	       "compilers that were only asked, such as for their version");
+	KNOWN(c, NS, "cpu_ns", NULL, has_cpu, cpu_ns,
+	      "CPU time, without what recording added if known; null: unknown");
+	KNOWN(c, NS, "preempted_ns", NULL, t->off_cpu_known, t->preempted_ns,
+	      "threads ready, while others ran; null: not recorded");
+	wait_columns(c, t ? &t->waits : NULL, t && t->off_cpu_known, t && t->late, v);
+	NUMBER(c, NS, "blocked_ns", NULL, t->blocked_ns,
+	       "threads in queries that another thread executed");
+}
+
+static void put_running(struct columns *c, const struct build_view *v)
+{
+	const struct running *r =
+		v ? &build__totals(build__whole(v->build) ?: v->build)->running : NULL;
+
+	if (!LIST(c, "running", true, "how long how many compilers existed at once"))
+		return;
+	ROWS (c, i, r->n) {
+		NUMBER(c, COUNT, "compilers", NULL, i, "at once");
+		NUMBER(c, NS, "ns", NULL, r->at[i], "for how long");
+	}
+}
+
+static void put_shares(struct columns *c, const struct build_rows *r, bool there)
+{
+	if (!OBJECT(c, "sampled", there, "CPU time by samples, if there are any"))
+		return;
+	NUMBER(c, NS, "front_end_ns", NULL, r->shares[SAMPLE_FRONT_END].value, "CPU time");
+	NUMBER(c, NS, "codegen_ns", NULL, r->shares[SAMPLE_CODEGEN].value, "CPU time");
+	NUMBER(c, NS, "llvm_ns", NULL, r->shares[SAMPLE_LLVM].value, "CPU time");
+	NUMBER(c, NS, "unknown_ns", NULL, r->shares[SAMPLE_NO_STACK].value,
+	       "CPU time of stacks that end too early");
+	columns__leave(c);
+}
+
+static void put_reuse(struct columns *c, const struct build_rows *r)
+{
+	if (!OBJECT(c, "incremental", r->n_reuse, "if a compile loaded results of the last build"))
+		return;
+	NUMBER(c, COUNT, "compiles", NULL, r->n_reuse, "that loaded anything");
+	reuse_columns(c, &r->reuse);
+	columns__leave(c);
+}
+
+static void thread_columns(struct columns *c, const struct build_thread *t,
+			   const struct build_rows *r, const struct build_view *v)
+{
+	const struct build_crate *of = t ? &r->of[t->process] : NULL;
+	const struct trace_process *p = of ? of->process->process : NULL;
+
+	TEXT(c, "name", NULL, of->name, "package, target and tool");
+	NUMBER(c, ID, "pid", NULL, p->pid, "process");
+	KNOWN(c, ID, "signal", NULL, p->exit_status != TRACE_EXIT_UNKNOWN, WTERMSIG(p->exit_status),
+	      "that killed it; null: the end was not seen");
+	KNOWN_BOOL(c, "killed_for_memory", p->kill, p->kill == TRACE_KILL_MEMORY,
+		   "by the kernel, as memory had run out; null: unknown, or no SIGKILL");
+	NUMBER(c, ID, "tid", NULL, t->tid, "thread");
+	TEXT(c, "thread", NULL, t->name, "its name; null: none");
+	NUMBER(c, COUNT, "more", NULL, t->more, "outer intervals that are not in open");
+	if (!LIST(c, "open", true, "what it was in, the innermost first"))
+		return;
+	ROWS (c, i, t->n_open) {
+		const struct build_open *open = ROW(c, &t->open[i]);
+
+		TEXT(c, "name", NULL, v->names->text(v->names->ctx, open->label),
+		     "of the query or activity");
+		TEXT(c, "kind", NULL, trace_kind_text(open->kind), "as in queries");
+		NUMBER(c, NS, "ns", NULL, open->ns, "how long ago it began");
+	}
+}
+
+static void put_interrupted(struct columns *c, const struct build_rows *r,
+			    const struct build_view *v)
+{
+	uint32_t n = 0;
+	const struct build_thread *threads = v ? build__interrupted(v->build, &n) : NULL;
+
+	if (!LIST(c, "interrupted", true, "threads of killed compilers, and what they were in"))
+		return;
+	ROWS (c, i, n)
+		thread_columns(c, ROW(c, &threads[i]), r, v);
+}
+
+void build_columns(struct columns *c, const struct build_view *v)
+{
+	_build_rows_ struct build_rows r = {};
+
+	if (!OBJECT(c, "build", v, "the report of the build, unless rows are of something else"))
+		return;
+	c->err = c->err ?: c->describes ? 0 : build_rows__init(&r, v);
+	total_columns(c, v);
+	put_running(c, v);
+	put_shares(c, &r, v && v->stacks);
+	put_reuse(c, &r);
+	path_columns(c, &r, v);
+	if (LIST(c, "crates", true, "compiles, the longest first"))
+		ROWS (c, i, r.n_crates)
+			build_crate_columns(c, ROW(c, r.crates[i]), NULL, v);
+	put_items(c, &r, v);
+	put_queries(c, "queries", &r.queries, &r, v, "queries, over all compiles");
+	put_queries(c, "pairs", &r.pairs, &r, v, "queries of one compile");
+	put_queries(c, "passes", &r.passes, &r, v, "activities, over all compiles");
+	put_interrupted(c, &r, v);
+	columns__leave(c);
+}

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "view/columns.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/format.h"
+
+static const char *const unit_names[] = {
+	[UNIT_NS] = "ns",     [UNIT_BYTES] = "bytes",	  [UNIT_COUNT] = "count",
+	[UNIT_PS] = "ps",     [UNIT_PERCENT] = "percent", [UNIT_SHARE] = "share",
+	[UNIT_ID] = "id",     [UNIT_TEXT] = "text",	  [UNIT_BOOL] = "bool",
+	[UNIT_LIST] = "list", [UNIT_OBJECT] = "object",	  [UNIT_METRIC] = "metric",
+	[UNIT_NONE] = "",
+};
+
+static bool is_table(const struct columns *c)
+{
+	return c->to == COLUMNS_TEXT || c->to == COLUMNS_MARKDOWN;
+}
+
+static void print(struct columns *c, const char *text)
+{
+	if (!c->err && fputs(text, c->out) == EOF)
+		c->err = -EIO;
+}
+
+/* ---- Documents ------------------------------------------------------------------------------- */
+
+void columns__begin(struct columns *c, const char *schema, const char *help)
+{
+	c->describes = c->to == COLUMNS_SCHEMA;
+	if (c->describes) {
+		schema__begin(&c->schema, c->out, schema);
+	} else {
+		print(c, "{");
+		c->first = true;
+	}
+	TEXT(c, "schema", NULL, schema, help);
+}
+
+int columns__end(struct columns *c)
+{
+	if (c->to == COLUMNS_SCHEMA)
+		return schema__end(&c->schema);
+	print(c, "}\n");
+	return c->err;
+}
+
+/* Of a schema: the name of the object or list is a part of the paths below it. */
+static void enter_path(struct columns *c, const char *after)
+{
+	size_t len = strlen(c->path);
+
+	snprintf(c->path + len, sizeof(c->path) - len, "%s%s%s", len ? "." : "", c->key, after);
+}
+
+static void leave_path(struct columns *c)
+{
+	char *dot = strrchr(c->path, '.');
+
+	*(dot ?: c->path) = '\0';
+}
+
+static void put_key(struct columns *c)
+{
+	if (!c->err && fprintf(c->out, "%s\"%s\":", c->first ? "" : ",", c->key) < 0)
+		c->err = -EIO;
+	c->first = false;
+}
+
+bool columns__object(struct columns *c, bool there)
+{
+	if (!there)
+		return false;
+	if (c->describes) {
+		enter_path(c, "");
+		return true;
+	}
+	put_key(c);
+	print(c, "{");
+	c->first = true;
+	return true;
+}
+
+bool columns__object_or_null(struct columns *c, bool there)
+{
+	if (!there)
+		columns__unknown(c);
+	return columns__object(c, there);
+}
+
+void columns__leave(struct columns *c)
+{
+	if (c->describes)
+		leave_path(c);
+	else
+		print(c, "}");
+	c->first = false;
+}
+
+bool columns__list(struct columns *c, bool there)
+{
+	if (!there)
+		return false;
+	if (c->describes) {
+		enter_path(c, "[]");
+		return true;
+	}
+	put_key(c);
+	print(c, "[");
+	c->lists++;
+	return true;
+}
+
+void columns__leave_list(struct columns *c)
+{
+	if (c->describes)
+		leave_path(c);
+	else
+		print(c, "]");
+	c->lists -= !c->describes;
+	c->first = false;
+}
+
+void columns__item(struct columns *c, size_t i, const char *text)
+{
+	struct json j = {.out = c->out, .err = c->err};
+
+	if (c->describes)
+		return;
+	json__print(&j, i ? "," : "");
+	json__print_text(&j, text);
+	c->err = j.err;
+}
+
+/* ---- Tables ---------------------------------------------------------------------------------- */
+
+static void add_title(struct columns *c, enum column_unit unit, const char *title)
+{
+	if (c->n == COLUMNS_MOST) {
+		c->err = -E2BIG;
+		return;
+	}
+	c->units[c->n] = unit;
+	c->titles[c->n] = (struct table_column){title, c->n ? 0 : c->least_of_name};
+	c->n++;
+}
+
+static void begin_markdown(struct columns *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		fprintf(c->out, "| %s ", c->titles[i].title);
+	print(c, "|\n|");
+	for (size_t i = 0; i < c->n; i++)
+		print(c, c->units[i] == UNIT_TEXT ? "---|" : "---:|");
+	print(c, "\n");
+}
+
+static void begin_text(struct columns *c)
+{
+	c->table = table__new(c->titles, c->n);
+	if (!c->table)
+		c->err = -ENOMEM;
+	if (c->name_last)
+		table__name_last(c->table);
+	if (c->cut_beginnings)
+		table__cut_beginnings(c->table);
+	if (c->keep_of_name)
+		table__keep_of_name(c->table, c->keep_of_name);
+	for (const char *const *title = c->spare; title && *title; title++)
+		table__spare(c->table, *title);
+}
+
+static void end_table(struct columns *c)
+{
+	if (c->to == COLUMNS_TEXT && !c->err)
+		c->err = table__print_within(c->table, c->out, c->width,
+					     c->option ?: "report --wide");
+	table__free(take_ptr(c->table));
+	c->n = 0;
+}
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+#define NO_ROW SIZE_MAX /* the next one is 0 */
+
+size_t columns__first(struct columns *c)
+{
+	if (is_table(c))
+		c->describes = true;
+	return c->describes ? NO_ROW : 0;
+}
+
+/* Whether this round is without a row. */
+bool columns__describe(struct columns *c, size_t i)
+{
+	if (is_table(c))
+		c->describes = i == NO_ROW;
+	return c->describes;
+}
+
+static bool next_of_list(struct columns *c, size_t i, size_t n)
+{
+	if (i)
+		print(c, "}");
+	if (c->err || i >= n) {
+		columns__leave_list(c);
+		return false;
+	}
+	print(c, i ? "," : "");
+	/* A list within another one is on its line. */
+	print(c, c->lists == 1 ? "\n{" : "{");
+	c->first = true;
+	return true;
+}
+
+static bool next_of_table(struct columns *c, size_t i, size_t n)
+{
+	if (!i && c->to == COLUMNS_MARKDOWN)
+		begin_markdown(c);
+	else if (!i)
+		begin_text(c);
+	else if (c->to == COLUMNS_MARKDOWN)
+		print(c, "|\n");
+	if (!c->err && i < n)
+		return true;
+	end_table(c);
+	return false;
+}
+
+bool columns__next(struct columns *c, size_t i, size_t n)
+{
+	if (i == NO_ROW)
+		return true;
+	if (c->to == COLUMNS_SCHEMA) {
+		columns__leave_list(c);
+		return false;
+	}
+	return is_table(c) ? next_of_table(c, i, n) : next_of_list(c, i, n);
+}
+
+/* ---- Columns --------------------------------------------------------------------------------- */
+
+bool columns__wants(struct columns *c, enum column_unit unit, const char *key, const char *title,
+		    const char *help)
+{
+	bool wanted = is_table(c) ? title != NULL : key != NULL;
+
+	if (!wanted || c->err)
+		return false;
+	c->unit = unit;
+	c->key = key;
+	c->is_name = false;
+	if (!c->describes)
+		return true;
+	if (is_table(c))
+		add_title(c, unit, title);
+	else
+		schema__field(&c->schema, c->path, key, unit_names[unit], help);
+	/* What is in an object or a list is described, too. */
+	return unit == UNIT_OBJECT || unit == UNIT_LIST;
+}
+
+static void put_cell(struct columns *c, const char *mark, const char *text)
+{
+	if (c->to == COLUMNS_TEXT) {
+		table__cellf(c->table, "%s%s", mark, text);
+		return;
+	}
+	print(c, "| ");
+	print(c, mark);
+	if (c->is_name)
+		c->err = c->err ?: markdown_code(c->out, text);
+	else
+		print(c, text);
+	print(c, " ");
+}
+
+void columns__text(struct columns *c, const char *text)
+{
+	struct json j = {.out = c->out, .err = c->err};
+
+	if (is_table(c)) {
+		put_cell(c, "", text ?: "-");
+		return;
+	}
+	put_key(c);
+	j.err = c->err;
+	json__print_text(&j, text);
+	c->err = j.err;
+}
+
+void columns__owned(struct columns *c, char *text)
+{
+	if (text)
+		columns__text(c, text);
+	else
+		c->err = c->err ?: -ENOMEM;
+	free(text);
+}
+
+void columns__marked_name(struct columns *c, const char *mark, char *name)
+{
+	c->is_name = true;
+	if (name)
+		put_cell(c, mark, name);
+	else
+		c->err = c->err ?: -ENOMEM;
+	free(name);
+}
+
+static const char *format(char buf[FORMAT_MAX], enum column_unit unit, uint64_t value)
+{
+	switch (unit) {
+	case UNIT_NS:
+		return format_duration(buf, value);
+	case UNIT_BYTES:
+		return format_bytes(buf, value);
+	case UNIT_ID:
+		snprintf(buf, FORMAT_MAX, "%" PRIu64, value);
+		return buf;
+	default:
+		return format_count(buf, value);
+	}
+}
+
+void columns__marked(struct columns *c, const char *mark, uint64_t value)
+{
+	char buf[FORMAT_MAX];
+
+	if (is_table(c)) {
+		put_cell(c, mark, format(buf, c->unit, value));
+		return;
+	}
+	put_key(c);
+	if (!c->err && fprintf(c->out, "%" PRIu64, value) < 0)
+		c->err = -EIO;
+}
+
+void columns__number(struct columns *c, uint64_t value)
+{
+	columns__marked(c, "", value);
+}
+
+void columns__signed(struct columns *c, int64_t value)
+{
+	put_key(c);
+	fprintf(c->out, "%" PRId64, value);
+}
+
+void columns__percent(struct columns *c, uint64_t part, uint64_t whole)
+{
+	char buf[FORMAT_MAX];
+
+	put_cell(c, "", format_percent(buf, part, whole));
+}
+
+void columns__real(struct columns *c, double value, int decimals)
+{
+	put_key(c);
+	fprintf(c->out, "%.*f", decimals, value);
+}
+
+void columns__bool(struct columns *c, bool value)
+{
+	put_key(c);
+	print(c, value ? "true" : "false");
+}
+
+void columns__unknown(struct columns *c)
+{
+	if (is_table(c)) {
+		put_cell(c, "", "-");
+		return;
+	}
+	put_key(c);
+	print(c, "null");
+}
+
+void columns__none(struct columns *c)
+{
+	if (is_table(c))
+		put_cell(c, "", "-");
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The columns of a table, described once, by a function that has a row for each of them:
+ *
+ *	static void crate_columns(struct columns *c, const struct crate *crate)
+ *	{
+ *		NAME(c, "name", "crate", crate->name, "package, target and tool");
+ *		NUMBER(c, NS, "wall_ns", "wall", crate->wall_ns, "of the compiler");
+ *		KNOWN(c, BYTES, "peak_bytes", WIDE(c, "peak"), crate->peak, crate->peak,
+ *		      "the most resident memory; null: unknown");
+ *	}
+ *
+ * A row has the member of the JSON document (NULL: none), the title of the table (NULL: no column
+ * there), the value, and what --schema and docs/report.md say of the member. JSON, --schema, text
+ * and Markdown are made by calling the function: with the rows of the table, and for --schema and
+ * for the titles without one. A value is an expression that is evaluated only if there is a row.
+ *
+ *	struct columns c = {.to = COLUMNS_TEXT, .out = out};
+ *
+ *	ROWS(&c, i, n)
+ *		crate_columns(&c, ROW(&c, &crates[i]));
+ *	return c.err;
+ */
+#ifndef QPROF_VIEW_COLUMNS_H
+#define QPROF_VIEW_COLUMNS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "view/json.h"
+#include "view/table.h"
+
+/* What a value is in, or of which sort it is. */
+enum column_unit {
+	UNIT_NS,
+	UNIT_BYTES,
+	UNIT_COUNT,
+	UNIT_PS,
+	UNIT_PERCENT,
+	UNIT_SHARE,
+	UNIT_ID, /* printed with every digit */
+	UNIT_TEXT,
+	UNIT_BOOL,
+	UNIT_LIST,
+	UNIT_OBJECT,
+	UNIT_METRIC, /* in the unit of what is compared */
+	UNIT_NONE,
+};
+
+enum columns_to {
+	COLUMNS_TEXT,
+	COLUMNS_MARKDOWN,
+	COLUMNS_JSON,
+	COLUMNS_SCHEMA,
+};
+
+#define COLUMNS_MOST 24 /* in a table */
+
+struct columns {
+	enum columns_to to;
+	FILE *out;
+	int err; /* the first; nothing is printed after it */
+	/* Of a table of text. */
+	bool wide;	/* all columns and whole names */
+	bool name_last; /* the functions of view/table.h with these names */
+	bool cut_beginnings;
+	size_t keep_of_name;
+	size_t least_of_name;	  /* minimum width */
+	const char *const *spare; /* titles, the last is NULL */
+	size_t width;		  /* columns of a line; 0: unlimited */
+	const char *option;	  /* shows columns that do not fit; NULL: report --wide */
+	/* Private. */
+	bool describes;	       /* there is no row: see ROW() */
+	bool first;	       /* no member of the object yet */
+	unsigned int lists;    /* that are open */
+	enum column_unit unit; /* of the column that is asked for */
+	const char *key;
+	bool is_name;
+	char path[128]; /* of the object, for the schema */
+	struct schema schema;
+	struct table_column titles[COLUMNS_MOST];
+	enum column_unit units[COLUMNS_MOST];
+	size_t n;
+	struct table *table;
+};
+
+/* A document of JSON, or its schema: everything between is columns and lists of it. */
+void columns__begin(struct columns *c, const char *schema, const char *help);
+/* 0 or a negative errno. */
+int columns__end(struct columns *c);
+
+/* The value in `expression`; NULL where columns are only described. */
+#define ROW(c, expression) ((c)->describes ? NULL : (expression))
+
+/* Whether a condition on the whole table lets a column be there: in a schema all are. */
+#define IF(c, condition) ((c)->to == COLUMNS_SCHEMA || (condition))
+
+/* The title of a column that only some tables have: text with all columns, that and Markdown... */
+#define WIDE(c, title)	   ((c)->to == COLUMNS_TEXT && (c)->wide ? (title) : NULL)
+#define ROOMY(c, title)	   ((c)->to == COLUMNS_MARKDOWN || (c)->wide ? (title) : NULL)
+#define MARKDOWN(c, title) ((c)->to == COLUMNS_MARKDOWN ? (title) : NULL)
+#define TEXTUAL(c, title)  ((c)->to == COLUMNS_TEXT ? (title) : NULL)
+
+/* A round without a row, if columns are to be described; then one for each of `n` rows. */
+#define ROWS(c, i, n)                                                                              \
+	for (size_t i = columns__first(c); columns__next(c, i, columns__describe(c, i) ? 0 : (n)); \
+	     i++)
+
+#define COLUMN(c, unit, key, title, help, put)                        \
+	do {                                                          \
+		if (columns__wants(c, UNIT_##unit, key, title, help)) \
+			put;                                          \
+	} while (0)
+
+/* A number that is always known; null or "-" unless `known`; missing or "-" unless `there`. */
+#define NUMBER(c, unit, key, title, value, help) \
+	COLUMN(c, unit, key, title, help, columns__number(c, value))
+#define KNOWN(c, unit, key, title, known, value, help) \
+	COLUMN(c, unit, key, title, help, (known) ? columns__number(c, value) : columns__unknown(c))
+#define SOME(c, unit, key, title, there, value, help) \
+	COLUMN(c, unit, key, title, help, (there) ? columns__number(c, value) : columns__none(c))
+/* In tables with a mark before it, in JSON without. */
+#define MARKED(c, unit, key, title, mark, value, help) \
+	COLUMN(c, unit, key, title, help, columns__marked(c, mark, value))
+/* In tables only. */
+#define PERCENT(c, title, part, whole) \
+	COLUMN(c, PERCENT, NULL, title, NULL, columns__percent(c, part, whole))
+/* Text; NULL: null or "-". A name is a code span in Markdown. */
+#define TEXT(c, key, title, value, help) COLUMN(c, TEXT, key, title, help, columns__text(c, value))
+#define NAME(c, key, title, value, help) \
+	COLUMN(c, TEXT, key, title, help, ((c)->is_name = true, columns__text(c, value)))
+#define SOME_TEXT(c, key, title, there, value, help) \
+	COLUMN(c, TEXT, key, title, help, (there) ? columns__text(c, value) : columns__none(c))
+/* Text that is freed; NULL: out of memory. */
+#define OWNED(c, key, title, value, help) \
+	COLUMN(c, TEXT, key, title, help, columns__owned(c, value))
+#define OWNED_NAME(c, key, title, value, help) \
+	COLUMN(c, TEXT, key, title, help, ((c)->is_name = true, columns__owned(c, value)))
+/* Likewise, in a table only, with a mark before it that is no part of the name. */
+#define MARKED_NAME(c, title, mark, value) \
+	COLUMN(c, TEXT, NULL, title, NULL, columns__marked_name(c, mark, value))
+/* Text of a table that stands for a number, so on the right. */
+#define CELL(c, title, value)	  COLUMN(c, NONE, NULL, title, NULL, columns__text(c, value))
+#define BOOL(c, key, value, help) COLUMN(c, BOOL, key, NULL, help, columns__bool(c, value))
+#define KNOWN_BOOL(c, key, known, value, help) \
+	COLUMN(c, BOOL, key, NULL, help, (known) ? columns__bool(c, value) : columns__unknown(c))
+#define SOME_BOOL(c, key, there, value, help) \
+	COLUMN(c, BOOL, key, NULL, help, (there) ? columns__bool(c, value) : columns__none(c))
+/* A number with so many decimals. */
+#define REAL(c, unit, key, known, value, decimals, help) \
+	COLUMN(c, unit, key, NULL, help,                 \
+	       (known) ? columns__real(c, value, decimals) : columns__unknown(c))
+
+/*
+ * Begin a member that is an object or a list of such: true if its columns follow, and then
+ * columns__leave(). Of a list ROWS() leaves. Missing unless `there`. Tables have none of them.
+ */
+#define OBJECT(c, key, there, help)                         \
+	(columns__wants(c, UNIT_OBJECT, key, NULL, help) && \
+	 columns__object(c, (c)->describes || (there)))
+#define OBJECT_OR_NULL(c, key, there, help)                 \
+	(columns__wants(c, UNIT_OBJECT, key, NULL, help) && \
+	 columns__object_or_null(c, (c)->describes || (there)))
+#define LIST(c, key, there, help)                         \
+	(columns__wants(c, UNIT_LIST, key, NULL, help) && \
+	 columns__list(c, (c)->describes || (there)))
+void columns__leave(struct columns *c);
+/* A list of texts: each with columns__item(), then columns__leave_list(). */
+void columns__item(struct columns *c, size_t i, const char *text);
+void columns__leave_list(struct columns *c);
+
+/* The columns of a name of which text has `most`; 0: all, as Markdown and wide tables have. */
+static inline size_t columns__most(const struct columns *c, size_t most)
+{
+	return c->to == COLUMNS_TEXT && !c->wide ? most : 0;
+}
+
+/* For the macros. */
+bool columns__wants(struct columns *c, enum column_unit unit, const char *key, const char *title,
+		    const char *help);
+void columns__number(struct columns *c, uint64_t value);
+void columns__marked(struct columns *c, const char *mark, uint64_t value);
+void columns__signed(struct columns *c, int64_t value);
+void columns__percent(struct columns *c, uint64_t part, uint64_t whole);
+void columns__real(struct columns *c, double value, int decimals);
+void columns__text(struct columns *c, const char *text);
+void columns__owned(struct columns *c, char *text);
+void columns__marked_name(struct columns *c, const char *mark, char *name);
+void columns__bool(struct columns *c, bool value);
+void columns__unknown(struct columns *c);
+void columns__none(struct columns *c);
+bool columns__object(struct columns *c, bool there);
+bool columns__object_or_null(struct columns *c, bool there);
+bool columns__list(struct columns *c, bool there);
+size_t columns__first(struct columns *c);
+bool columns__describe(struct columns *c, size_t i);
+bool columns__next(struct columns *c, size_t i, size_t n);
+
+#endif /* QPROF_VIEW_COLUMNS_H */
