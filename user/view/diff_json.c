@@ -1,206 +1,255 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+/* The document of a comparison, and its schema. */
 #include <errno.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "view/columns.h"
 #include "view/diff_rows.h"
-#include "view/json.h"
+
+#define SCHEMA "qprof-diff/5"
 
 static const char *const side_names[] = {[COMPARE_BASE] = "base", [COMPARE_NEW] = "new"};
 
-/* Three decimals: limits have no more; noise is rounded. */
-static void add_percent(struct json *j, const char *key, double percent)
-{
-	char text[400]; /* the longest double has 309 digits before the decimal point */
+/* ---- Rows ------------------------------------------------------------------------------------ */
 
-	snprintf(text, sizeof(text), "%.3f", percent);
-	json__value(j, key, json_object_new_double_s(percent, text));
+/* A name that ends so has this unit, as have the numbers of a spread of that name. */
+static enum column_unit unit_of(const char *key)
+{
+	static const struct {
+		const char *end;
+		enum column_unit unit;
+	} ends[] = {{"_ns", UNIT_NS}, {"_bytes", UNIT_BYTES}};
+
+	for (size_t i = 0; i < N_OF(ends); i++) {
+		size_t len = strlen(ends[i].end);
+
+		if (strlen(key) > len && !strcmp(key + strlen(key) - len, ends[i].end))
+			return ends[i].unit;
+	}
+	return UNIT_COUNT;
 }
 
-static void add_spread(struct json *j, const char *key, const struct spread *s)
+static void number_column(struct columns *c, enum column_unit unit, const char *key, uint64_t value)
 {
-	struct json object = {};
-
-	json__begin(&object);
-	json__number(&object, "n", s->n);
-	json__number(&object, "median", s->median);
-	json__number(&object, "min", s->min);
-	json__number(&object, "max", s->max);
-	json__value(j, key, json__take(&object));
+	if (columns__wants(c, unit, key, NULL, "of the traces"))
+		columns__number(c, value);
 }
 
-static void add_cost(struct json *j, const char *key, const struct spread *s)
+/* Null unless `known`. */
+static void spread_columns(struct columns *c, const char *key, const struct spread *s, bool known,
+			   const char *help)
 {
-	if (s->median)
-		add_spread(j, key, s);
-	else
-		json__null(j, key);
-}
+	enum column_unit unit = unit_of(key);
 
-static void add_side(struct json *j, const struct compare_row *row, enum compare_side side)
-{
-	struct json object = {};
-
-	if (!row->in[side]) {
-		json__null(j, side_names[side]);
+	if (!OBJECT_OR_NULL(c, key, known, help))
 		return;
+	NUMBER(c, COUNT, "n", NULL, s->n, "traces");
+	number_column(c, unit, "median", s ? s->median : 0);
+	number_column(c, unit, "min", s ? s->min : 0);
+	number_column(c, unit, "max", s ? s->max : 0);
+	columns__leave(c);
+}
+
+static void side_columns(struct columns *c, const struct compare_row *row, enum compare_side side)
+{
+	static const struct {
+		const char *key, *help;
+		bool cost; /* of whole crates; null if it is 0 */
+	} spreads[COMPARE_N_METRICS] = {
+		[COMPARE_SELF] = {"self_ns", "time without called queries and without probes, on "
+					     "the CPU if known; ns"},
+		[COMPARE_TOTAL] = {"total_ns", "time with called queries; of crates how long "
+					       "compilers ran; ns"},
+		[COMPARE_COUNT] = {"count", "executions; of crates those of queries, without "
+					    "activities; missing of LLVM's work"},
+		[COMPARE_WALL] = {"wall_ns", "from start to end; ns", true},
+		[COMPARE_CPU] = {"cpu_ns",
+				 "CPU time of the compiler, without in_compilers_ns unless that is "
+				 "null; ns",
+				 true},
+		[COMPARE_PEAK] = {"peak_bytes",
+				  "the most memory that one compiler had resident; bytes", true},
+		[COMPARE_RESULTS] = {"results",
+				     "results of queries that rustc numbered, probed or not", true},
+	};
+	bool whole = !row || !row->query;
+
+	if (!OBJECT_OR_NULL(c, side_names[side], row->in[side],
+			    "null: no trace of that side has it"))
+		return;
+	for (int m = 0; m < COMPARE_N_METRICS; m++) {
+		const struct spread *s = row ? &row->of[m][side] : NULL;
+
+		/* An item has no total time, and LLVM's work no number. */
+		if (spreads[m].cost
+			    ? !whole
+			    : row && ((m == COMPARE_TOTAL && !row->unit && row->query) ||
+				      (m == COMPARE_COUNT && compare_is_of_llvm(row->table))))
+			continue;
+		spread_columns(c, spreads[m].key, s, !spreads[m].cost || (s && s->median),
+			       spreads[m].help);
 	}
-	json__begin(&object);
-	add_spread(&object, "self_ns", &row->of[COMPARE_SELF][side]);
-	/* An item has no total time. */
-	if (row->unit || !row->query)
-		add_spread(&object, "total_ns", &row->of[COMPARE_TOTAL][side]);
-	if (!compare_is_of_llvm(row->table))
-		add_spread(&object, "count", &row->of[COMPARE_COUNT][side]);
-	if (!row->query) {
-		add_cost(&object, "wall_ns", &row->of[COMPARE_WALL][side]);
-		add_cost(&object, "cpu_ns", &row->of[COMPARE_CPU][side]);
-		json__known(&object, "in_compilers_ns", row->knows_recording,
-			    row->recording_ns[side]);
-		add_cost(&object, "peak_bytes", &row->of[COMPARE_PEAK][side]);
-		add_cost(&object, "results", &row->of[COMPARE_RESULTS][side]);
-	}
-	json__value(j, side_names[side], json__take(&object));
+	if (whole)
+		KNOWN(c, NS, "in_compilers_ns", NULL, row->knows_recording, row->recording_ns[side],
+		      "CPU time that recording added in compilers, median of the traces");
+	columns__leave(c);
 }
 
 /* The names of the metrics of a set. */
-static void add_metrics(struct json *j, const char *key, unsigned int metrics)
+static void put_metrics(struct columns *c, const char *key, bool there, unsigned int metrics,
+			const char *help)
 {
-	struct json_object *names = json_object_new_array();
+	size_t n = 0;
 
-	for (unsigned int m = 0; names && m < COMPARE_N_METRICS; m++)
+	if (!LIST(c, key, there, help))
+		return;
+	for (unsigned int m = 0; m < COMPARE_N_METRICS; m++)
 		if (metrics >> m & 1)
-			json_object_array_add(names, json_new_text(compare_metric_name(m)));
-	json__value(j, key, names);
+			columns__item(c, n++, compare_metric_name(m));
+	columns__leave_list(c);
 }
 
-static void add_row(struct json *j, const struct compare_row *row, enum compare_metric metric)
+/* Of which crate, item, pass, function or query a row is; of a limit nothing. */
+static void identity_columns(struct columns *c, const struct compare_row *row)
 {
-	int64_t change = compare_row__change(row, metric);
-	uint64_t base = row->of[metric][COMPARE_BASE].median;
+	const struct compare_unit *unit = row ? row->unit : NULL;
+	bool llvm = row && row->query && compare_is_of_llvm(row->table);
+	bool item = row && row->query && !llvm && !unit, query = row && row->query && !llvm && unit;
+	bool is_pass = row && row->table == COMPARE_OF_PASSES;
 
-	json__value(j, "change", json_object_new_int64(change));
-	if (base)
-		add_percent(j, "change_percent", (double)change * 100 / (double)base);
-	else
-		json__null(j, "change_percent");
-	json__bool(j, "compared", row->compared);
-	json__bool(j, "significant", row->significant);
-	if (!row->query) {
-		add_metrics(j, "compared_metrics", row->known);
-		add_metrics(j, "changed_metrics", row->changed);
-		add_metrics(j, "doubted_metrics", row->doubted);
-	}
-	if ((row->by[COMPARE_BASE] | row->by[COMPARE_NEW]) & COMPARE_BY_SAMPLES ||
-	    row->error_ns[metric])
-		json__number(j, "change_error", row->error_ns[metric]);
-	add_side(j, row, COMPARE_BASE);
-	add_side(j, row, COMPARE_NEW);
+	SOME_TEXT(c, "crate", NULL, unit, unit->crate,
+		  "crate name; missing of items and of the build");
+	SOME_TEXT(c, "type", NULL, unit, unit->type, "crate type");
+	SOME_TEXT(c, "name", NULL, unit, unit->name, "name of the unit, which no other has");
+	SOME_TEXT(c, "item", NULL, item,
+		  strcmp(row->query, COMPARE_NO_ITEM) != 0 ? row->query : NULL,
+		  "path of a definition; null: time outside of all");
+	SOME_TEXT(c, "file", NULL, item && row->file, row->file, "where the item begins");
+	SOME(c, COUNT, "line", NULL, item && row->file, row->line, "where the item begins");
+	SOME_TEXT(c, "pass", NULL, llvm && is_pass, row->query, "pass of LLVM");
+	SOME_TEXT(c, "function", NULL, llvm && !is_pass, row->query,
+		  "path of a function that LLVM compiled, or of an instance");
+	SOME_TEXT(c, "query", NULL, query, row->query,
+		  "name of a query or activity; missing of whole crates");
+	SOME_TEXT(c, "kind", NULL, query, summary_kind_text(row->kinds),
+		  "of its intervals: Query, GenericActivity, ...");
 }
 
-static void put_row(struct json *j, const struct compare_row *row, enum compare_metric metric)
+static void change_columns(struct columns *c, const struct compare_row *row,
+			   enum compare_metric metric)
 {
-	if (row->unit) {
-		json__text(j, "crate", row->unit->crate);
-		json__text(j, "type", row->unit->type);
-		json__text(j, "name", row->unit->name);
-	}
-	if (row->query && compare_is_of_llvm(row->table)) {
-		json__text(j, row->table == COMPARE_OF_PASSES ? "pass" : "function", row->query);
-	} else if (row->query && !row->unit) {
-		bool is_item = strcmp(row->query, COMPARE_NO_ITEM) != 0;
+	uint64_t base = row ? row->of[metric][COMPARE_BASE].median : 0;
+	bool sampled = row && (row->by[COMPARE_BASE] | row->by[COMPARE_NEW]) & COMPARE_BY_SAMPLES;
+	bool whole = row && !row->query;
 
-		json__text(j, "item", is_item ? row->query : NULL);
-		if (row->file) {
-			json__text(j, "file", row->file);
-			json__number(j, "line", row->line);
-		}
-	} else if (row->query) {
-		json__text(j, "query", row->query);
-		json__text(j, "kind", summary_kind_text(row->kinds));
-	}
-	add_row(j, row, metric);
-	json__put(j);
+	COLUMN(c, METRIC, "change", NULL, "new less base, of the metric: ns, bytes or a number",
+	       columns__signed(c, compare_row__change(row, metric)));
+	REAL(c, PERCENT, "change_percent", base,
+	     (double)compare_row__change(row, metric) * 100 / (double)base, 3,
+	     "percent of base; null: base is 0");
+	BOOL(c, "compared", row->compared, "the metric is known on both sides");
+	BOOL(c, "significant", row->significant, "the change is more than chance explains");
+	put_metrics(c, "compared_metrics", whole, row ? row->known : 0,
+		    "of whole crates: known on both sides");
+	put_metrics(c, "changed_metrics", whole, row ? row->changed : 0,
+		    "of whole crates: changed significantly");
+	put_metrics(c, "doubted_metrics", whole, row ? row->doubted : 0,
+		    "of whole crates: changed, but what recording cost may explain it");
+	SOME(c, NS, "change_error", NULL, sampled || row->error_ns[metric], row->error_ns[metric],
+	     "standard error of the change by samples; ns");
+	side_columns(c, row, COMPARE_BASE);
+	side_columns(c, row, COMPARE_NEW);
 }
 
-static void put_rows(struct json *j, const char *key, const struct compare_row *rows, size_t n,
-		     enum compare_metric metric)
+static void put_rows(struct columns *c, const char *key, bool there, const struct compare_row *rows,
+		     size_t n, enum compare_metric metric, const char *help)
 {
-	json__array(j, key);
-	for (size_t i = 0; i < n && !j->err; i++) {
-		json__line(j, i);
-		put_row(j, &rows[i], metric);
+	if (!LIST(c, key, there, help))
+		return;
+	ROWS (c, i, n) {
+		const struct compare_row *row = ROW(c, &rows[i]);
+
+		identity_columns(c, row);
+		change_columns(c, row, metric);
 	}
-	json__print(j, "]");
 }
 
-static void put_traces(struct json *j, const struct diff_view *v)
+static void put_table(struct columns *c, const char *key, bool there,
+		      const struct compare_result *r, enum compare_of of, const char *help)
 {
-	json__array(j, "traces");
-	for (size_t i = 0; i < v->n_traces && !j->err; i++) {
-		const struct diff_trace *t = &v->traces[i];
+	struct compare_table table = r ? compare_result__table(r, of) : (struct compare_table){};
 
-		json__line(j, i);
-		json__text(j, "path", t->path);
-		json__text(j, "side", side_names[t->side]);
-		json__text(j, "problem", t->problem);
-		json__known(j, "lost", t->has_lost, t->lost);
-		json__number(j, "compiles", t->compiles);
-		json__number(j, "late", t->late);
-		json__number(j, "cut", t->cut);
-		json__number(j, "killed_for_memory", t->memory_kills);
-		json__text(j, "compiler", t->compiler);
-		json__number(j, "reusing", t->recording.reusing);
-		json__number(j, "other_recordings", t->recording.n_beside);
-		json__bool(j, "probed", t->recording.probed);
-		json__bool(j, "sampled", t->recording.sampled);
-		json__bool(j, "off_cpu", t->recording.off_cpu);
-		json__put(j);
-	}
-	json__print(j, "]");
+	put_rows(c, key, there, table.rows, table.n,
+		 r ? compare_rules__of_queries(&r->rules) : COMPARE_SELF, help);
 }
 
-static void put_gates(struct json *j, const struct diff_view *v)
+/* ---- The document ---------------------------------------------------------------------------- */
+
+static void put_traces(struct columns *c, const struct diff_view *v)
+{
+	if (!LIST(c, "traces", true, "base first"))
+		return;
+	ROWS (c, i, v->n_traces) {
+		const struct diff_trace *t = ROW(c, &v->traces[i]);
+
+		TEXT(c, "path", NULL, t->path, "file");
+		TEXT(c, "side", NULL, side_names[t->side], "base or new");
+		TEXT(c, "problem", NULL, t->problem, "damage of the file");
+		KNOWN(c, COUNT, "lost", NULL, t->has_lost, t->lost,
+		      "records that were lost while it was recorded");
+		NUMBER(c, COUNT, "compiles", NULL, t->compiles, "compilers that compiled a crate");
+		NUMBER(c, COUNT, "late", NULL, t->late,
+		       "of these: ran before their probes were there");
+		NUMBER(c, COUNT, "cut", NULL, t->cut,
+		       "of these: killed, or their end was not seen");
+		NUMBER(c, COUNT, "killed_for_memory", NULL, t->memory_kills,
+		       "of these: by the kernel, as memory had run out");
+		TEXT(c, "compiler", NULL, t->compiler, "its version; of several the first by name");
+		NUMBER(c, COUNT, "reusing", NULL, t->recording.reusing,
+		       "compiles that read results of an earlier one (incremental)");
+		NUMBER(c, COUNT, "other_recordings", NULL, t->recording.n_beside,
+		       "that ran beside it, whose probes make compilers slower");
+		BOOL(c, "probed", t->recording.probed, "it has intervals of all queries");
+		BOOL(c, "sampled", t->recording.sampled, "it has samples of stacks");
+		BOOL(c, "off_cpu", t->recording.off_cpu, "it knows when threads were off the CPU");
+	}
+}
+
+static void put_gates(struct columns *c, const struct diff_view *v)
 {
 	static const char *const verdicts[] = {
 		[DIFF_PASSED] = "passed", [DIFF_EXCEEDED] = "exceeded", [DIFF_NO_VERDICT] = "none"};
 
-	json__array(j, "gates");
-	for (size_t i = 0; i < v->n_gates && !j->err; i++) {
-		const struct diff_gate *gate = &v->gates[i];
+	if (!LIST(c, "gates", true, "the limits of --fail-above"))
+		return;
+	ROWS (c, i, v->n_gates) {
+		const struct diff_gate *g = ROW(c, &v->gates[i]);
 
-		json__line(j, i);
-		json__text(j, "text", gate->text);
-		if (gate->limit_ns)
-			json__number(j, "limit_ns", gate->limit_ns);
-		else if (gate->limit_bytes)
-			json__number(j, "limit_bytes", gate->limit_bytes);
-		else
-			add_percent(j, "limit_percent", (double)gate->limit_ppm / 10000);
-		json__text(j, "metric", compare_metric_name(gate->metric));
-		json__bool(j, "exceeded", gate->verdict == DIFF_EXCEEDED);
-		json__text(j, "verdict", verdicts[gate->verdict]);
-		json__text(j, "why", gate->why);
-		add_row(j, &gate->row, gate->metric);
-		json__put(j);
+		TEXT(c, "text", NULL, g->text, "as given to --fail-above");
+		SOME(c, NS, "limit_ns", NULL, g->limit_ns, g->limit_ns,
+		     "growth that is allowed: one of these three; ns");
+		SOME(c, BYTES, "limit_bytes", NULL, g->limit_bytes, g->limit_bytes, "bytes");
+		if (IF(c, !g->limit_ns && !g->limit_bytes))
+			REAL(c, PERCENT, "limit_percent", true, (double)g->limit_ppm / 10000, 3,
+			     "percent of the value in base");
+		TEXT(c, "metric", NULL, compare_metric_name(g->metric), "what is limited");
+		BOOL(c, "exceeded", g->verdict == DIFF_EXCEEDED, "verdict is exceeded");
+		TEXT(c, "verdict", NULL, verdicts[g->verdict], "passed, exceeded or none");
+		TEXT(c, "why", NULL, g->why, "why there is no verdict");
+		identity_columns(c, NULL);
+		change_columns(c, g ? &g->row : NULL, g ? g->metric : COMPARE_SELF);
 	}
-	json__print(j, "]");
 }
 
-static void add_noise(struct json *j, const struct compare_result *r)
+static void put_noise(struct columns *c, const struct compare_result *r)
 {
-	struct json noise = {};
-
-	if (!r->noise_is_estimated || r->rules.metric == COMPARE_COUNT) {
-		json__null(j, "noise");
+	if (!OBJECT_OR_NULL(c, "noise", r->noise_is_estimated && r->rules.metric != COMPARE_COUNT,
+			    "estimated noise of times; null: measured, or none"))
 		return;
-	}
-	json__begin(&noise);
-	if (r->noise_ppm == UINT64_MAX)
-		json__null(&noise, "percent");
-	else
-		add_percent(&noise, "percent", (double)r->noise_ppm / 10000);
-	json__value(j, "noise", json__take(&noise));
+	REAL(c, PERCENT, "percent", r->noise_ppm != UINT64_MAX, (double)r->noise_ppm / 10000, 3,
+	     "percent of the smaller time; null: unknown");
+	columns__leave(c);
 }
 
 static bool has_beside(const struct diff_view *v)
@@ -211,35 +260,50 @@ static bool has_beside(const struct diff_view *v)
 	return false;
 }
 
-static void add_differences(struct json *j, const struct diff_view *v)
+static void put_differences(struct columns *c, const struct diff_view *v)
 {
 	const struct {
 		const char *name;
 		bool differs;
 	} all[] = {
 		{"incremental", v->differences & COMPARE_CLEAN_AND_INCREMENTAL},
-		{"crates", v->result->few_crates},
+		{"crates", v->result && v->result->few_crates},
 		{"compiler", v->other_compilers[COMPARE_BASE]},
 		{"recording", v->differences & COMPARE_OTHER_RECORDING},
 		{"other_recordings", has_beside(v)},
 	};
-	struct json_object *names = json_object_new_array();
+	size_t n = 0;
 
-	for (size_t i = 0; names && i < N_OF(all); i++)
+	if (!LIST(c, "differences", true,
+		  "what makes the sides hard to compare: incremental, crates, compiler, recording, "
+		  "other_recordings"))
+		return;
+	for (size_t i = 0; i < N_OF(all); i++)
 		if (all[i].differs)
-			json_object_array_add(names, json_new_text(all[i].name));
-	json__value(j, "differences", names);
+			columns__item(c, n++, all[i].name);
+	columns__leave_list(c);
 }
 
-static void put_table(struct json *j, const char *key, const struct compare_result *r,
-		      enum compare_of of)
+static void put_tables(struct columns *c, const struct diff_view *v, enum compare_of rows_of)
 {
-	struct compare_table table = compare_result__table(r, of);
+	const struct compare_result *r = v->result;
+	bool both = v->by == DIFF_BY_BOTH;
+	bool llvm = r && both && diff_shows(v, COMPARE_OF_PASSES);
 
-	put_rows(j, key, table.rows, table.n, compare_rules__of_queries(&r->rules));
+	put_table(c, "rows", true, r, rows_of,
+		  "queries of crates, or what --by asks for; the significant ones first");
+	put_table(c, "items", r && both && r->has_items && r->rules.metric != COMPARE_TOTAL, r,
+		  COMPARE_OF_ITEMS,
+		  "items, beside the rows of queries; only without --by, if all traces have some");
+	put_table(c, "passes", llvm, r, COMPARE_OF_PASSES,
+		  "CPU time in LLVM by its pass; this and the next two only without --by, of self "
+		  "and cpu, if all traces know what LLVM did");
+	put_table(c, "generics", llvm, r, COMPARE_OF_GENERICS,
+		  "the same by function of the source, with all instances");
+	put_table(c, "instances", llvm, r, COMPARE_OF_INSTANCES, "the same by instance");
 }
 
-int diff_json(FILE *out, const struct diff_view *v)
+static int put_document(FILE *out, enum columns_to to, const struct diff_view *v)
 {
 	static const char *const row_kinds[COMPARE_TABLES] = {
 		[COMPARE_OF_ITEMS] = "item",	     [COMPARE_OF_QUERIES] = "query",
@@ -248,32 +312,40 @@ int diff_json(FILE *out, const struct diff_view *v)
 	};
 	const struct compare_result *r = v->result;
 	enum compare_of rows_of = v->by == DIFF_BY_BOTH ? COMPARE_OF_QUERIES : diff_by_of(v->by);
-	struct json j = {.out = out};
+	enum compare_metric metric = r ? r->rules.metric : COMPARE_SELF;
+	struct columns c = {.to = to, .out = out};
 
-	json__begin(&j);
-	json__text(&j, "schema", "qprof-diff/5");
-	json__text(&j, "by", row_kinds[rows_of]);
-	json__text(&j, "metric", compare_metric_name(r->rules.metric));
-	json__number(&j, "min_ns", r->rules.min_ns);
-	add_percent(&j, "min_percent", (double)r->rules.min_ppm / 10000);
-	add_noise(&j, r);
-	add_differences(&j, v);
-	json__number(&j, "exit_status", (uint64_t)v->status);
-	json__put_open(&j);
-	put_traces(&j, v);
-	put_gates(&j, v);
-	json__print(&j, ",\"build\":\n");
-	json__begin(&j);
-	put_row(&j, &r->build, r->rules.metric);
-	put_rows(&j, "crates", r->crates, r->n_crates, r->rules.metric);
-	put_table(&j, "rows", r, rows_of);
-	if (v->by == DIFF_BY_BOTH && r->has_items && r->rules.metric != COMPARE_TOTAL)
-		put_table(&j, "items", r, COMPARE_OF_ITEMS);
-	if (v->by == DIFF_BY_BOTH && diff_shows(v, COMPARE_OF_PASSES)) {
-		put_table(&j, "passes", r, COMPARE_OF_PASSES);
-		put_table(&j, "generics", r, COMPARE_OF_GENERICS);
-		put_table(&j, "instances", r, COMPARE_OF_INSTANCES);
+	columns__begin(&c, SCHEMA, SCHEMA);
+	TEXT(&c, "by", NULL, row_kinds[rows_of],
+	     "what rows are: query, item, pass, generic or instance");
+	TEXT(&c, "metric", NULL, compare_metric_name(metric),
+	     "of limits and of the order: self, total, count, cpu, wall, peak, results");
+	NUMBER(&c, NS, "min_ns", NULL, r->rules.min_ns,
+	       "times that change by less are not significant; ns");
+	REAL(&c, PERCENT, "min_percent", true, (double)r->rules.min_ppm / 10000, 3,
+	     "the same, percent of the build");
+	put_noise(&c, r);
+	put_differences(&c, v);
+	NUMBER(&c, COUNT, "exit_status", NULL, (uint64_t)v->status, "0, 1 or 125, by the limits");
+	put_traces(&c, v);
+	put_gates(&c, v);
+	if (OBJECT(&c, "build", true, "all compilers of the traces")) {
+		identity_columns(&c, r ? &r->build : NULL);
+		change_columns(&c, r ? &r->build : NULL, metric);
+		columns__leave(&c);
 	}
-	json__print(&j, "}\n");
-	return j.err;
+	put_rows(&c, "crates", true, r ? r->crates : NULL, r ? r->n_crates : 0, metric,
+		 "units that are paired, the significant ones first");
+	put_tables(&c, v, rows_of);
+	return columns__end(&c);
+}
+
+int diff_json(FILE *out, const struct diff_view *v)
+{
+	return put_document(out, COLUMNS_JSON, v);
+}
+
+int diff_schema(FILE *out)
+{
+	return put_document(out, COLUMNS_SCHEMA, &(struct diff_view){});
 }

@@ -2,14 +2,14 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/format.h"
+#include "view/columns.h"
 #include "view/diff_crates.h"
 #include "view/diff_head.h"
 #include "view/diff_rows.h"
-#include "view/table.h"
 
-#define N_COLUMNS  8
 #define CRATE_KEPT 20
 #define NAME_KEPT  40 /* minimum columns of a name; other columns are left out first */
 
@@ -18,41 +18,63 @@ static bool has_spread(const struct compare_result *r)
 	return r->traces[COMPARE_BASE] > 1 || r->traces[COMPARE_NEW] > 1;
 }
 
-/* LLVM's work has no executions. */
-static bool has_counts(const struct diff_rows *rows, const struct compare_result *r)
+/* Where a row begins; in Markdown behind its name, both as code. NULL: no memory. */
+static char *place_of(const struct columns *c, const struct compare_row *row, const char *name)
 {
-	return diff_has_counts(r) && !compare_is_of_llvm(rows->of);
+	_free_ char *text = NULL, *place = NULL;
+	size_t size;
+	FILE *to = NULL;
+
+	if (row->file && asprintf(&place, "%s:%" PRIu32, row->file, row->line) < 0)
+		return NULL;
+	if (c->to == COLUMNS_TEXT)
+		return place ? take_ptr(place) : strdup("");
+	to = name ? open_memstream(&text, &size) : NULL;
+	if (!to)
+		return NULL;
+	diff_print_raw(to, name, true);
+	if (place) {
+		fputs(" at ", to);
+		diff_print_raw(to, place, true);
+	}
+	return fclose(to) ? NULL : take_ptr(text);
 }
 
-/* Fill in the columns of this comparison; returns their number. */
-static size_t make_columns(const struct diff_rows *rows, const struct compare_result *r,
-			   bool places, struct table_column columns[N_COLUMNS])
+/* The first columns of all tables. */
+static void change_columns(struct columns *c, const struct compare_row *row, const char *title,
+			   enum compare_metric metric)
 {
-	size_t n = 0;
+	char buf[DIFF_CELL_MAX];
 
-	columns[n++].title = "change";
-	columns[n++].title = "%";
-	columns[n++].title = "base";
-	columns[n++].title = "new";
-	if (has_spread(r))
-		columns[n++].title = "spread";
-	if (has_counts(rows, r))
-		columns[n++].title = "executions";
-	if (places)
-		columns[n++].title = "at";
-	columns[n++].title = diff_name_title(rows->of);
-	return n;
+	CELL(c, title, diff_change(buf, row, metric));
+	/* Words are for crates that are not, or only, in the new build. */
+	CELL(c, "%",
+	     c->to == COLUMNS_TEXT && !row->query && diff_is_one_sided(row)
+		     ? row->in[COMPARE_NEW] ? "new" : "gone"
+		     : diff_percent(buf, row, metric));
+	CELL(c, "base", diff_value(buf, &row->of[metric][COMPARE_BASE], metric));
+	CELL(c, "new", diff_value(buf, &row->of[metric][COMPARE_NEW], metric));
 }
 
-/* Where an item begins, as terminals link it. */
-static int add_place(struct table *t, const struct compare_row *row)
+static void row_columns(struct columns *c, const struct compare_row *row,
+			const struct diff_rows *rows, bool places, const struct compare_result *r)
 {
-	_free_ char *file = format_clean(row->file ?: ""), *text = NULL;
+	bool md = c->to == COLUMNS_MARKDOWN;
+	/* LLVM's work has no executions. */
+	bool counts = (md || diff_has_counts(r)) && !compare_is_of_llvm(rows->of);
+	enum compare_metric metric = compare_rules__of_queries(&r->rules);
+	_free_ char *name = row ? diff_name(row) : NULL;
+	char buf[DIFF_CELL_MAX];
 
-	if (!file || (row->file && asprintf(&text, "%s:%" PRIu32, file, row->line) < 0))
-		return -ENOMEM;
-	table__cell(t, text ?: "");
-	return 0;
+	if (row && !name)
+		c->err = -ENOMEM;
+	change_columns(c, row, "change", metric);
+	CELL(c, md || has_spread(r) ? "spread" : NULL, diff_width(buf, row, metric));
+	CELL(c, counts ? "executions" : NULL, diff_count(buf, row));
+	/* Where an item begins, as terminals link it. */
+	OWNED(c, NULL, places ? TEXTUAL(c, "at") : NULL, place_of(c, row, NULL), NULL);
+	NAME(c, NULL, TEXTUAL(c, diff_name_title(rows->of)), name, NULL);
+	OWNED(c, NULL, MARKDOWN(c, diff_name_title(rows->of)), place_of(c, row, name), NULL);
 }
 
 static bool has_places(const struct diff_rows *rows)
@@ -63,149 +85,130 @@ static bool has_places(const struct diff_rows *rows)
 	return false;
 }
 
-static int add_row(struct table *t, const struct compare_row *row, bool counts, bool places,
-		   const struct compare_result *r)
+static int print_rows(FILE *out, enum columns_to to, const struct diff_rows *rows,
+		      const struct diff_view *v)
 {
-	enum compare_metric metric = compare_rules__of_queries(&r->rules);
-	_free_ char *name = diff_name(row);
-	char buf[DIFF_CELL_MAX];
-
-	if (!name)
-		return -ENOMEM;
-	table__cell(t, diff_change(buf, row, metric));
-	table__cell(t, diff_percent(buf, row, metric));
-	table__cell(t, diff_value(buf, &row->of[metric][COMPARE_BASE], metric));
-	table__cell(t, diff_value(buf, &row->of[metric][COMPARE_NEW], metric));
-	if (has_spread(r))
-		table__cell(t, diff_width(buf, row, metric));
-	if (counts)
-		table__cell(t, diff_count(buf, row));
-	if (places && add_place(t, row))
-		return -ENOMEM;
-	table__cell(t, name);
-	return 0;
-}
-
-static int print_rows(FILE *out, const struct diff_rows *rows, const struct diff_view *v)
-{
-	const struct compare_result *r = v->result;
-	struct table_column columns[N_COLUMNS] = {};
+	static const char *const spare[] = {"executions", "spread", "base", NULL};
+	struct columns c = {.to = to,
+			    .out = out,
+			    .width = v->width,
+			    .option = "--wide",
+			    .name_last = true,
+			    .keep_of_name = NAME_KEPT,
+			    .spare = spare};
 	bool places = has_places(rows);
-	_table_ struct table *t = table__new(columns, make_columns(rows, r, places, columns));
-	int err;
 
 	if (!rows->n)
 		return 0;
-	table__name_last(t);
-	table__keep_of_name(t, NAME_KEPT);
-	table__spare(t, "executions");
-	table__spare(t, "spread");
-	table__spare(t, "base");
-	for (size_t i = 0; i < rows->n_shown; i++) {
-		if (add_row(t, rows->rows[i], has_counts(rows, r), places, r))
-			return -ENOMEM;
-	}
-	fputc('\n', out);
-	err = table__print_within(t, out, v->width, "--wide");
-	if (rows->n > rows->n_shown)
+	fputs(to == COLUMNS_TEXT ? "\n" : "", out);
+	ROWS (&c, i, rows->n_shown)
+		row_columns(&c, ROW(&c, rows->rows[i]), rows, places, v->result);
+	if (rows->n > rows->n_shown && to == COLUMNS_TEXT)
 		fprintf(out, "  and %zu more; --top 0 shows all\n", rows->n - rows->n_shown);
-	return err;
+	else if (rows->n > rows->n_shown)
+		fprintf(out, "\nand %zu more\n", rows->n - rows->n_shown);
+	fputs(to == COLUMNS_TEXT ? "" : "\n", out);
+	return c.err;
 }
-
-/* Costs of crates beside the one that the table is about. */
-static const enum compare_metric other_costs[] = {COMPARE_WALL, COMPARE_PEAK};
-static const char *const other_titles[] = {"wall change", "peak change"};
-
-/* In place of a share, of crates that are not, or only, in the new build. */
-static const char *const side_words[] = {"gone", "new"};
 
 static bool is_measured(const struct compare_row *row, enum compare_metric metric)
 {
 	return row->of[metric][COMPARE_BASE].median && row->of[metric][COMPARE_NEW].median;
 }
 
-static size_t make_crate_columns(const struct compare_result *r,
-				 struct table_column columns[N_COLUMNS])
+/* A cost of crates beside the one that the table is about. `row` of all others has none. */
+static void other_column(struct columns *c, const struct compare_row *row, bool is_crate,
+			 const char *title, enum compare_metric metric,
+			 const struct compare_result *r)
 {
-	size_t n = 0;
-
-	columns[n++].title = "change";
-	columns[n++].title = "%";
-	columns[n++].title = "base";
-	columns[n++].title = "new";
-	for (size_t i = 0; i < N_OF(other_costs); i++)
-		if (is_measured(&r->build, other_costs[i]))
-			columns[n++].title = other_titles[i];
-	columns[n++].title = "crate";
-	return n;
-}
-
-static void add_crate(struct table *t, const struct compare_row *row, enum compare_metric metric,
-		      const struct compare_result *r)
-{
+	bool md = c->to == COLUMNS_MARKDOWN;
 	char buf[DIFF_CELL_MAX];
 
-	table__cell(t, diff_change(buf, row, metric));
-	table__cell(t, diff_is_one_sided(row) ? side_words[row->in[COMPARE_NEW]]
-					      : diff_percent(buf, row, metric));
-	table__cell(t, diff_value(buf, &row->of[metric][COMPARE_BASE], metric));
-	table__cell(t, diff_value(buf, &row->of[metric][COMPARE_NEW], metric));
-	for (size_t i = 0; i < N_OF(other_costs); i++)
-		if (is_measured(&r->build, other_costs[i]))
-			table__cell(t, is_measured(row, other_costs[i])
-					       ? diff_change(buf, row, other_costs[i])
-					       : "-");
-	table__cell(t, row->unit->name);
+	CELL(c, md || is_measured(&r->build, metric) ? title : NULL,
+	     is_crate && is_measured(row, metric) ? diff_change(buf, row, metric)
+	     : is_crate && !md			  ? "-"
+						  : "");
 }
 
-/* The crates that are not shown, as one row. */
-static void add_other_crates(struct table *t, const struct diff_crates *c,
-			     const struct compare_result *r)
+static void crate_columns(struct columns *c, const struct compare_row *row,
+			  const struct diff_crates *crates, const struct compare_result *r)
+{
+	bool md = c->to == COLUMNS_MARKDOWN;
+
+	change_columns(c, row, md ? diff_metric_text(crates->metric) : "change", crates->metric);
+	other_column(c, row, true, "wall change", COMPARE_WALL, r);
+	other_column(c, row, true, "peak change", COMPARE_PEAK, r);
+	OWNED_NAME(c, NULL, "crate", md ? diff_name(row) : strdup(row->unit->name), NULL);
+}
+
+/* The crates that are not shown, as one row. Peaks do not add up. */
+static void others_columns(struct columns *c, const struct diff_crates *crates,
+			   const struct compare_result *r)
 {
 	struct compare_row row = {};
-	char buf[DIFF_CELL_MAX];
+	char *name = NULL;
 
 	for (int side = 0; side < COMPARE_N_SIDES; side++)
-		row.of[c->metric][side].median = c->others[side];
-	if (!c->n_others)
-		return;
-	if (c->metric == COMPARE_PEAK) {
-		for (int i = 0; i < 4; i++)
-			table__cell(t, "");
-	} else {
-		table__cell(t, diff_change(buf, &row, c->metric));
-		table__cell(t, diff_percent(buf, &row, c->metric));
-		table__cell(t, diff_value(buf, &row.of[c->metric][COMPARE_BASE], c->metric));
-		table__cell(t, diff_value(buf, &row.of[c->metric][COMPARE_NEW], c->metric));
-	}
-	for (size_t i = 0; i < N_OF(other_costs); i++)
-		if (is_measured(&r->build, other_costs[i]))
-			table__cell(t, "");
-	table__cellf(t, "%zu %s", c->n_others, c->n_others == 1 ? "other" : "others");
+		row.of[crates->metric][side].median = crates->others[side];
+	if (crates->metric != COMPARE_PEAK)
+		change_columns(c, &row, "change", crates->metric);
+	for (int i = 0; i < 4 && crates->metric == COMPARE_PEAK; i++)
+		CELL(c, "", "");
+	other_column(c, &row, false, "wall change", COMPARE_WALL, r);
+	other_column(c, &row, false, "peak change", COMPARE_PEAK, r);
+	OWNED(c, NULL, "crate",
+	      asprintf(&name, "%zu %s", crates->n_others,
+		       crates->n_others == 1 ? "other" : "others") < 0
+		      ? NULL
+		      : name,
+	      NULL);
 }
 
-static int print_crates(FILE *out, const struct diff_view *v)
+static int print_crates(FILE *out, enum columns_to to, const struct diff_view *v)
 {
+	static const char *const spare[] = {"wall change", NULL};
+	struct columns c = {.to = to,
+			    .out = out,
+			    .width = v->width,
+			    .option = "--wide",
+			    .name_last = true,
+			    .keep_of_name = CRATE_KEPT,
+			    .spare = spare};
 	_diff_crates_ struct diff_crates crates = {};
-	struct table_column columns[N_COLUMNS] = {};
-	_table_ struct table *t = table__new(columns, make_crate_columns(v->result, columns));
 	int err = diff_crates__init(&crates, v->result);
+	size_t n;
 
 	if (err || !diff_crates_any(v->result))
 		return err;
 	if (!crates.n_shown) {
-		fprintf(out, "crates: %zu, none of which changed by more than noise\n",
-			v->result->n_crates);
+		if (to == COLUMNS_TEXT)
+			fprintf(out, "crates: %zu, none of which changed by more than noise\n",
+				v->result->n_crates);
 		return 0;
 	}
-	table__name_last(t);
-	table__keep_of_name(t, CRATE_KEPT);
-	table__spare(t, "wall change");
-	for (size_t i = 0; i < crates.n_shown; i++)
-		add_crate(t, crates.rows[i], crates.metric, v->result);
-	add_other_crates(t, &crates, v->result);
-	fprintf(out, "\n%s of crates\n", diff_metric_text(crates.metric));
-	return table__print_within(t, out, v->width, "--wide");
+	if (to == COLUMNS_TEXT)
+		fprintf(out, "\n%s of crates\n", diff_metric_text(crates.metric));
+	n = crates.n_shown + (to == COLUMNS_TEXT && crates.n_others);
+	ROWS (&c, i, n) {
+		if (c.describes || i < crates.n_shown)
+			crate_columns(&c, ROW(&c, crates.rows[i]), &crates, v->result);
+		else
+			others_columns(&c, &crates, v->result);
+	}
+	if (to == COLUMNS_MARKDOWN && crates.n_others)
+		fprintf(out, "\nand %zu more crates\n", crates.n_others);
+	fputs(to == COLUMNS_TEXT ? "" : "\n", out);
+	return c.err;
+}
+
+static int print_tables(FILE *out, enum columns_to to, const struct diff_tables *tables,
+			const struct diff_view *v)
+{
+	int err = print_crates(out, to, v);
+
+	for (unsigned int of = 0; of < COMPARE_TABLES && !err; of++)
+		err = print_rows(out, to, &tables->of[of], v);
+	return err;
 }
 
 /* Not all metrics have some. */
@@ -259,13 +262,62 @@ int diff_text(FILE *out, const struct diff_view *v)
 		return err;
 	diff_head__differences(out, v, "");
 	diff_head__costs(out, v, "");
-	err = print_crates(out, v);
-	for (unsigned int of = 0; of < COMPARE_TABLES && !err; of++)
-		err = print_rows(out, &tables.of[of], v);
+	err = print_tables(out, COLUMNS_TEXT, &tables, v);
 	if (err)
 		return err;
 	if (has_tables(v))
 		print_rest(out, &tables, v->result);
 	print_gates(out, v);
 	return 0;
+}
+
+/* ---- Markdown -------------------------------------------------------------------------------- */
+
+static void print_markdown_gate(FILE *out, const struct diff_gate *gate,
+				const struct compare_result *r)
+{
+	const char *mark = gate->verdict == DIFF_PASSED ? "" : "**";
+
+	fprintf(out, "- %s%s%s ", mark, diff_verdict_text(gate->verdict), mark);
+	diff_print_raw(out, gate->text, true);
+	fprintf(out, ": %s ", diff_metric_text(gate->metric));
+	diff_print_change(out, &gate->row, gate->metric, r);
+	if (gate->why)
+		fprintf(out, " (%s)", gate->why);
+	fputc('\n', out);
+}
+
+static void print_markdown_notes(FILE *out, const struct diff_tables *tables,
+				 const struct compare_result *r)
+{
+	bool any = false;
+
+	for (unsigned int of = 0; of < COMPARE_TABLES; of++) {
+		diff_print_uncompared(out, &tables->of[of], r, true);
+		any |= tables->of[of].uncompared;
+	}
+	if (any)
+		fputc('\n', out);
+	diff_print_within(out, tables);
+	diff_print_errors(out, tables, r);
+	diff_print_noise(out, r);
+}
+
+int diff_markdown(FILE *out, const struct diff_view *v)
+{
+	_diff_tables_ struct diff_tables tables;
+	int err = diff_tables__init(&tables, v);
+
+	if (err)
+		return err;
+	fputs("### rustc: two builds compared\n\n", out);
+	diff_head__differences(out, v, "- ");
+	diff_head__costs(out, v, "- ");
+	for (size_t i = 0; i < v->n_gates; i++)
+		print_markdown_gate(out, &v->gates[i], v->result);
+	fputc('\n', out);
+	err = print_tables(out, COLUMNS_MARKDOWN, &tables, v);
+	if (!err)
+		print_markdown_notes(out, &tables, v->result);
+	return err;
 }
