@@ -8,13 +8,23 @@
 #include "base/cleanup.h"
 #include "base/format.h"
 
-static const char *const unit_names[] = {
-	[UNIT_NS] = "ns",     [UNIT_BYTES] = "bytes",	  [UNIT_COUNT] = "count",
-	[UNIT_PS] = "ps",     [UNIT_PERCENT] = "percent", [UNIT_SHARE] = "share",
-	[UNIT_ID] = "id",     [UNIT_TEXT] = "text",	  [UNIT_BOOL] = "bool",
-	[UNIT_LIST] = "list", [UNIT_OBJECT] = "object",	  [UNIT_METRIC] = "metric",
+static const char *const unit_names[UNITS] = {
+	[UNIT_NS] = "ns",	  [UNIT_BYTES] = "bytes", [UNIT_COUNT] = "count",
+	[UNIT_PS] = "ps",	  [UNIT_PPM] = "ppm",	  [UNIT_PERCENT] = "percent",
+	[UNIT_SHARE] = "share",	  [UNIT_ID] = "id",	  [UNIT_TEXT] = "text",
+	[UNIT_BOOL] = "bool",	  [UNIT_LIST] = "list",	  [UNIT_OBJECT] = "object",
+	[UNIT_METRIC] = "metric", [UNIT_RATIO] = "ratio", [UNIT_BUILDS] = "builds",
 	[UNIT_NONE] = "",
 };
+
+enum column_unit column_unit_of(const char *name)
+{
+	enum column_unit unit = 0;
+
+	while (unit < UNIT_NONE && strcmp(unit_names[unit], name) != 0)
+		unit++;
+	return unit;
+}
 
 static bool is_table(const struct columns *c)
 {

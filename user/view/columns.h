@@ -36,6 +36,7 @@ enum column_unit {
 	UNIT_BYTES,
 	UNIT_COUNT,
 	UNIT_PS,
+	UNIT_PPM,
 	UNIT_PERCENT,
 	UNIT_SHARE,
 	UNIT_ID, /* printed with every digit */
@@ -44,8 +45,14 @@ enum column_unit {
 	UNIT_LIST,
 	UNIT_OBJECT,
 	UNIT_METRIC, /* in the unit of what is compared */
+	UNIT_RATIO,
+	UNIT_BUILDS,
 	UNIT_NONE,
+	UNITS,
 };
+
+/* The unit of that name, "ns"; UNIT_NONE if there is none. */
+enum column_unit column_unit_of(const char *name);
 
 enum columns_to {
 	COLUMNS_TEXT,

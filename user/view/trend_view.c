@@ -10,8 +10,7 @@
 #include "base/array.h"
 #include "view/history_cells.h"
 #include "view/sparkline.h"
-#include "view/table.h"
-#include "view/json.h"
+#include "view/columns.h"
 
 #define SHORT	     40 /* points that are lines in any case */
 #define AROUND	     2	/* lines before and after a change */
@@ -147,51 +146,39 @@ static size_t before(const struct trend *t, size_t point)
 	return point;
 }
 
-static void add_change(struct table *tab, const struct trend *t, size_t point)
+/* Against the one before; nothing if there is none. */
+static const char *change_text(char buf[HISTORY_CELL_MAX], const struct trend *t, size_t point)
 {
 	size_t former = before(t, point);
-	char buf[HISTORY_CELL_MAX];
 	double old;
 
-	if (former == point || !is_counted(&t->points[point])) {
-		table__cell(tab, "");
-		return;
-	}
+	if (former == point || !is_counted(&t->points[point]))
+		return "";
 	old = (double)t->points[former].value;
 	if (!old && !t->points[point].value)
-		table__cell(tab, "+0.0 %");
-	else
-		table__cell(tab, history_change(buf, old ? (double)t->points[point].value / old - 1
-							 : INFINITY));
+		return "+0.0 %";
+	return history_change(buf, old ? (double)t->points[point].value / old - 1 : INFINITY);
 }
 
-static void add_name(struct table *tab, const struct trend_point *p)
+static char *branch_text(const struct trend_point *p)
 {
 	const char *reason = trend_reason_name(p->reason);
 	const char *label = p->build->label;
+	char *text;
 
-	table__cellf(tab, "%s%s%s%s%s%s", p->build->branch ?: "-", label ? "  " : "", label ?: "",
-		     reason ? "  (not counted: " : "", reason ?: "", reason ? ")" : "");
+	return asprintf(&text, "%s%s%s%s%s%s", p->build->branch ?: "-", label ? "  " : "",
+			label ?: "", reason ? "  (not counted: " : "", reason ?: "",
+			reason ? ")" : "") < 0
+		       ? NULL
+		       : text;
 }
 
-static void add_point(struct table *tab, const struct trend *t, size_t point)
+/* "12 builds, 1.20 s to 1.30 s" */
+static char *stretch_text(const struct trend *t, size_t from, size_t to)
 {
-	const struct trend_point *p = &t->points[point];
-	char buf[HISTORY_CELL_MAX];
-
-	table__cell(tab, change_at(t, point) ? ">" : "");
-	table__cell(tab, history_value(buf, t->question.metric, p->value));
-	add_change(tab, t, point);
-	table__cell(tab, history_date(buf, p->build->start_ns));
-	table__cell(tab, history_commit(buf, p->build));
-	add_name(tab, p);
-}
-
-/* One line for the points [from, to). */
-static void add_stretch(struct table *tab, const struct trend *t, size_t from, size_t to)
-{
-	char low[HISTORY_CELL_MAX], high[HISTORY_CELL_MAX];
+	char low[HISTORY_CELL_MAX], high[HISTORY_CELL_MAX], *text;
 	uint64_t least = HISTORY_UNKNOWN, most = 0;
+	bool same;
 
 	for (size_t i = from; i < to; i++) {
 		if (!is_counted(&t->points[i]))
@@ -199,44 +186,60 @@ static void add_stretch(struct table *tab, const struct trend *t, size_t from, s
 		least = least < t->points[i].value ? least : t->points[i].value;
 		most = most > t->points[i].value ? most : t->points[i].value;
 	}
-	table__cell(tab, "");
-	table__cell(tab, "..");
-	for (size_t i = 0; i < 3; i++)
-		table__cell(tab, "");
 	history_value(low, t->question.metric, least);
 	history_value(high, t->question.metric, least > most ? least : most);
-	if (strcmp(low, high) != 0)
-		table__cellf(tab, "%zu builds, %s to %s", to - from, low, high);
-	else
-		table__cellf(tab, "%zu builds, %s", to - from, low);
+	same = !strcmp(low, high);
+	return asprintf(&text, "%zu builds, %s%s%s", to - from, low, same ? "" : " to ",
+			same ? "" : high) < 0
+		       ? NULL
+		       : text;
+}
+
+/* A line of the table: one point, or the points [from, to). */
+struct line {
+	size_t from, to;
+};
+
+static void line_columns(struct columns *c, const struct line *line, const struct trend *t)
+{
+	bool one = line && line->to == line->from + 1;
+	const struct trend_point *p = one ? &t->points[line->from] : NULL;
+	char buf[HISTORY_CELL_MAX];
+
+	CELL(c, " ", one && change_at(t, line->from) ? ">" : "");
+	CELL(c, trend_metric_name(t->question.metric),
+	     one ? history_value(buf, t->question.metric, p->value) : "..");
+	CELL(c, "change", one ? change_text(buf, t, line->from) : "");
+	CELL(c, "date", one ? history_date(buf, p->build->start_ns) : "");
+	CELL(c, "commit", one ? history_commit(buf, p->build) : "");
+	OWNED(c, NULL, "branch", one ? branch_text(p) : stretch_text(t, line->from, line->to),
+	      NULL);
 }
 
 static int print_points(FILE *out, const struct trend *t, const struct trend_look *look)
 {
-	const struct table_column columns[] = {
-		{.title = " "},	     {.title = trend_metric_name(t->question.metric)},
-		{.title = "change"}, {.title = "date"},
-		{.title = "commit"}, {.title = "branch"},
-	};
-	_table_ struct table *tab = table__new(columns, N_OF(columns));
-	size_t to;
+	static const char *const spare[] = {"date", "change", NULL};
+	struct columns c = {.out = out,
+			    .width = look->width,
+			    .option = "--wide",
+			    .name_last = true,
+			    .keep_of_name = NAME_KEPT,
+			    .spare = spare};
+	_free_ struct line *lines = calloc(t->n + 1, sizeof(*lines));
+	size_t n = 0;
 
-	table__name_last(tab);
-	table__keep_of_name(tab, NAME_KEPT);
-	table__spare(tab, "date");
-	table__spare(tab, "change");
-	for (size_t i = 0; i < t->n; i = to) {
+	if (!lines)
+		return -ENOMEM;
+	for (size_t i = 0, to; i < t->n; i = to) {
 		for (to = i; to < t->n && !has_line(t, look, to); to++)
 			;
-		if (to > i + 1) {
-			add_stretch(tab, t, i, to);
-			continue;
-		}
-		to = i + 1;
-		add_point(tab, t, i);
+		to = to > i + 1 ? to : i + 1;
+		lines[n++] = (struct line){i, to};
 	}
 	fputc('\n', out);
-	return table__print_within(tab, out, look->width, "--wide");
+	ROWS (&c, i, n)
+		line_columns(&c, ROW(&c, &lines[i]), t);
+	return c.err;
 }
 
 static void print_sentence(FILE *out, const char *text, size_t width)
@@ -456,162 +459,99 @@ int trend_text(FILE *out, const struct trend *t, const struct trend_look *look)
 
 #define SCHEMA "qprof-trend/1"
 
-static void add_real(struct json *j, const char *key, double value)
-{
-	char text[400]; /* the longest double has 309 digits before the decimal point */
+/* Null if it is no number. */
+#define RATIO(c, key, value, help) REAL(c, RATIO, key, isfinite(value), value, 6, help)
 
-	if (!isfinite(value)) {
-		json__null(j, key);
+static void point_columns(struct columns *c, const struct trend_point *p)
+{
+	const struct history_build *b = p ? p->build : NULL;
+
+	TEXT(c, "build", NULL, b->build, "the UUID of the trace");
+	TEXT(c, "commit", NULL, b->commit, "of the source; null: not known");
+	TEXT(c, "branch", NULL, b->branch, "null: not known");
+	KNOWN(c, NONE, "dirty", NULL, b->dirty != HISTORY_UNKNOWN, b->dirty,
+	      "1: the source had changes that are in no commit");
+	NUMBER(c, NS, "start_ns", NULL, b->start_ns, "the start of the recording, since 1970 UTC");
+	TEXT(c, "host", NULL, b->host, "the name of the machine");
+	TEXT(c, "label", NULL, b->label, "the user's");
+	TEXT(c, "toolchain", NULL, b->toolchain, "the version of the compiler");
+	KNOWN(c, NONE, "value", NULL, p->value != HISTORY_UNKNOWN, p->value,
+	      "in `unit`; null: not known");
+	TEXT(c, "how", NULL, p->how, "how the value is known: exact or sampled");
+	TEXT(c, "left_out", NULL, trend_reason_name(p->reason),
+	     "why changes are not looked for there; null: they are");
+}
+
+static void change_columns(struct columns *c, const struct trend_change *k, const struct trend *t)
+{
+	const struct history_build *build = k ? t->points[k->point].build : NULL;
+
+	TEXT(c, "commit", NULL, build->commit, "of the first build of the new level");
+	TEXT(c, "former_commit", NULL, t->points[k->former].build->commit,
+	     "of the last build of the former level");
+	TEXT(c, "build", NULL, build->build, "the first build of the new level");
+	TEXT(c, "branch", NULL, build->branch, "of it");
+	NUMBER(c, NS, "start_ns", NULL, build->start_ns, "of it, since 1970 UTC");
+	NUMBER(c, NONE, "point", NULL, k->point, "the index of it in points");
+	RATIO(c, "change", k->change, "0.03: 3 % more; null: from nothing");
+	REAL(c, NONE, "confidence", isfinite(k->confidence), k->confidence, 6,
+	     "0 to 1: that it is no noise");
+	REAL(c, NONE, "before", isfinite(k->before), k->before, 6, "the former level, in `unit`");
+	REAL(c, NONE, "after", isfinite(k->after), k->after, 6, "the new level");
+	BOOL(c, "other_toolchain", k->toolchain, "the two builds are by different compilers");
+}
+
+static void put_notes(struct columns *c, const struct trend *t)
+{
+	if (!LIST(c, "notes", true,
+		  "sentences about what was left out, and how numbers are compared"))
 		return;
-	}
-	snprintf(text, sizeof(text), "%.6f", value);
-	json__value(j, key, json_object_new_double_s(value, text));
+	for (size_t i = 0; i < t->n_notes; i++)
+		columns__item(c, i, t->notes[i]);
+	columns__leave_list(c);
 }
 
-static void add_known(struct json *j, const char *key, uint64_t value)
-{
-	json__known(j, key, value != HISTORY_UNKNOWN, value);
-}
-
-static void add_notes(struct json *j, const struct trend *t)
-{
-	struct json_object *notes = json_object_new_array();
-
-	for (size_t i = 0; notes && i < t->n_notes; i++)
-		json_object_array_add(notes, json_new_text(t->notes[i]));
-	json__value(j, "notes", notes);
-}
-
-static void put_head(struct json *j, const struct trend *t)
+static int put_document(FILE *out, enum columns_to to, const struct trend *t)
 {
 	const struct history_series *of = &t->question.of;
+	enum trend_metric metric = t->question.metric;
+	struct columns c = {.to = to, .out = out};
 
-	json__begin(j);
-	json__text(j, "schema", SCHEMA);
-	json__text(j, "crate", of->crate);
-	json__text(j, "query", of->query);
-	json__text(j, "item", of->item);
-	json__text(j, "llvm", of->llvm);
-	json__text(j, "metric", trend_metric_name(t->question.metric));
-	json__text(j, "unit", trend_metric_unit(t->question.metric));
-	json__bool(j, "exact", t->exact);
-	add_real(j, "least", t->least);
-	json__text(j, "uncounted", t->uncounted);
-	json__number(j, "absent", t->absent);
-	json__number(j, "not_whole", t->not_whole);
-	add_notes(j, t);
-	json__put_open(j);
-}
-
-static void put_point(struct json *j, const struct trend_point *p)
-{
-	json__text(j, "build", p->build->build);
-	json__text(j, "commit", p->build->commit);
-	json__text(j, "branch", p->build->branch);
-	add_known(j, "dirty", p->build->dirty);
-	json__number(j, "start_ns", p->build->start_ns);
-	json__text(j, "host", p->build->host);
-	json__text(j, "label", p->build->label);
-	json__text(j, "toolchain", p->build->toolchain);
-	add_known(j, "value", p->value);
-	json__text(j, "how", p->how);
-	json__text(j, "left_out", trend_reason_name(p->reason));
-	json__put(j);
-}
-
-static void put_change(struct json *j, const struct trend *t, const struct trend_change *c)
-{
-	const struct history_build *build = t->points[c->point].build;
-
-	json__text(j, "commit", build->commit);
-	json__text(j, "former_commit", t->points[c->former].build->commit);
-	json__text(j, "build", build->build);
-	json__text(j, "branch", build->branch);
-	json__number(j, "start_ns", build->start_ns);
-	json__number(j, "point", c->point);
-	add_real(j, "change", c->change);
-	add_real(j, "confidence", c->confidence);
-	add_real(j, "before", c->before);
-	add_real(j, "after", c->after);
-	json__bool(j, "other_toolchain", c->toolchain);
-	json__put(j);
+	columns__begin(&c, SCHEMA, SCHEMA);
+	TEXT(&c, "crate", NULL, of->crate, "what is followed: a crate; null: the whole build");
+	TEXT(&c, "query", NULL, of->query, "a query; null: all");
+	TEXT(&c, "item", NULL, of->item, "the path of an item; null: all");
+	TEXT(&c, "llvm", NULL, of->llvm,
+	     "a function that LLVM compiles, or a pass of LLVM; null: all");
+	TEXT(&c, "metric", NULL, trend_metric_name(metric), "cpu, wall, count, results or memory");
+	TEXT(&c, "unit", NULL, trend_metric_unit(metric),
+	     "of value, before and after: ns, executions, results or bytes");
+	BOOL(&c, "exact", t->exact, "the numbers have no noise");
+	RATIO(&c, "least", t->least, "smaller changes are none");
+	TEXT(&c, "uncounted", NULL, t->uncounted,
+	     "queries whose executions are in no value, as some build does not count them; null: "
+	     "none");
+	NUMBER(&c, BUILDS, "absent", NULL, t->absent,
+	       "without the crate, query, item, function or pass");
+	NUMBER(&c, BUILDS, "not_whole", NULL, t->not_whole,
+	       "unfinished, damaged or parts of a build, so without a point");
+	put_notes(&c, t);
+	if (LIST(&c, "points", true,
+		 "builds, the oldest first; those of a commit follow each other"))
+		ROWS (&c, i, t->n)
+			point_columns(&c, ROW(&c, &t->points[i]));
+	if (LIST(&c, "changes", true, "where the level changed, the oldest first"))
+		ROWS (&c, i, t->n_changes)
+			change_columns(&c, ROW(&c, &t->changes[i]), t);
+	return columns__end(&c);
 }
 
 int trend_json(FILE *out, const struct trend *t)
 {
-	struct json j = {.out = out};
-
-	put_head(&j, t);
-	json__array(&j, "points");
-	for (size_t i = 0; i < t->n && !j.err; i++) {
-		json__line(&j, i);
-		put_point(&j, &t->points[i]);
-	}
-	json__print(&j, "]");
-	json__array(&j, "changes");
-	for (size_t i = 0; i < t->n_changes && !j.err; i++) {
-		json__line(&j, i);
-		put_change(&j, t, &t->changes[i]);
-	}
-	json__print(&j, "]}\n");
-	return j.err;
+	return put_document(out, COLUMNS_JSON, t);
 }
-
-struct member {
-	const char *path;
-	const char *name;
-	const char *unit;
-	const char *text;
-};
-
-static const struct member members[] = {
-	{"", "schema", "", SCHEMA},
-	{"", "crate", "", "what is followed: a crate; null: the whole build"},
-	{"", "query", "", "a query; null: all"},
-	{"", "item", "", "the path of an item; null: all"},
-	{"", "llvm", "", "a function that LLVM compiles, or a pass of LLVM; null: all"},
-	{"", "metric", "", "cpu, wall, count, results or memory"},
-	{"", "unit", "", "of value, before and after: ns, executions, results or bytes"},
-	{"", "exact", "", "the numbers have no noise"},
-	{"", "least", "ratio", "smaller changes are none"},
-	{"", "uncounted", "",
-	 "queries whose executions are in no value, as some build does not count them; null: none"},
-	{"", "absent", "builds", "without the crate, query, item, function or pass"},
-	{"", "not_whole", "builds", "unfinished, damaged or parts of a build, so without a point"},
-	{"", "notes", "", "sentences about what was left out, and how numbers are compared"},
-	{"", "points", "", "builds, the oldest first; those of a commit follow each other"},
-	{"points[]", "build", "", "the UUID of the trace"},
-	{"points[]", "commit", "", "of the source; null: not known"},
-	{"points[]", "branch", "", "null: not known"},
-	{"points[]", "dirty", "", "1: the source had changes that are in no commit"},
-	{"points[]", "start_ns", "ns", "the start of the recording, since 1970 UTC"},
-	{"points[]", "host", "", "the name of the machine"},
-	{"points[]", "label", "", "the user's"},
-	{"points[]", "toolchain", "", "the version of the compiler"},
-	{"points[]", "value", "", "in `unit`; null: not known"},
-	{"points[]", "how", "", "how the value is known: exact or sampled"},
-	{"points[]", "left_out", "", "why changes are not looked for there; null: they are"},
-	{"", "changes", "", "where the level changed, the oldest first"},
-	{"changes[]", "commit", "", "of the first build of the new level"},
-	{"changes[]", "former_commit", "", "of the last build of the former level"},
-	{"changes[]", "build", "", "the first build of the new level"},
-	{"changes[]", "branch", "", "of it"},
-	{"changes[]", "start_ns", "ns", "of it, since 1970 UTC"},
-	{"changes[]", "point", "", "the index of it in points"},
-	{"changes[]", "change", "ratio", "0.03: 3 % more; null: from nothing"},
-	{"changes[]", "confidence", "", "0 to 1: that it is no noise"},
-	{"changes[]", "before", "", "the former level, in `unit`"},
-	{"changes[]", "after", "", "the new level"},
-	{"changes[]", "other_toolchain", "", "the two builds are by different compilers"},
-};
 
 int trend_schema(FILE *out)
 {
-	struct schema s;
-
-	schema__begin(&s, out, SCHEMA);
-	for (size_t i = 0; i < N_OF(members); i++)
-		schema__field(&s, members[i].path, members[i].name, members[i].unit,
-			      members[i].text);
-	return schema__end(&s);
+	return put_document(out, COLUMNS_SCHEMA, &(struct trend){});
 }
