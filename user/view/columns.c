@@ -222,7 +222,7 @@ static bool next_of_list(struct columns *c, size_t i, size_t n)
 	}
 	print(c, i ? "," : "");
 	/* A list within another one is on its line. */
-	print(c, c->lists == 1 ? "\n{" : "{");
+	print(c, c->lists == 1 && !c->one_line ? "\n{" : "{");
 	c->first = true;
 	return true;
 }

@@ -66,7 +66,8 @@ enum columns_to {
 struct columns {
 	enum columns_to to;
 	FILE *out;
-	int err; /* the first; nothing is printed after it */
+	int err;       /* the first; nothing is printed after it */
+	bool one_line; /* of JSON */
 	/* Of a table of text. */
 	bool wide;	/* all columns and whole names */
 	bool name_last; /* the functions of view/table.h with these names */

@@ -5,9 +5,7 @@
 #include <string.h>
 
 #include "base/format.h"
-#include "view/table.h"
-#include "base/array.h"
-#include "view/json.h"
+#include "view/columns.h"
 
 /* Column in which the texts begin. */
 #define INDENT 12
@@ -128,90 +126,72 @@ int doctor_text(FILE *out, const struct findings *f, const struct toolchains *t)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void put_finding(struct json *j, const struct finding *f)
+static void finding_columns(struct columns *c, const struct finding *f)
 {
-	json__text(j, "section", finding_section_name(f->section));
-	json__text(j, "name", f->name);
-	json__text(j, "state", finding_state_name(f->state));
-	json__text(j, "says", f->says);
-	json__text(j, "fix", f->fix);
-	json__put(j);
+	TEXT(c, "section", NULL, finding_section_name(f->section), "of the text");
+	TEXT(c, "name", NULL, f->name, "what was looked at");
+	TEXT(c, "state", NULL, finding_state_name(f->state), "how it is");
+	TEXT(c, "says", NULL, f->says, "in words");
+	TEXT(c, "fix", NULL, f->fix, "a command or advice; null: none is needed");
 }
 
-static struct json_object *events_of(const struct toolchain *t)
+static void put_events(struct columns *c, const struct toolchain *t)
 {
-	struct json_object *array = json_object_new_array();
+	enum wire_kind kinds[WIRE_KIND_MAX];
+	size_t n = 0;
 
-	for (int kind = 0; array && kind < WIRE_KIND_MAX; kind++) {
-		struct json j = {};
-		struct json_object *event;
-
-		if (!t->events[kind].n)
-			continue;
-		json__begin(&j);
-		json__text(&j, "kind", plan_kind_name((enum wire_kind)kind));
-		json__number(&j, "places", t->events[kind].n);
-		json__number(&j, "exact", t->events[kind].exact);
-		event = json__take(&j);
-		if (!event || json_object_array_add(array, event)) {
-			json_object_put(event);
-			json_object_put(take_ptr(array));
-		}
+	for (int kind = 0; kind < WIRE_KIND_MAX; kind++)
+		if (t->events[kind].n)
+			kinds[n++] = kind;
+	if (!LIST(c, "events", true, "what can be recorded"))
+		return;
+	ROWS (c, i, n) {
+		TEXT(c, "kind", NULL, plan_kind_name(kinds[i]), "of intervals");
+		NUMBER(c, COUNT, "places", NULL, t->events[kinds[i]].n, "in the compiler");
+		NUMBER(c, COUNT, "exact", NULL, t->events[kinds[i]].exact, "of these");
 	}
-	return array;
 }
 
-static void add_plan(struct json *j, const struct toolchain *t)
+/* Of a library that could not be read, all of it is null. */
+static void plan_columns(struct columns *c, const struct toolchain *t)
 {
-	struct json sites = {};
+	bool known = !t->err;
 
-	json__text(j, "rustc_version", t->version);
-	json__text(j, "symbols", plan_symbols_name(t->symbols));
-	json__number(j, "queries", t->queries);
-	json__number(j, "complete", t->complete);
-	json__begin(&sites);
-	json__number(&sites, "emulated", t->sites[PLAN_EMULATED]);
-	json__number(&sites, "stepped", t->sites[PLAN_STEPPED]);
-	json__value(j, "sites", json__take(&sites));
-	json__value(j, "events", events_of(t));
-	json__bool(j, "plan_cached", t->cached);
-	json__number(j, "plan_ns", t->plan_ns);
-}
-
-static void put_toolchain(struct json *j, const struct toolchain *t)
-{
-	static const char *const of_plan[] = {"rustc_version", "symbols", "queries",	 "complete",
-					      "sites",	       "events",  "plan_cached", "plan_ns"};
-
-	json__text(j, "name", t->name);
-	json__text(j, "library", t->library);
-	json__bool(j, "wanted", t->wanted);
-	json__text(j, "problem", t->why);
-	if (!t->err)
-		add_plan(j, t);
-	for (size_t i = 0; t->err && i < N_OF(of_plan); i++)
-		json__null(j, of_plan[i]);
-	json__put(j);
+	TEXT(c, "rustc_version", NULL, known ? t->version : NULL, "null: unknown");
+	TEXT(c, "symbols", NULL, known ? plan_symbols_name(t->symbols) : NULL, "where from");
+	KNOWN(c, COUNT, "queries", NULL, known, t->queries, "of the compiler");
+	KNOWN(c, COUNT, "complete", NULL, known, t->complete, "of these: exact");
+	if (OBJECT_OR_NULL(c, "sites", known, "instructions that are probed")) {
+		NUMBER(c, COUNT, "emulated", NULL, t->sites[PLAN_EMULATED], "by the kernel");
+		NUMBER(c, COUNT, "stepped", NULL, t->sites[PLAN_STEPPED], "single-stepped");
+		columns__leave(c);
+	}
+	if (known)
+		put_events(c, t);
+	else
+		TEXT(c, "events", NULL, NULL, "what can be recorded");
+	KNOWN_BOOL(c, "plan_cached", known, t->cached, "it was in the cache");
+	KNOWN(c, NS, "plan_ns", NULL, known, t->plan_ns, "how long it took");
 }
 
 int doctor_json(FILE *out, const struct findings *f, const struct toolchains *t)
 {
-	struct json j = {.out = out, .err = f->err};
+	struct columns c = {.to = COLUMNS_JSON, .out = out, .one_line = true, .err = f->err};
 
-	json__begin(&j);
-	json__text(&j, "schema", "qprof-doctor/1");
-	json__bool(&j, "works", !findings__problems(f));
-	json__put_open(&j);
-	json__array(&j, "findings");
-	for (uint32_t i = 0; i < f->n && !j.err; i++) {
-		json__item(&j, i);
-		put_finding(&j, &f->items[i]);
-	}
-	json__print(&j, "],\"toolchains\":[");
-	for (uint32_t i = 0; i < t->n && !j.err; i++) {
-		json__item(&j, i);
-		put_toolchain(&j, &t->items[i]);
-	}
-	json__print(&j, "]}\n");
-	return j.err;
+	columns__begin(&c, "qprof-doctor/1", "qprof-doctor/1");
+	BOOL(&c, "works", !findings__problems(f), "recording works here");
+	if (LIST(&c, "findings", true, "what was looked at"))
+		ROWS (&c, i, f->n)
+			finding_columns(&c, &f->items[i]);
+	if (LIST(&c, "toolchains", true, "that were found"))
+		ROWS (&c, i, t->n) {
+			const struct toolchain *one = &t->items[i];
+
+			TEXT(&c, "name", NULL, one->name, "of the toolchain");
+			TEXT(&c, "library", NULL, one->library, "its file");
+			BOOL(&c, "wanted", one->wanted, "it is used here");
+			TEXT(&c, "problem", NULL, one->why, "null: none");
+			plan_columns(&c, one);
+		}
+	return columns__end(&c);
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 
 #include "analyze/generic_name.h"
 #include "analyze/llvm.h"
-#include "view/json.h"
+#include "view/columns.h"
 #include "view/stuck_view.h"
 
 static uint64_t since(const struct snapshot *p, uint64_t start_ns)
@@ -13,42 +12,43 @@ static uint64_t since(const struct snapshot *p, uint64_t start_ns)
 	return p->time_ns > start_ns ? p->time_ns - start_ns : 0;
 }
 
-static void put_row(struct json *j, const struct snapshot *p, const struct stuck_row *row)
+static void open_columns(struct columns *c, const struct stuck_row *row, const struct snapshot *p)
 {
-	json__text(j, "name", row->name);
-	json__text(j, "kind", trace_kind_text(row->kind));
-	json__text(j, "key", row->item);
-	json__text(j, "entered", row->exact ? "exactly" : "before");
-	json__known(j, "start_ns", row->exact, row->start_ns);
-	json__known(j, "elapsed_ns", row->exact, since(p, row->start_ns));
-	json__put(j);
+	TEXT(c, "name", NULL, row->name, "null: unknown");
+	TEXT(c, "kind", NULL, trace_kind_text(row->kind), "as in reports of queries");
+	TEXT(c, "key", NULL, row->item,
+	     "path of the definition that a query is about; null: none of the crate, or unknown");
+	TEXT(c, "entered", NULL, row->exact ? "exactly" : "before",
+	     "exactly: it was seen; before: it is read from the stack");
+	KNOWN(c, NS, "start_ns", NULL, row->exact, row->start_ns, "null: it was not seen");
+	KNOWN(c, NS, "elapsed_ns", NULL, row->exact, since(p, row->start_ns),
+	      "null: it was not seen");
 }
 
-/* Null: the thread is not in LLVM, or what it does there is not known. */
-static void put_llvm(struct json *j, const struct stuck_llvm *l)
+static void put_llvm(struct columns *c, const struct stuck_llvm *l)
 {
 	static const char *const scopes[WIRE_LLVM_SCOPES] = {
 		[WIRE_LLVM_FUNCTION] = "function",
 		[WIRE_LLVM_MODULE] = "module",
 		[WIRE_LLVM_NONE] = "none",
 	};
-	_free_ char *pass = NULL;
 	_generic_name_ struct generic_name name = {};
 
-	json__print(j, l->scope ? ",\"llvm\":" : ",\"llvm\":null");
-	if (!l->scope)
+	if (!OBJECT_OR_NULL(c, "llvm", l->scope,
+			    "null: the thread is not in LLVM, or it is not known what it does"))
 		return;
-	pass = l->pass ? llvm_pass_name(l->pass) : NULL;
-	if ((l->pass && !pass) || (l->symbol && generic_name__of(l->symbol, &name)))
-		j->err = -ENOMEM;
-	json__begin(j);
-	json__text(j, "pass", pass);
-	json__text(j, "type", l->pass);
-	json__text(j, "function", name.path);
-	json__text(j, "symbol", l->symbol);
-	json__text(j, "scope", scopes[l->scope]);
-	json__bool(j, "codegen", l->codegen);
-	json__put(j);
+	if (l->symbol && generic_name__of(l->symbol, &name))
+		c->err = -ENOMEM;
+	if (l->pass)
+		OWNED(c, "pass", NULL, llvm_pass_name(l->pass), "null: in none");
+	else
+		TEXT(c, "pass", NULL, NULL, "null: in none");
+	TEXT(c, "type", NULL, l->pass, "of the pass, as LLVM's classes are named");
+	TEXT(c, "function", NULL, name.path, "path of the definition that is compiled");
+	TEXT(c, "symbol", NULL, l->symbol, "null: none, or unknown");
+	TEXT(c, "scope", NULL, scopes[l->scope], "function, module, or none: it is in no pass");
+	BOOL(c, "codegen", l->codegen, "of the code generator");
+	columns__leave(c);
 }
 
 static const char *stack_state(const struct snapshot_thread *t)
@@ -58,101 +58,81 @@ static const char *stack_state(const struct snapshot_thread *t)
 	return t->whole ? "whole" : "cut";
 }
 
-/* End an object whose opening brace was printed. */
-static void put_functions(struct json *j, const struct snapshot_thread *t)
-{
-	char calls[32];
-
-	json__array(j, "functions");
-	for (uint32_t i = 0; i < t->n_functions && !j->err; i++) {
-		json__print(j, i ? "," : "");
-		json__print_text(j, t->functions[i]);
-	}
-	snprintf(calls, sizeof(calls), "],\"calls\":%" PRIu32 "}", t->n_calls);
-	json__print(j, calls);
-}
-
-static void put_thread(struct json *j, const struct snapshot *p, const struct snapshot_thread *t)
+static void thread_columns(struct columns *c, const struct snapshot_thread *t,
+			   const struct snapshot *p)
 {
 	const char state[2] = {t->task.state, '\0'};
 
-	json__number(j, "tid", (uint64_t)t->task.tid);
-	json__text(j, "name", t->task.name);
-	json__text(j, "state", state);
-	json__number(j, "cpu_ns", t->task.cpu_ns);
-	json__known(j, "off_ns", t->off_since_ns, since(p, t->off_since_ns));
-	json__bool(j, "preempted", t->preempted);
-	json__text(j, "system_call", t->task.waits);
-	json__number(j, "stopped_ns", t->stopped_ns);
-	json__text(j, "stack", stack_state(t));
-	json__bool(j, "consistent", !t->torn && !t->cut);
-	json__put_open(j);
-	json__array(j, "open");
-	for (uint32_t i = 0; i < t->rows.n && !j->err; i++) {
-		json__item(j, i);
-		put_row(j, p, &t->rows.items[i]);
+	NUMBER(c, ID, "tid", NULL, (uint64_t)t->task.tid, "thread");
+	TEXT(c, "name", NULL, t->task.name, "its name");
+	TEXT(c, "state", NULL, state, "as in /proc/PID/stat");
+	NUMBER(c, NS, "cpu_ns", NULL, t->task.cpu_ns, "CPU time");
+	KNOWN(c, NS, "off_ns", NULL, t->off_since_ns, since(p, t->off_since_ns),
+	      "off the CPU for; null: on a CPU, or unknown");
+	BOOL(c, "preempted", t->preempted, "it is ready, and others run");
+	TEXT(c, "system_call", NULL, t->task.waits, "in which it waits; null: none");
+	NUMBER(c, NS, "stopped_ns", NULL, t->stopped_ns, "how long, to read its stack");
+	TEXT(c, "stack", NULL, stack_state(t),
+	     "whole; cut: its outermost calls are missing; or why it could not be read");
+	BOOL(c, "consistent", !t->torn && !t->cut, "false: it went on while it was read");
+	if (LIST(c, "open", true, "intervals, the outermost first"))
+		ROWS (c, i, t->rows.n)
+			open_columns(c, &t->rows.items[i], p);
+	put_llvm(c, &t->llvm);
+	if (LIST(c, "functions", true, "of the innermost calls, the innermost first")) {
+		for (uint32_t i = 0; i < t->n_functions && !c->err; i++)
+			columns__item(c, i, t->functions[i]);
+		columns__leave_list(c);
 	}
-	json__print(j, "]");
-	put_llvm(j, &t->llvm);
-	put_functions(j, t);
+	NUMBER(c, COUNT, "calls", NULL, t->n_calls, "how many there are");
 }
 
-static void put_process(struct json *j, const struct snapshot *p,
-			const struct snapshot_process *process)
+static void process_columns(struct columns *c, const struct snapshot_process *process,
+			    const struct snapshot *p)
 {
-	_free_ char *name = stuck_compile_name(process);
-
-	json__number(j, "pid", (uint64_t)process->pid);
-	json__text(j, "crate", process->crate);
-	json__text(j, "name", name);
-	json__text(j, "command", process->command);
-	json__number(j, "age_ns", process->age_ns);
-	json__put_open(j);
-	json__array(j, "threads");
-	for (uint32_t i = 0; i < process->n_threads && !j->err; i++) {
-		json__item(j, i);
-		put_thread(j, p, &process->threads[i]);
-	}
-	json__print(j, "]}");
+	NUMBER(c, ID, "pid", NULL, (uint64_t)process->pid, "process");
+	TEXT(c, "crate", NULL, process->crate, "null: none");
+	OWNED(c, "name", NULL, stuck_compile_name(process), "of the compile");
+	TEXT(c, "command", NULL, process->command, "null: unknown");
+	NUMBER(c, NS, "age_ns", NULL, process->age_ns, "since its start");
+	if (LIST(c, "threads", true, "its threads"))
+		ROWS (c, i, process->n_threads)
+			thread_columns(c, &process->threads[i], p);
 }
 
-static void put_other(struct json *j, const struct other *o)
+static void other_columns(struct columns *c, const struct other *o)
 {
 	const char state[2] = {o->state, '\0'};
 
-	json__number(j, "pid", (uint64_t)o->pid);
-	json__number(j, "parent_pid", (uint64_t)o->parent);
-	json__text(j, "kind", other_kind_name(o->kind));
-	json__text(j, "name", o->name);
-	json__text(j, "subject", o->subject);
-	json__text(j, "command", o->command);
-	json__number(j, "age_ns", o->age_ns);
-	json__number(j, "cpu_ns", o->cpu_ns);
-	json__text(j, "state", state);
-	json__text(j, "system_call", o->waits);
-	json__text(j, "problem", o->problem);
-	json__put(j);
+	NUMBER(c, ID, "pid", NULL, (uint64_t)o->pid, "process");
+	NUMBER(c, ID, "parent_pid", NULL, (uint64_t)o->parent, "that started it");
+	TEXT(c, "kind", NULL, other_kind_name(o->kind),
+	     "linker, build script, compiler: not started yet, program");
+	TEXT(c, "name", NULL, o->name, "of the program");
+	TEXT(c, "subject", NULL, o->subject,
+	     "package of a build script, crate of a compiler; null: neither");
+	TEXT(c, "command", NULL, o->command, "null: unknown");
+	NUMBER(c, NS, "age_ns", NULL, o->age_ns, "since its start");
+	NUMBER(c, NS, "cpu_ns", NULL, o->cpu_ns, "CPU time");
+	TEXT(c, "state", NULL, state, "as in /proc/PID/stat");
+	TEXT(c, "system_call", NULL, o->waits, "in which it waits; null: none");
+	TEXT(c, "problem", NULL, o->problem, "why not all of it could be read; null: it was");
 }
 
 int stuck_json(FILE *out, const struct snapshot *p)
 {
-	struct json j = {.out = out};
+	struct columns c = {.to = COLUMNS_JSON, .out = out, .one_line = true};
 
-	json__begin(&j);
-	json__text(&j, "schema", "qprof-stuck/1");
-	json__number(&j, "time_ns", p->time_ns);
-	json__number(&j, "watched_ns", p->watched_ns);
-	json__put_open(&j);
-	json__array(&j, "processes");
-	for (uint32_t i = 0; i < p->n && !j.err; i++) {
-		json__item(&j, i);
-		put_process(&j, p, &p->processes[i]);
-	}
-	json__print(&j, "],\"others\":[");
-	for (uint32_t i = 0; i < p->n_others && !j.err; i++) {
-		json__item(&j, i);
-		put_other(&j, &p->others[i]);
-	}
-	json__print(&j, "]}\n");
-	return j.err;
+	columns__begin(&c, "qprof-stuck/1", "qprof-stuck/1");
+	NUMBER(&c, NS, "time_ns", NULL, p->time_ns, "CLOCK_MONOTONIC");
+	NUMBER(&c, NS, "watched_ns", NULL, p->watched_ns, "for how long");
+	if (LIST(&c, "processes", true, "compilers"))
+		ROWS (&c, i, p->n)
+			process_columns(&c, &p->processes[i], p);
+	if (LIST(&c, "others", true,
+		 "the requested processes and their descendants, without compilers at work; "
+		 "parents first"))
+		ROWS (&c, i, p->n_others)
+			other_columns(&c, &p->others[i]);
+	return columns__end(&c);
 }
