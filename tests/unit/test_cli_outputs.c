@@ -95,7 +95,6 @@ static const char *const lines[] = {
 	"report --functions --wide TRACE",
 	"report --waits --wide TRACE",
 	"report --memory --wide TRACE",
-	"report --schema TRACE",
 	"diff --schema TRACE TRACE",
 	"diff --by pass TRACE TRACE",
 	"diff --by generic --json TRACE TRACE",

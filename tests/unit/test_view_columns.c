@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "view/columns.h"
+
+#include <errno.h>
+
+#include "test.h"
+#include "../fixtures/output.h"
+#include "../fixtures/parsed_json.h"
+#include "view/view.h"
+
+struct part {
+	const char *name;
+	uint64_t ns, bytes;
+};
+
+static const struct part some[] = {{"a|b", 1500, 0}, {"c\n\"", 20, 4096}};
+
+/* Each value is of the row, so that one that is evaluated without a row ends the test. */
+static void part_columns(struct columns *c, const struct part *part)
+{
+	NAME(c, "name", "part", part->name, "its name");
+	MARKED(c, NS, "ns", "took", part->ns > 1000 ? "~" : "", part->ns, "how long");
+	KNOWN(c, BYTES, "bytes", WIDE(c, "memory"), part->bytes, part->bytes, "null: unknown");
+	PERCENT(c, MARKDOWN(c, "%"), part->ns, 1520);
+	SOME_BOOL(c, "large", part->bytes > 1000, true, "missing: it is not");
+	if (!OBJECT(c, "of", part->bytes, "missing: unknown"))
+		return;
+	NUMBER(c, ID, "id", NULL, part->ns, "a number");
+	if (LIST(c, "texts", true, "twice its name")) {
+		for (size_t i = 0; i < 2 && part; i++)
+			columns__item(c, i, part->name);
+		columns__leave_list(c);
+	}
+	columns__leave(c);
+}
+
+static int print_table(struct columns c, FILE *out)
+{
+	c.out = out;
+	ROWS (&c, i, N_OF(some))
+		part_columns(&c, ROW(&c, &some[i]));
+	return c.err;
+}
+
+static int print_document(enum columns_to to, FILE *out)
+{
+	struct columns c = {.to = to, .out = out};
+
+	columns__begin(&c, "qprof-x/1", "its schema");
+	if (LIST(&c, "parts", true, "all of them"))
+		ROWS (&c, i, N_OF(some))
+			part_columns(&c, ROW(&c, &some[i]));
+	return columns__end(&c);
+}
+
+static void a_table_has_the_columns_with_a_title_there(void **state)
+{
+	_free_ char *text = printed_text(print_table((struct columns){}, out));
+	_free_ char *wide = printed_text(print_table((struct columns){.wide = true}, out));
+	_free_ char *markdown =
+		printed_text(print_table((struct columns){.to = COLUMNS_MARKDOWN}, out));
+
+	assert_string_equal(text, "part      took\n"
+				  "a|b   ~1.50 us\n"
+				  "c?\"      20 ns\n");
+	assert_string_equal(wide, "part      took    memory\n"
+				  "a|b   ~1.50 us         -\n"
+				  "c?\"      20 ns  4.00 KiB\n");
+	assert_string_equal(markdown, "| part | took | % |\n"
+				      "|---|---:|---:|\n"
+				      "| `a\\|b` | ~1.50 us | 98.7 |\n"
+				      "| `c?\"` | 20 ns | 1.3 |\n");
+}
+
+static void a_document_has_the_columns_with_a_member(void **state)
+{
+	_free_ char *text = printed_text(print_document(COLUMNS_JSON, out));
+
+	json_object_put(parsed_json(text));
+	assert_string_equal(text, "{\"schema\":\"qprof-x/1\",\"parts\":[\n"
+				  "{\"name\":\"a|b\",\"ns\":1500,\"bytes\":null},\n"
+				  "{\"name\":\"c\\n\\\"\",\"ns\":20,\"bytes\":4096,\"large\":true,"
+				  "\"of\":{\"id\":20,\"texts\":[\"c\\n\\\"\",\"c\\n\\\"\"]}}]}\n");
+}
+
+static void a_schema_has_all_that_a_document_may_have(void **state)
+{
+	_free_ char *text = printed_text(print_document(COLUMNS_SCHEMA, out));
+
+	json_object_put(parsed_json(text));
+	assert_contains(text, "{\"path\":\"parts\",\"unit\":\"list\",\"text\":\"all of them\"}");
+	assert_contains(text, "{\"path\":\"parts[].ns\",\"unit\":\"ns\",\"text\":\"how long\"}");
+	assert_contains(text, "{\"path\":\"parts[].of\",\"unit\":\"object\",");
+	assert_contains(text, "{\"path\":\"parts[].of.id\",\"unit\":\"id\",");
+	assert_contains(text, "{\"path\":\"parts[].of.texts\",\"unit\":\"list\",");
+	assert_lacks(text, "memory");
+}
+
+static ssize_t refuse(void *cookie, const char *data, size_t size)
+{
+	(void)cookie;
+	(void)data;
+	(void)size;
+	errno = EFBIG;
+	return 0;
+}
+
+static void the_first_error_ends_a_table(void **state)
+{
+	struct columns c = {.to = COLUMNS_MARKDOWN};
+	unsigned int rows = 0;
+
+	c.out = fopencookie(NULL, "w", (cookie_io_functions_t){.write = refuse});
+	assert_non_null(c.out);
+	setvbuf(c.out, NULL, _IONBF, 0);
+	ROWS (&c, i, 1000) {
+		rows++;
+		part_columns(&c, ROW(&c, &some[0]));
+	}
+	assert_int_equal(c.err, -EIO);
+	assert_true(rows < 3);
+	fclose(c.out);
+}
+
+/* ---- The page of all fields ------------------------------------------------------------------ */
+
+/* The path of the object that a field is in: "build.crates[]" of "build.crates[].pid". */
+static size_t object_length(const char *path)
+{
+	const char *dot = strrchr(path, '.');
+
+	return dot ? dot - path : 0;
+}
+
+static const char *text_of(struct json_object *fields, size_t i, const char *key)
+{
+	return json_object_get_string(member(json_object_array_get_idx(fields, i), key));
+}
+
+static bool is_in(const char *path, const char *of)
+{
+	return object_length(path) == object_length(of) && !strncmp(path, of, object_length(of));
+}
+
+static void put_object(FILE *out, struct json_object *fields, const char *of)
+{
+	fprintf(out, object_length(of) ? "\n## `%.*s`\n\n" : "\n## The document%.*s\n\n",
+		(int)object_length(of), of);
+	fputs("| field | unit | content |\n|---|---|---|\n", out);
+	for (size_t i = 0; i < json_object_array_length(fields); i++) {
+		const char *path = text_of(fields, i, "path"), *name = path + object_length(path);
+
+		if (is_in(path, of))
+			fprintf(out, "| `%s` | %s | %s |\n", name + (*name == '.'),
+				text_of(fields, i, "unit"), text_of(fields, i, "text"));
+	}
+}
+
+static int put_page(FILE *out, struct json_object *fields)
+{
+	fputs("# The fields of a report\n\n"
+	      "The fields of `report --json`, schema `qprof-report/3`, as `report --schema` prints "
+	      "them. [report.md](report.md#json)\nsays more of some. Rows of "
+	      "`processes[].queries` have the fields of `queries[]`. The page is generated: after\n"
+	      "a change of a column run `GOLDEN_UPDATE=1 build/tests/unit/test_view_columns`.\n",
+	      out);
+	for (size_t i = 0; i < json_object_array_length(fields); i++) {
+		const char *path = text_of(fields, i, "path");
+		size_t first = 0;
+
+		while (!is_in(text_of(fields, first, "path"), path))
+			first++;
+		/* Queries of a process are as those of all. */
+		if (first == i &&
+		    strncmp(path, "processes[].queries[].", strlen("processes[].queries[].")) != 0)
+			put_object(out, fields, path);
+	}
+	return 0;
+}
+
+static void the_page_has_all_fields_of_a_report(void **state)
+{
+	_free_ char *text = printed_text(report_schema(out)), *page = NULL;
+	struct json_object *schema = parsed_json(text);
+
+	page = printed_text(put_page(out, member(schema, "fields")));
+	assert_golden("../../docs/report-fields.md", page);
+	json_object_put(schema);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_table_has_the_columns_with_a_title_there),
+		cmocka_unit_test(a_document_has_the_columns_with_a_member),
+		cmocka_unit_test(a_schema_has_all_that_a_document_may_have),
+		cmocka_unit_test(the_first_error_ends_a_table),
+		cmocka_unit_test(the_page_has_all_fields_of_a_report),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
