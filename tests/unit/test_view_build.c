@@ -73,6 +73,21 @@ static void waits_of_a_late_compiler_are_lower_limits(void **state)
 	assert_contains(text, "\"waits_at_least\":true,\"blocked_ns\"");
 }
 
+/* A self time of 0 is none that was measured, and the row says so. */
+static void what_is_too_short_to_time_is_counted(void **state)
+{
+	const struct trace_span span = {.label = SB_TYPECK, .end_ns = 10};
+	const struct trace_times times = {.self_ns = 10, .self_probe_ns = UINT64_C(1) << 50};
+	_sample_build_ struct sample_build s = {};
+	struct build_view v = sample_build__make(&s);
+	_free_ char *without = printed_columns(build_columns, &v), *text = NULL;
+
+	assert_lacks(without, "too_short");
+	assert_int_equal(summary__span(s.summary, &span, &times), 0);
+	text = printed_columns(build_columns, &v);
+	assert_contains(text, "\"too_short\":1");
+}
+
 /* ---- Build markdown -------------------------------------------------------------------------- */
 
 static void build_markdown_a_build_is_as_agreed(void **state)
@@ -634,6 +649,7 @@ int main(void)
 		cmocka_unit_test(it_is_json),
 		cmocka_unit_test(items_are_there_if_known),
 		cmocka_unit_test(waits_of_a_late_compiler_are_lower_limits),
+		cmocka_unit_test(what_is_too_short_to_time_is_counted),
 		cmocka_unit_test(build_markdown_a_build_is_as_agreed),
 		cmocka_unit_test(tables_stay_whole),
 		cmocka_unit_test(what_did_not_end_well_is_marked),

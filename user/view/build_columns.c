@@ -149,6 +149,9 @@ void build_query_columns(struct columns *c, const struct build_query *q, const c
 	KNOWN(c, NS, "self_off_ns",
 	      !r->is_sampled && (off_cpu || c->to == COLUMNS_MARKDOWN) ? REPORT_OFF : NULL,
 	      by_spans, row->self_off_ns, "its part off the CPU; null: unknown");
+	SOME(c, COUNT, "too_short", NULL, row->clamped, row->clamped,
+	     "compiles in which its probes took longer than itself, so that self_ns is 0 there; "
+	     "missing: none");
 	SOME(c, NS, "best_self_ns", NULL, v->samples, row->best_self_ns,
 	     "the best known self time; with samples");
 	SOME(c, NS, "best_self_error_ns", NULL, v->samples, row->best_error_ns,
