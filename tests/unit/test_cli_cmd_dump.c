@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <json-c/json.h>
 
+#include "view/columns.h"
+
 #include "test.h"
 #include "../fixtures/output.h"
 #include "../fixtures/sampled_trace.h"
@@ -202,10 +204,10 @@ static char *printed(struct dump_stacks *d, const struct trace_reader *r, uint32
 {
 	char *text = NULL;
 	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	struct columns c = {.to = COLUMNS_JSON, .out = open_memstream(&text, &size)};
 
-	assert_int_equal(dump_stacks__print(d, r, stack, out), 0);
-	fclose(out);
+	assert_int_equal(dump_stacks__print(d, r, stack, &c), 0);
+	fclose(c.out);
 	return text;
 }
 

@@ -12,6 +12,7 @@
 #include "options/exit_code.h"
 #include "options/value.h"
 #include "trace/self_time.h"
+#include "view/columns.h"
 #include "view/view.h"
 
 /* The processes seen so far, by index. */
@@ -27,7 +28,7 @@ struct seen {
 	bool by_query;	 /* the samples are those of some queries only: no interval is whole */
 	uint32_t jobs;	 /* that were printed */
 	struct cmd_output bound;
-	FILE *out;
+	struct columns c;
 };
 
 static void seen__clear(struct seen *s)
@@ -139,7 +140,7 @@ static int dump_span_item(struct seen *s, const struct trace_span *span)
 		.probes = s->has_costs && span->kind != TRACE_KIND_OFF_CPU,
 	};
 
-	return err ?: dump_span(s->out, span, seen__get(s, span->process), &texts);
+	return err ?: dump_span(&s->c, span, seen__get(s, span->process), &texts);
 }
 
 static int dump_sampled(void *ctx, const struct sampled_interval *interval)
@@ -155,7 +156,7 @@ static int dump_sampled(void *ctx, const struct sampled_interval *interval)
 		.key_type = trace_reader__key_type(s->r, span->label),
 	};
 
-	return dump_interval(s->out, interval, seen__get(s, span->process), &texts);
+	return dump_interval(&s->c, interval, seen__get(s, span->process), &texts);
 }
 
 /* The jobs up to that of a sample. */
@@ -169,9 +170,9 @@ static int dump_jobs(struct seen *s, uint32_t last)
 		uint32_t event = job ? trace_reader__job_string(r, job) : TRACE_NO_STRING;
 
 		if (job)
-			err = dump_job(
-				s->out, s->jobs + 1, job, trace_reader__string(r, job->query),
-				event == TRACE_NO_STRING ? NULL : trace_reader__string(r, event));
+			err = dump_job(&s->c, s->jobs + 1, job, trace_reader__string(r, job->query),
+				       event == TRACE_NO_STRING ? NULL
+								: trace_reader__string(r, event));
 	}
 	return err;
 }
@@ -180,7 +181,7 @@ static int dump_sample_item(struct seen *s, const struct trace_item *item)
 {
 	const struct trace_sample *sample = &item->sample;
 	struct dump_sample_texts texts = {.llvm = trace_reader__llvm(s->r, sample->llvm)};
-	int err = dump_stacks__print(&s->stacks, s->r, sample->stack, s->out);
+	int err = dump_stacks__print(&s->stacks, s->r, sample->stack, &s->c);
 
 	if (sample->label != TRACE_NO_STRING) {
 		texts.name = trace_reader__string(s->r, sample->label);
@@ -191,14 +192,14 @@ static int dump_sample_item(struct seen *s, const struct trace_item *item)
 	if (texts.llvm && texts.llvm->function != TRACE_NO_STRING)
 		texts.function = trace_reader__string(s->r, texts.llvm->function);
 	err = err ?: dump_jobs(s, sample->job) ?: sampled_intervals__item(&s->sampled, item);
-	return err ?: dump_sample(s->out, sample, seen__get(s, sample->process), &texts);
+	return err ?: dump_sample(&s->c, sample, seen__get(s, sample->process), &texts);
 }
 
 static int dump_item_results(struct seen *s, const struct trace_results *results)
 {
 	const struct trace_texts names = trace_reader__texts(s->r);
 
-	return dump_results(s->out, results, &names);
+	return dump_results(&s->c, results, &names);
 }
 
 static int dump_item(struct seen *s, const struct trace_item *item)
@@ -209,31 +210,31 @@ static int dump_item(struct seen *s, const struct trace_item *item)
 	switch (item->kind) {
 	case TRACE_ITEM_PROCESS:
 		err = seen__add(s, item->process);
-		return err ?: dump_process(s->out, item->process);
+		return err ?: dump_process(&s->c, item->process);
 	case TRACE_ITEM_THREAD:
-		return dump_thread(s->out, &item->thread, seen__get(s, item->thread.process));
+		return dump_thread(&s->c, &item->thread, seen__get(s, item->thread.process));
 	case TRACE_ITEM_SPAN:
 		err = sampled_intervals__item(&s->sampled, item);
 		return err ?: dump_span_item(s, &item->span);
 	case TRACE_ITEM_TALLY:
-		return dump_tally(s->out, &item->tally, trace_reader__string(r, item->tally.label),
+		return dump_tally(&s->c, &item->tally, trace_reader__string(r, item->tally.label),
 				  trace_reader__kind(r, item->tally.kind));
 	case TRACE_ITEM_RESULTS:
 		return dump_item_results(s, &item->results);
 	case TRACE_ITEM_SAMPLING:
 		err = s->by_query ? 0 : sampled_intervals__item(&s->sampled, item);
-		return err ?: dump_sampling(s->out, &item->sampling);
+		return err ?: dump_sampling(&s->c, &item->sampling);
 	case TRACE_ITEM_SAMPLE:
 		return dump_sample_item(s, item);
 	case TRACE_ITEM_LOSSES:
-		return dump_losses(s->out, &item->losses);
+		return dump_losses(&s->c, &item->losses);
 	case TRACE_ITEM_COSTS:
 		seen__costs(s, &item->costs);
-		return dump_costs(s->out, &item->costs);
+		return dump_costs(&s->c, &item->costs);
 	case TRACE_ITEM_OVERHEAD:
-		return dump_overhead(s->out, &item->overhead);
+		return dump_overhead(&s->c, &item->overhead);
 	case TRACE_ITEM_PART:
-		return dump_part(s->out, item->part);
+		return dump_part(&s->c, item->part);
 	default:
 		return 0;
 	}
@@ -247,7 +248,7 @@ static int take_item(void *ctx, const struct trace_item *item)
 	s->bound.most = cmd_most_output(trace_reader__bytes_read(s->r));
 	/* How a recording samples comes before all else. */
 	if (!s->has_header)
-		err = dump_header(s->out, trace_reader__info(s->r),
+		err = dump_header(&s->c, trace_reader__info(s->r),
 				  item->kind == TRACE_ITEM_SAMPLING && item->sampling.queries &&
 					  !s->by_query);
 	s->has_header = true;
@@ -265,14 +266,14 @@ static int dump_items(struct trace_reader *r, struct seen *s)
 	err = trace_reader__each(r, take_item, s)
 		      ?: sampled_intervals__over(&s->sampled, TRACE_NO_PROCESS);
 	if (!s->has_header)
-		err = dump_header(s->out, trace_reader__info(r), false) ?: err;
+		err = dump_header(&s->c, trace_reader__info(r), false) ?: err;
 	return err;
 }
 
 int cmd_dump(const struct cli_dump_options *o)
 {
 	_trace_reader_ struct trace_reader *r = NULL;
-	__cleanup(seen__clear) struct seen seen = {0};
+	__cleanup(seen__clear) struct seen seen = {.c.to = COLUMNS_JSON};
 	struct wishes wishes = {.options = o, .processes = {.of = &o->of}};
 	int err = -ENOMEM;
 
@@ -284,11 +285,11 @@ int cmd_dump(const struct cli_dump_options *o)
 		return EXIT_CODE_FAILURE;
 	set_filter(r, &wishes);
 	if (is_filtered(o) || !self_time__new(&seen.self_time))
-		seen.out = cmd_open_output(&seen.bound);
+		seen.c.out = cmd_open_output(&seen.bound);
 	seen.by_query = o->queries.n;
-	if (seen.out)
+	if (seen.c.out)
 		err = dump_items(r, &seen);
-	err = cmd_close_output(&seen.bound, seen.out, err);
+	err = cmd_close_output(&seen.bound, seen.c.out, err);
 	if (ferror(stdout))
 		return cmd_finish_stdout(EXIT_CODE_FAILURE);
 	if (err) {

@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "view/view.h"
 
-static int print_entry(const struct trace_reader *r, uint32_t id, FILE *out)
+static int print_entry(const struct trace_reader *r, uint32_t id, struct columns *c)
 {
 	const struct trace_stack *s = trace_reader__stack(r, id);
 	struct dump_stack_texts texts = {0};
@@ -22,11 +22,11 @@ static int print_entry(const struct trace_reader *r, uint32_t id, FILE *out)
 		texts.name = trace_reader__string(r, s->place);
 		texts.kind = trace_kind_text(s->kind - TRACE_STACK_QUERY);
 	}
-	return dump_stack(out, id, s, &texts);
+	return dump_stack(c, id, s, &texts);
 }
 
 int dump_stacks__print(struct dump_stacks *d, const struct trace_reader *r, uint32_t stack,
-		       FILE *out)
+		       struct columns *c)
 {
 	uint32_t chain[TRACE_STACK_DEPTH_MAX];
 	uint32_t n = 0;
@@ -39,7 +39,7 @@ int dump_stacks__print(struct dump_stacks *d, const struct trace_reader *r, uint
 		chain[n++] = id;
 	}
 	while (n) {
-		int err = print_entry(r, chain[--n], out);
+		int err = print_entry(r, chain[--n], c);
 
 		if (err)
 			return err;

@@ -3,8 +3,6 @@
 #ifndef QPROF_CLI_DUMP_STACKS_H
 #define QPROF_CLI_DUMP_STACKS_H
 
-#include <stdio.h>
-
 #include "trace/reader.h"
 
 /* All zeroes: none was printed. */
@@ -13,9 +11,11 @@ struct dump_stacks {
 	uint32_t n;
 };
 
+struct columns;
+
 /* Print the entries of a stack that were not printed yet, the outermost first. Negative errno. */
 int dump_stacks__print(struct dump_stacks *d, const struct trace_reader *r, uint32_t stack,
-		       FILE *out);
+		       struct columns *c);
 
 void dump_stacks__clear(struct dump_stacks *d);
 

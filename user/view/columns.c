@@ -59,6 +59,33 @@ int columns__end(struct columns *c)
 	return c->err;
 }
 
+void columns__begin_line(struct columns *c, const char *name, const char *key, const char *value)
+{
+	char constant[64];
+
+	c->first = true;
+	if (c->to == COLUMNS_DEFINITIONS) {
+		c->required[0] = '\0';
+		snprintf(constant, sizeof(constant), "{\"const\": \"%s\"}", value);
+		fprintf(c->out, ",\n\"%s\": {\"type\": \"object\",\n\"properties\": {", name);
+	} else {
+		print(c, "{");
+	}
+	if (key)
+		TEXT(c, key, NULL, value, constant);
+}
+
+int columns__end_line(struct columns *c)
+{
+	if (c->to == COLUMNS_DEFINITIONS)
+		fprintf(c->out, "},\n\"required\": [%s]%s}", c->required,
+			c->closed ? ", \"additionalProperties\": false" : "");
+	else
+		print(c, "}\n");
+	c->closed = false;
+	return c->err;
+}
+
 /* Of a schema: the name of the object or list is a part of the paths below it. */
 static void enter_path(struct columns *c, const char *after)
 {
@@ -254,6 +281,18 @@ bool columns__next(struct columns *c, size_t i, size_t n)
 
 /* ---- Columns --------------------------------------------------------------------------------- */
 
+/* A member of a definition. */
+static void define(struct columns *c, const char *key, const char *type)
+{
+	size_t len = strlen(c->required);
+
+	fprintf(c->out, "%s\"%s\": %s", c->first ? "" : ", ", key, type);
+	if (!c->optional)
+		snprintf(c->required + len, sizeof(c->required) - len, "%s\"%s\"", len ? ", " : "",
+			 key);
+	c->first = c->optional = false;
+}
+
 bool columns__wants(struct columns *c, enum column_unit unit, const char *key, const char *title,
 		    const char *help)
 {
@@ -268,10 +307,12 @@ bool columns__wants(struct columns *c, enum column_unit unit, const char *key, c
 		return true;
 	if (is_table(c))
 		add_title(c, unit, title);
+	else if (c->to == COLUMNS_DEFINITIONS)
+		define(c, key, help);
 	else
 		schema__field(&c->schema, c->path, key, unit_names[unit], help);
 	/* What is in an object or a list is described, too. */
-	return unit == UNIT_OBJECT || unit == UNIT_LIST;
+	return c->to == COLUMNS_SCHEMA && (unit == UNIT_OBJECT || unit == UNIT_LIST);
 }
 
 static void put_cell(struct columns *c, const char *mark, const char *text)

@@ -59,6 +59,7 @@ enum columns_to {
 	COLUMNS_MARKDOWN,
 	COLUMNS_JSON,
 	COLUMNS_SCHEMA,
+	COLUMNS_DEFINITIONS, /* of JSON schema: the text of a column is its type there */
 };
 
 #define COLUMNS_MOST 24 /* in a table */
@@ -85,6 +86,10 @@ struct columns {
 	const char *key;
 	bool is_name;
 	char path[128]; /* of the object, for the schema */
+	/* Of a definition: the next member may be missing; the others; no member is added later. */
+	bool optional;
+	char required[512];
+	bool closed;
 	struct schema schema;
 	struct table_column titles[COLUMNS_MOST];
 	enum column_unit units[COLUMNS_MOST];
@@ -96,6 +101,14 @@ struct columns {
 void columns__begin(struct columns *c, const char *schema, const char *help);
 /* 0 or a negative errno. */
 int columns__end(struct columns *c);
+
+/*
+ * A document that is a line, or the definition `name` of such lines, all of which have this
+ * constant; NULL: none.
+ */
+void columns__begin_line(struct columns *c, const char *name, const char *key, const char *value);
+/* 0 or a negative errno. */
+int columns__end_line(struct columns *c);
 
 /* The value in `expression`; NULL where columns are only described. */
 #define ROW(c, expression) ((c)->describes ? NULL : (expression))
@@ -120,13 +133,19 @@ int columns__end(struct columns *c);
 			put;                                          \
 	} while (0)
 
+#define OPTIONAL(c, unit, key, title, help, put)        \
+	do {                                            \
+		(c)->optional = true;                   \
+		COLUMN(c, unit, key, title, help, put); \
+	} while (0)
+
 /* A number that is always known; null or "-" unless `known`; missing or "-" unless `there`. */
 #define NUMBER(c, unit, key, title, value, help) \
 	COLUMN(c, unit, key, title, help, columns__number(c, value))
 #define KNOWN(c, unit, key, title, known, value, help) \
 	COLUMN(c, unit, key, title, help, (known) ? columns__number(c, value) : columns__unknown(c))
 #define SOME(c, unit, key, title, there, value, help) \
-	COLUMN(c, unit, key, title, help, (there) ? columns__number(c, value) : columns__none(c))
+	OPTIONAL(c, unit, key, title, help, (there) ? columns__number(c, value) : columns__none(c))
 /* In tables with a mark before it, in JSON without. */
 #define MARKED(c, unit, key, title, mark, value, help) \
 	COLUMN(c, unit, key, title, help, columns__marked(c, mark, value))
@@ -138,7 +157,7 @@ int columns__end(struct columns *c);
 #define NAME(c, key, title, value, help) \
 	COLUMN(c, TEXT, key, title, help, ((c)->is_name = true, columns__text(c, value)))
 #define SOME_TEXT(c, key, title, there, value, help) \
-	COLUMN(c, TEXT, key, title, help, (there) ? columns__text(c, value) : columns__none(c))
+	OPTIONAL(c, TEXT, key, title, help, (there) ? columns__text(c, value) : columns__none(c))
 /* Text that is freed; NULL: out of memory. */
 #define OWNED(c, key, title, value, help) \
 	COLUMN(c, TEXT, key, title, help, columns__owned(c, value))
@@ -153,7 +172,7 @@ int columns__end(struct columns *c);
 #define KNOWN_BOOL(c, key, known, value, help) \
 	COLUMN(c, BOOL, key, NULL, help, (known) ? columns__bool(c, value) : columns__unknown(c))
 #define SOME_BOOL(c, key, there, value, help) \
-	COLUMN(c, BOOL, key, NULL, help, (there) ? columns__bool(c, value) : columns__none(c))
+	OPTIONAL(c, BOOL, key, NULL, help, (there) ? columns__bool(c, value) : columns__none(c))
 /* A number with so many decimals. */
 #define REAL(c, unit, key, known, value, decimals, help) \
 	COLUMN(c, unit, key, NULL, help,                 \
@@ -163,9 +182,9 @@ int columns__end(struct columns *c);
  * Begin a member that is an object or a list of such: true if its columns follow, and then
  * columns__leave(). Of a list ROWS() leaves. Missing unless `there`. Tables have none of them.
  */
-#define OBJECT(c, key, there, help)                         \
-	(columns__wants(c, UNIT_OBJECT, key, NULL, help) && \
-	 columns__object(c, (c)->describes || (there)))
+#define OBJECT(c, key, there, help)                                               \
+	((c)->optional = true, columns__wants(c, UNIT_OBJECT, key, NULL, help) && \
+				       columns__object(c, (c)->describes || (there)))
 #define OBJECT_OR_NULL(c, key, there, help)                 \
 	(columns__wants(c, UNIT_OBJECT, key, NULL, help) && \
 	 columns__object_or_null(c, (c)->describes || (there)))

@@ -157,11 +157,12 @@ int report_schema(FILE *out);
 
 /*
  * The lines of `qprof-bpf dump`, schema "qprof-dump/2": a header, then one object per item. 0 or
- * a negative errno. `by_samples`: not all queries have probes.
+ * a negative errno. `c` is of COLUMNS_JSON. `by_samples`: not all queries have probes.
  */
-int dump_header(FILE *out, const struct trace_info *info, bool by_samples);
-int dump_process(FILE *out, const struct trace_process *p);
-int dump_thread(FILE *out, const struct trace_thread *t, const struct trace_process *p);
+struct columns;
+int dump_header(struct columns *c, const struct trace_info *info, bool by_samples);
+int dump_process(struct columns *c, const struct trace_process *p);
+int dump_thread(struct columns *c, const struct trace_thread *t, const struct trace_process *p);
 
 struct dump_place {
 	const char *file;
@@ -182,13 +183,13 @@ struct dump_span_texts {
 	bool probes;			     /* times->probe_ns is known */
 };
 
-int dump_span(FILE *out, const struct trace_span *span, const struct trace_process *p,
+int dump_span(struct columns *c, const struct trace_span *span, const struct trace_process *p,
 	      const struct dump_span_texts *texts);
 /* Of the texts, times and caller do not matter. */
-int dump_interval(FILE *out, const struct sampled_interval *interval, const struct trace_process *p,
-		  const struct dump_span_texts *texts);
-int dump_tally(FILE *out, const struct trace_tally *t, const char *name, const char *kind);
-int dump_results(FILE *out, const struct trace_results *r, const struct trace_texts *names);
+int dump_interval(struct columns *c, const struct sampled_interval *interval,
+		  const struct trace_process *p, const struct dump_span_texts *texts);
+int dump_tally(struct columns *c, const struct trace_tally *t, const char *name, const char *kind);
+int dump_results(struct columns *c, const struct trace_results *r, const struct trace_texts *names);
 /* `kind` is measureme's name. */
 /* The texts for the numbers of an entry of a stack, and of a sample. */
 struct dump_stack_texts {
@@ -197,11 +198,11 @@ struct dump_stack_texts {
 	const struct trace_location *location; /* NULL: it is in no function */
 };
 
-int dump_sampling(FILE *out, const struct trace_sampling *s);
-int dump_stack(FILE *out, uint32_t id, const struct trace_stack *s,
+int dump_sampling(struct columns *c, const struct trace_sampling *s);
+int dump_stack(struct columns *c, uint32_t id, const struct trace_stack *s,
 	       const struct dump_stack_texts *texts);
 /* `event`: what it is about, or NULL. */
-int dump_job(FILE *out, uint32_t id, const struct trace_job *job, const char *query,
+int dump_job(struct columns *c, uint32_t id, const struct trace_job *job, const char *query,
 	     const char *event);
 
 /* Texts and entries that a sample refers to. */
@@ -211,12 +212,12 @@ struct dump_sample_texts {
 	const char *pass, *function;   /* of `llvm`; NULL: not known, or none */
 };
 
-int dump_sample(FILE *out, const struct trace_sample *s, const struct trace_process *p,
+int dump_sample(struct columns *c, const struct trace_sample *s, const struct trace_process *p,
 		const struct dump_sample_texts *texts);
-int dump_losses(FILE *out, const struct trace_losses *losses);
-int dump_costs(FILE *out, const struct trace_costs *costs);
-int dump_overhead(FILE *out, const struct trace_overhead *overhead);
-int dump_part(FILE *out, uint32_t number);
+int dump_losses(struct columns *c, const struct trace_losses *losses);
+int dump_costs(struct columns *c, const struct trace_costs *costs);
+int dump_overhead(struct columns *c, const struct trace_overhead *overhead);
+int dump_part(struct columns *c, uint32_t number);
 
 /* The JSON schema (draft 2020-12) of a line. */
 void dump_schema(FILE *out);
