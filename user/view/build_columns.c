@@ -186,15 +186,15 @@ static void put_queries(struct columns *c, const char *key, const struct build_q
 /* "`app::f` at `src/lib.rs:12`"; NULL: no memory. */
 static char *markdown_item(const struct build_item *item, const struct build_view *v)
 {
-	_free_ char *text = NULL, *place = NULL;
+	_free_ char *text = NULL, *place = place_text(v->names, item->row.item);
 	size_t size;
-	FILE *to = open_memstream(&text, &size);
-	int err = to ? place_text(v->names, item->row.item, &place) : -ENOMEM;
+	FILE *to = place ? open_memstream(&text, &size) : NULL;
+	int err;
 
 	if (!to)
 		return NULL;
-	err = err ?: markdown_code(to, item->path);
-	if (place && *place) {
+	err = markdown_code(to, item->path);
+	if (*place) {
 		fputs(" at ", to);
 		err = err ?: markdown_code(to, place);
 	}
@@ -218,11 +218,9 @@ static char *markdown_most(const struct build_item *item, const struct build_vie
 
 static char *item_place(const struct build_item *item, const struct build_view *v)
 {
-	_free_ char *place = NULL;
+	_free_ char *place = place_text(v->names, item->row.item);
 
-	if (place_text(v->names, item->row.item, &place))
-		return NULL;
-	return strdup(v->wide ? place : place_in_package(place));
+	return place ? strdup(v->wide ? place : place_in_package(place)) : NULL;
 }
 
 struct build_item_look build_rows__look(const struct build_rows *r, size_t n, const char *title,

@@ -65,12 +65,6 @@ static void print_reuse(FILE *out, const struct build_rows *r)
 	fputc('\n', out);
 }
 
-static void print_more(FILE *out, size_t n, size_t shown)
-{
-	if (n > shown)
-		fprintf(out, "\nand %zu more\n", n - shown);
-}
-
 static int print_crates(FILE *out, const struct build_rows *r, const struct build_view *v)
 {
 	size_t shown = build_rows__shown(v, r->n_crates, FIT);
@@ -81,7 +75,7 @@ static int print_crates(FILE *out, const struct build_rows *r, const struct buil
 	fputc('\n', out);
 	ROWS (&c, i, shown)
 		build_crate_columns(&c, ROW(&c, r->crates[i]), "crate", v);
-	print_more(out, r->n_crates, shown);
+	columns__more(&c, r->n_crates - shown, NULL, NULL);
 	return c.err;
 }
 
@@ -96,7 +90,7 @@ static int print_queries(FILE *out, const char *what, const struct build_queries
 	fputc('\n', out);
 	ROWS (&c, i, shown)
 		build_query_columns(&c, ROW(&c, &q->rows[i]), what, r, v);
-	print_more(out, q->n, shown);
+	columns__more(&c, q->n - shown, NULL, NULL);
 	return c.err;
 }
 
@@ -111,7 +105,7 @@ static int print_items(FILE *out, const struct build_rows *r, const struct build
 	fputc('\n', out);
 	ROWS (&c, i, shown)
 		build_item_columns(&c, ROW(&c, &r->items[i]), &look, r, v);
-	print_more(out, r->n_items, shown);
+	columns__more(&c, r->n_items - shown, NULL, NULL);
 	return c.err;
 }
 
@@ -142,6 +136,7 @@ static int print_interrupted(FILE *out, const struct build_rows *r, const struct
 {
 	uint32_t n;
 	const struct build_thread *threads = build__interrupted(v->build, &n);
+	const struct columns c = {.to = COLUMNS_MARKDOWN, .out = out};
 	size_t shown = build_rows__shown(v, n, FIT);
 
 	if (n)
@@ -150,7 +145,7 @@ static int print_interrupted(FILE *out, const struct build_rows *r, const struct
 		if (print_thread(out, &threads[i], r, v))
 			return -ENOMEM;
 	}
-	print_more(out, n, shown);
+	columns__more(&c, n - shown, NULL, NULL);
 	return 0;
 }
 

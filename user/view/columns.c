@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -220,6 +221,13 @@ static void end_table(struct columns *c)
 	c->n = 0;
 }
 
+void columns__more(const struct columns *c, size_t n, const char *one, const char *many)
+{
+	if (n)
+		fprintf(c->out, "%sand %zu more%s%s\n", c->to == COLUMNS_MARKDOWN ? "\n" : "  ", n,
+			one ? " " : "", n == 1 ? one ?: "" : many ?: "");
+}
+
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
 #define NO_ROW SIZE_MAX /* the next one is 0 */
@@ -342,6 +350,20 @@ void columns__text(struct columns *c, const char *text)
 	j.err = c->err;
 	json__print_text(&j, text);
 	c->err = j.err;
+}
+
+void columns__format(struct columns *c, const char *fmt, ...)
+{
+	_free_ char *text = NULL;
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		text = NULL;
+	columns__owned(c, take_ptr(text));
 }
 
 void columns__owned(struct columns *c, char *text)

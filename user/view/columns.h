@@ -166,6 +166,8 @@ int columns__end_line(struct columns *c);
 /* Likewise, in a table only, with a mark before it that is no part of the name. */
 #define MARKED_NAME(c, title, mark, value) \
 	COLUMN(c, TEXT, NULL, title, NULL, columns__marked_name(c, mark, value))
+/* Text in a table only, as printf() has it. */
+#define FORMAT(c, title, ...) COLUMN(c, TEXT, NULL, title, NULL, columns__format(c, __VA_ARGS__))
 /* Text of a table that stands for a number, so on the right. */
 #define CELL(c, title, value)	  COLUMN(c, NONE, NULL, title, NULL, columns__text(c, value))
 #define BOOL(c, key, value, help) COLUMN(c, BOOL, key, NULL, help, columns__bool(c, value))
@@ -202,6 +204,9 @@ static inline size_t columns__most(const struct columns *c, size_t most)
 	return c->to == COLUMNS_TEXT && !c->wide ? most : 0;
 }
 
+/* Below a table: how many rows it does not have; nothing if it has all. NULL: without a noun. */
+void columns__more(const struct columns *c, size_t n, const char *one, const char *many);
+
 /* For the macros. */
 bool columns__wants(struct columns *c, enum column_unit unit, const char *key, const char *title,
 		    const char *help);
@@ -211,6 +216,7 @@ void columns__signed(struct columns *c, int64_t value);
 void columns__percent(struct columns *c, uint64_t part, uint64_t whole);
 void columns__real(struct columns *c, double value, int decimals);
 void columns__text(struct columns *c, const char *text);
+void columns__format(struct columns *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void columns__owned(struct columns *c, char *text);
 void columns__marked_name(struct columns *c, const char *mark, char *name);
 void columns__bool(struct columns *c, bool value);

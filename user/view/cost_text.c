@@ -5,7 +5,6 @@
 #include <inttypes.h>
 
 #include "base/format.h"
-#include "view/table.h"
 
 /* The line has what set-up took if it is this part of the whole, or more. */
 #define SET_UP_SHARE 4
@@ -39,18 +38,14 @@ void cost_text_beside(FILE *out, const struct cost *c, const char *before)
 			before, c->n_beside, c->n_beside == 1 ? "" : "s");
 }
 
-static void add_row(struct table *t, const char *name, uint64_t ns, const struct cost *c,
-		    const char *note)
-{
-	char buf[FORMAT_MAX];
+/* A row of the table; NULL: it has no such number. */
+struct part {
+	const char *name;
+	uint64_t ns;
+	const uint64_t *number;
+};
 
-	table__cell(t, name);
-	table__cell(t, format_duration(buf, ns));
-	table__cell(t, c->compilers_ns ? format_percent(buf, ns, c->compilers_ns) : "-");
-	table__cell(t, note);
-}
-
-static void add_parts(struct table *t, const struct cost *c)
+static size_t parts_of(const struct cost *k, struct part parts[COST_PARTS + 4])
 {
 	static const char *const names[COST_PARTS] = {
 		[COST_PROBES] = "hits of probes",
@@ -59,44 +54,52 @@ static void add_parts(struct table *t, const struct cost *c)
 		[COST_NAMES] = "copies of names",
 		[COST_OWN] = "qprof-bpf itself",
 	};
-	char n[FORMAT_MAX];
+	size_t n = 0;
 
-	for (int i = 0; i < COST_PARTS; i++) {
-		const char *note = "-";
+	for (int i = 0; i < COST_PARTS; i++)
+		if (i == COST_PROBES || k->whole)
+			parts[n++] = (struct part){names[i], k->ns[i],
+						   i == COST_PROBES	   ? &k->hits
+						   : i == COST_BREAKPOINTS ? &k->breakpoints
+									   : NULL};
+	if (k->set_up_ns)
+		parts[n++] = (struct part){"  of it once, for set-up", k->set_up_ns, NULL};
+	parts[n++] = (struct part){"together", k->added_ns, NULL};
+	if (k->whole)
+		parts[n++] = (struct part){"  of it in compilers", k->in_compilers_ns, NULL};
+	if (k->read_ns)
+		parts[n++] =
+			(struct part){"not in it: a new toolchain, read once", k->read_ns, NULL};
+	return n;
+}
 
-		if (i != COST_PROBES && !c->whole)
-			continue;
-		if (i == COST_PROBES)
-			note = format_count(n, c->hits);
-		if (i == COST_BREAKPOINTS)
-			note = format_count(n, c->breakpoints);
-		add_row(t, names[i], c->ns[i], c, note);
+static int print_parts(FILE *out, const struct cost *k)
+{
+	struct columns c = {.out = out};
+	struct part parts[COST_PARTS + 4];
+	size_t n = parts_of(k, parts);
+	char buf[FORMAT_MAX];
+
+	ROWS (&c, i, n) {
+		NAME(&c, NULL, "what recording added", parts[i].name, NULL);
+		NUMBER(&c, NS, NULL, "CPU", parts[i].ns, NULL);
+		CELL(&c, "%",
+		     k->compilers_ns ? format_percent(buf, parts[i].ns, k->compilers_ns) : "-");
+		KNOWN(&c, COUNT, NULL, "number", parts[i].number, *parts[i].number, NULL);
 	}
-	if (c->set_up_ns)
-		add_row(t, "  of it once, for set-up", c->set_up_ns, c, "-");
-	add_row(t, "together", c->added_ns, c, "-");
-	if (c->whole)
-		add_row(t, "  of it in compilers", c->in_compilers_ns, c, "-");
-	if (c->read_ns)
-		add_row(t, "not in it: a new toolchain, read once", c->read_ns, c, "-");
+	return c.err;
 }
 
 int cost_text(FILE *out, const struct cost *c)
 {
-	static const struct table_column columns[] = {
-		{"what recording added", 0}, {"CPU", 0}, {"%", 0}, {"number", 0}};
-	_table_ struct table *t = table__new(columns, 4);
 	char buf[FORMAT_MAX];
 	int err;
 
-	if (!t)
-		return -ENOMEM;
 	if (!c->added_ns) {
 		fputs("the cost of this recording is unknown\n", out);
 		return 0;
 	}
-	add_parts(t, c);
-	err = table__print(t, out, "");
+	err = print_parts(out, c);
 	if (err)
 		return err;
 	if (c->compilers_ns)

@@ -6,7 +6,6 @@
 
 #include "base/format.h"
 #include "view/columns.h"
-#include "view/diff_crates.h"
 #include "view/diff_head.h"
 #include "view/diff_rows.h"
 
@@ -146,7 +145,6 @@ static void others_columns(struct columns *c, const struct diff_crates *crates,
 			   const struct compare_result *r)
 {
 	struct compare_row row = {};
-	char *name = NULL;
 
 	for (int side = 0; side < COMPARE_N_SIDES; side++)
 		row.of[crates->metric][side].median = crates->others[side];
@@ -156,12 +154,7 @@ static void others_columns(struct columns *c, const struct diff_crates *crates,
 		CELL(c, "", "");
 	other_column(c, &row, false, "wall change", COMPARE_WALL, r);
 	other_column(c, &row, false, "peak change", COMPARE_PEAK, r);
-	OWNED(c, NULL, "crate",
-	      asprintf(&name, "%zu %s", crates->n_others,
-		       crates->n_others == 1 ? "other" : "others") < 0
-		      ? NULL
-		      : name,
-	      NULL);
+	FORMAT(c, "crate", "%zu %s", crates->n_others, crates->n_others == 1 ? "other" : "others");
 }
 
 static int print_crates(FILE *out, enum columns_to to, const struct diff_view *v)

@@ -20,17 +20,14 @@ static const char *counted(char buf[HISTORY_CELL_MAX], uint64_t n, const char *w
 }
 
 /* The branch, the label, and what makes the build one that does not count. */
-static char *name_of(const struct history_build *b)
+static void name_column(struct columns *c, const struct history_build *b)
 {
-	bool whole = !b->state || !strcmp(b->state, "whole");
-	char failed[HISTORY_CELL_MAX], lost[HISTORY_CELL_MAX], *text;
+	bool whole = !b || !b->state || !strcmp(b->state, "whole");
+	char failed[HISTORY_CELL_MAX], lost[HISTORY_CELL_MAX];
 
-	return asprintf(&text, "%s%s%s%s%s%s%s%s", b->branch ?: "-", b->label ? "  " : "",
-			b->label ?: "", whole ? "" : "  (", whole ? "" : b->state, whole ? "" : ")",
-			counted(failed, b->failed, "failed"),
-			counted(lost, b->lost, "records lost")) < 0
-		       ? NULL
-		       : text;
+	FORMAT(c, "branch", "%s%s%s%s%s%s%s%s", b->branch ?: "-", b->label ? "  " : "",
+	       b->label ?: "", whole ? "" : "  (", whole ? "" : b->state, whole ? "" : ")",
+	       counted(failed, b->failed, "failed"), counted(lost, b->lost, "records lost"));
 }
 
 /* The columns that the store has; both of CPU time as reports and comparisons have them. */
@@ -77,7 +74,7 @@ static void build_columns(struct columns *c, const struct history_build *b)
 	CELL(c, "crates", history_value(buf, TREND_COUNT, b->compiles));
 	CELL(c, "toolchain", history_toolchain(buf, b->toolchain));
 	TEXT(c, NULL, "workspace", b->workspace, NULL);
-	OWNED(c, NULL, "branch", name_of(b), NULL);
+	name_column(c, b);
 }
 
 int history_list_text(FILE *out, const struct history_builds *builds, uint64_t all, size_t width)

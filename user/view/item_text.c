@@ -161,13 +161,6 @@ static void place_columns(struct columns *c, uint32_t item, const struct trace_t
 	SOME(c, COUNT, "call_line", NULL, called, at->call_line, "line there, from 1");
 }
 
-static char *place_of(const struct trace_texts *names, uint32_t item)
-{
-	char *text = NULL;
-
-	return place_text(names, item, &text) ? NULL : text;
-}
-
 /* The time on the CPU, and its share. What no sample met has none. */
 static void cpu_columns(struct columns *c, const struct report_row *row,
 			const struct report_rows *all)
@@ -241,7 +234,7 @@ void report_item_columns(struct columns *c, const struct report_row *row,
 		      item->instances, item->instances,
 		      "of a generic function; null: none, or unknown");
 	OWNED(c, NULL, "of this", queries_text(item, queries_that_fit(c->width), names), NULL);
-	OWNED(c, NULL, has && has->places ? "at" : NULL, place_of(names, item->item), NULL);
+	OWNED(c, NULL, has && has->places ? "at" : NULL, place_text(names, item->item), NULL);
 	NAME(c, NULL, modules ? "module" : "item", row->name, NULL);
 	put_queries(c, item, names);
 }
@@ -261,5 +254,7 @@ int items_text(FILE *out, const struct report_rows *r, size_t n, size_t width,
 
 	ROWS (&c, i, n)
 		report_item_columns(&c, ROW(&c, &r->rows[i]), r, r->modules, names, &has);
+	columns__more(&c, r->n - n, r->modules ? "module" : "item",
+		      r->modules ? "modules" : "items");
 	return c.err;
 }

@@ -75,14 +75,6 @@ void json__bool(struct json *j, const char *key, bool value)
 		json__value(j, key, json_object_new_boolean(value));
 }
 
-void json__known_bool(struct json *j, const char *key, bool known, bool value)
-{
-	if (known)
-		json__bool(j, key, value);
-	else
-		json__null(j, key);
-}
-
 void json__null(struct json *j, const char *key)
 {
 	/* json-c represents null as NULL. */
@@ -110,14 +102,6 @@ void json__losses(struct json *j, const char *key, const struct trace_losses *lo
 	for (int i = 0; i < TRACE_LOSS_MAX; i++)
 		json__number(&causes, trace_loss_name(i), losses->count[i]);
 	json__value(j, key, json__take(&causes));
-}
-
-void json__reuse(struct json *j, const struct reuse *reuse)
-{
-	json__number(j, "executed", reuse->executed);
-	json__number(j, "loads", reuse->loads);
-	json__known(j, "loaded", !reuse__may_miss(reuse), reuse->loaded);
-	json__known(j, "results", reuse->results, reuse->results);
 }
 
 static int put(struct json *j, size_t less)

@@ -25,7 +25,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "analyze/reuse.h"
 #include "trace/trace.h"
 
 /*
@@ -44,16 +43,12 @@ void json__text(struct json *j, const char *key, const char *text); /* NULL -> n
 void json__number(struct json *j, const char *key, uint64_t value);
 void json__known(struct json *j, const char *key, bool known, uint64_t value); /* else null */
 void json__bool(struct json *j, const char *key, bool value);
-void json__known_bool(struct json *j, const char *key, bool known, bool value); /* else null */
 void json__null(struct json *j, const char *key);
 void json__hex(struct json *j, const char *key, uint64_t value); /* "0x..": JSON has no hex */
 /* Add a value and take its reference. A NULL value is an error, not null. */
 void json__value(struct json *j, const char *key, struct json_object *value);
 /* Add an object with counts by cause; NULL -> null. */
 void json__losses(struct json *j, const char *key, const struct trace_losses *losses);
-
-/* Fill in what an incremental compile reused. */
-void json__reuse(struct json *j, const struct reuse *reuse);
 
 /* Print the object on one line without a newline, and free it. Returns the document's error. */
 int json__put(struct json *j);

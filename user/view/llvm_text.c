@@ -204,15 +204,6 @@ static void print_head(FILE *out, const struct llvm_rows *rows)
 	fputs("\n\n", out);
 }
 
-static void print_more(FILE *out, size_t n, const char *what)
-{
-	if (n)
-		fprintf(out, "  and %zu more %s%s\n", n, what,
-			n == 1				? ""
-			: what[strlen(what) - 1] == 's' ? "es"
-							: "s");
-}
-
 /* ---- Columns --------------------------------------------------------------------------------- */
 
 /* Of which tables of text show shares. */
@@ -480,7 +471,7 @@ static int print_passes(FILE *out, const struct llvm_rows *rows, uint64_t all,
 		return err;
 	ROWS (&c, i, k.shown)
 		pass_columns(&c, ROW(&c, k.at[i]), &share);
-	print_more(out, k.n - k.shown, "pass");
+	columns__more(&c, k.n - k.shown, "pass", "passes");
 	return c.err;
 }
 
@@ -502,7 +493,7 @@ static int print_generics(FILE *out, const struct llvm_rows *rows, uint64_t all,
 	used_in = has_several_crates(rows);
 	ROWS (&c, i, k.shown)
 		generic_columns(&c, ROW(&c, k.at[i]), &share, used_in);
-	print_more(out, k.n - k.shown, "function");
+	columns__more(&c, k.n - k.shown, "function", "functions");
 	return c.err;
 }
 
@@ -524,7 +515,7 @@ static int print_functions(FILE *out, const struct llvm_rows *rows, uint64_t all
 	if (k.n) {
 		ROWS (&c, i, k.shown)
 			function_columns(&c, ROW(&c, k.at[i]), &share);
-		print_more(out, k.n - k.shown, "instance");
+		columns__more(&c, k.n - k.shown, "instance", "instances");
 	}
 	fputc('\n', out);
 	return c.err;

@@ -90,13 +90,6 @@ static bool any_place(const struct memory_rows *r, size_t n, const struct trace_
 	return n;
 }
 
-static char *place_of(const struct trace_texts *names, uint32_t item)
-{
-	char *text = NULL;
-
-	return place_text(names, item, &text) ? NULL : text;
-}
-
 static void item_columns(struct columns *c, const struct item_row *row, bool places,
 			 const struct memory_view *v)
 {
@@ -110,7 +103,7 @@ static void item_columns(struct columns *c, const struct item_row *row, bool pla
 		  "where it begins; missing: unknown");
 	SOME(c, COUNT, "line", NULL, at, at->line, "line there, from 1");
 	sum_columns(c, row ? &row->sampled[TRACE_SAMPLE_FAULT] : NULL, "charged", "%", v);
-	OWNED(c, NULL, places ? "at" : NULL, place_of(v->names, row->item), NULL);
+	OWNED(c, NULL, places ? "at" : NULL, place_text(v->names, row->item), NULL);
 	NAME(c, NULL, "item", name ?: REPORT_NO_ITEM, NULL);
 }
 

@@ -3,7 +3,6 @@
 #ifndef QPROF_VIEW_PLACE_TEXT_H
 #define QPROF_VIEW_PLACE_TEXT_H
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,17 +12,16 @@
 #include "base/format.h"
 #include "trace/trace.h"
 
-/* Set *out to "src/lib.rs:12", which the caller frees, or to "" if it is unknown. -ENOMEM. */
-static inline int place_text(const struct trace_texts *names, uint32_t string, char **out)
+/* "src/lib.rs:12", which the caller frees, or "" if it is unknown. NULL: no memory. */
+static inline char *place_text(const struct trace_texts *names, uint32_t string)
 {
 	const struct trace_place *place = trace_texts__place(names, string);
 	_free_ char *file = format_clean(place ? names->text(names->ctx, place->file) : "");
-	int len;
+	char *text;
 
-	if (!file)
-		return -ENOMEM;
-	len = place ? asprintf(out, "%s:%" PRIu32, file, place->line) : asprintf(out, "%s", file);
-	return len < 0 ? -ENOMEM : 0;
+	if (!file || !place)
+		return take_ptr(file);
+	return asprintf(&text, "%s:%" PRIu32, file, place->line) < 0 ? NULL : text;
 }
 
 /* Below `dir` and `components` more; NULL if it is not there. */

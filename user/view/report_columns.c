@@ -22,15 +22,6 @@
 
 /* ---- Queries --------------------------------------------------------------------------------- */
 
-static char *query_name(const struct report_row *row)
-{
-	char *name;
-
-	return asprintf(&name, "%s%s%s", row->name, row->instead, row->unwound ? " " MARK : "") < 0
-		       ? NULL
-		       : name;
-}
-
 /* Samples met the longest execution first and last so far apart. */
 static void max_column(struct columns *c, const struct report_row *row)
 {
@@ -109,7 +100,7 @@ void report_query_columns(struct columns *c, const struct report_row *row,
 	char buf[FORMAT_MAX * 2];
 
 	TEXT(c, "name", NULL, row->name, "rustc's name");
-	OWNED_NAME(c, NULL, "query", query_name(row), NULL);
+	FORMAT(c, "query", "%s%s%s", row->name, row->instead, row->unwound ? " " MARK : "");
 	TEXT(c, "kind", NULL, row->kind,
 	     "Query: executions of a query; GenericActivity: an activity; null: private to a file");
 	count_columns(c, row, has_spans);
@@ -168,12 +159,9 @@ void report_group_columns(struct columns *c, const struct report_row *row,
 	};
 	/* Asked for by name, activities count, as in the table of queries. */
 	bool counts = all->activities && opt->query, off_cpu = report_rows__know_off_cpu(all);
-	_free_ char *name = NULL;
 
 	TEXT(c, "name", NULL, row->name, "crate, process or thread");
-	if (row && asprintf(&name, "%s%s", row->name, row->unwound ? " " MARK : "") < 0)
-		name = NULL;
-	NAME(c, NULL, titles[opt->by], name ?: "", NULL);
+	FORMAT(c, titles[opt->by], "%s%s", row->name, row->unwound ? " " MARK : "");
 	NUMBER(c, COUNT, "processes", NULL, row->processes, "of the crate");
 	NUMBER(c, COUNT, "count", NULL, row->count, "executions of queries");
 	NUMBER(c, COUNT, NULL, counts ? "count" : "executions",
@@ -218,22 +206,18 @@ static void put_groups(struct columns *c, const struct report_options *opt)
 /* ---- Callers --------------------------------------------------------------------------------- */
 
 /* The function, and the line with most of its requests. */
-static char *caller_name(const struct report_row *row)
+static void name_caller(struct columns *c, const struct report_row *row)
 {
 	const struct caller_row *k = row->caller;
 	const char *mark = row->unwound ? " " MARK : "";
-	char *name;
-	int n;
 
 	if (!k->file)
-		n = asprintf(&name, "%s%s", row->name, mark);
+		columns__format(c, "%s%s", row->name, mark);
 	else if (k->lines == 1)
-		n = asprintf(&name, "%s at %s:%" PRIu32 "%s", row->name, k->file, k->line, mark);
+		columns__format(c, "%s at %s:%" PRIu32 "%s", row->name, k->file, k->line, mark);
 	else
-		n = asprintf(&name, "%s at %s:%" PRIu32 " and %" PRIu32 " other line%s%s",
-			     row->name, k->file, k->line, k->lines - 1, k->lines == 2 ? "" : "s",
-			     mark);
-	return n < 0 ? NULL : name;
+		columns__format(c, "%s at %s:%" PRIu32 " and %" PRIu32 " other line%s%s", row->name,
+				k->file, k->line, k->lines - 1, k->lines == 2 ? "" : "s", mark);
 }
 
 void report_caller_columns(struct columns *c, const struct report_row *row,
@@ -257,7 +241,7 @@ void report_caller_columns(struct columns *c, const struct report_row *row,
 	KNOWN(c, COUNT, "line", NULL, k->file, k->line, "that line, from 1; null: unknown");
 	NUMBER(c, COUNT, "line_count", NULL, k->line_count, "executions requested there");
 	NUMBER(c, COUNT, "lines", NULL, k->lines, "different lines that request it");
-	OWNED_NAME(c, NULL, "caller", caller_name(row), NULL);
+	COLUMN(c, TEXT, NULL, "caller", NULL, name_caller(c, row));
 }
 
 static void put_callers(struct columns *c, const struct report_options *opt)

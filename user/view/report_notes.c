@@ -10,25 +10,32 @@
 #include "analyze/compile_name.h"
 #include "base/array.h"
 #include "base/format.h"
-#include "view/table.h"
+#include "view/columns.h"
 
 #define NAME_MOST 24 /* columns; with the other columns it fits a terminal line */
 
-static int add_reuse(struct table *t, const struct trace_process *p, const struct reuse *reuse)
+static const char *known_text(char buf[FORMAT_MAX], bool known, uint64_t n)
 {
-	_free_ char *name = compile_name(p);
+	return known ? format_count(buf, n) : "?";
+}
+
+static int incremental_columns(struct columns *c, const struct trace_process *p,
+			       const struct reuse *reuse)
+{
+	_free_ char *name = p ? compile_name(p) : NULL;
 	char buf[FORMAT_MAX];
 
-	if (!name)
+	if (p && !name)
 		return -ENOMEM;
-	format_cut(name, NAME_MOST);
-	table__cell(t, name);
-	table__cellf(t, "%" PRIu32, p->pid);
-	table__cell(t, reuse->results ? format_count(buf, reuse->results) : "?");
-	table__cell(t, reuse->unprobed ? "?" : format_count(buf, reuse->executed));
-	table__cellf(t, "%s%s", reuse__may_miss(reuse) ? REPORT_ESTIMATE : "",
-		     format_count(buf, reuse->loaded));
-	table__cell(t, reuse__knows_unseen(reuse) ? format_count(buf, reuse__unseen(reuse)) : "?");
+	if (p)
+		format_cut(name, NAME_MOST);
+	NAME(c, NULL, "incremental", name, NULL);
+	NUMBER(c, ID, NULL, "pid", p->pid, NULL);
+	CELL(c, "results", known_text(buf, reuse->results, reuse->results));
+	CELL(c, "executed", known_text(buf, !reuse->unprobed, reuse->executed));
+	MARKED(c, COUNT, NULL, "loaded", reuse__may_miss(reuse) ? REPORT_ESTIMATE : "",
+	       reuse->loaded, NULL);
+	CELL(c, "neither", known_text(buf, reuse__knows_unseen(reuse), reuse__unseen(reuse)));
 	return 0;
 }
 
@@ -46,38 +53,34 @@ static void explain_reuse(FILE *out, const struct reuse *all)
 
 int report_notes__reuse(FILE *out, const struct summary *s, const struct report_options *opt)
 {
-	static const struct table_column columns[] = {
-		{"incremental", 0}, {"pid", 0},	   {"results", 0},
-		{"executed", 0},    {"loaded", 0}, {"neither", 0},
-	};
-	_table_ struct table *t = table__new(columns, N_OF(columns));
-	struct reuse all = {0};
-	size_t more = 0;
-	int err;
+	struct columns c = {.out = out};
+	_free_ uint32_t *of = calloc(summary__n_processes(s) + 1UL, sizeof(*of));
+	struct reuse all = {0}, reuse;
+	size_t n = 0, shown;
 
+	if (!of)
+		return -ENOMEM;
 	for (uint32_t i = 0; i < summary__n_processes(s); i++) {
-		struct reuse reuse = summary__reuse(s, i);
-
+		reuse = summary__reuse(s, i);
 		if (!reuse.loads)
 			continue;
 		all.unprobed |= reuse.unprobed;
-		if (opt->top && table__rows(t) == opt->top)
-			more++;
-		else if (t && add_reuse(t, summary__process_at(s, i), &reuse))
-			return -ENOMEM;
+		of[n++] = i;
 	}
-	if (!t)
-		return -ENOMEM;
-	if (!table__rows(t))
+	if (!n)
 		return 0;
+	shown = opt->top && opt->top < n ? opt->top : n;
 	fputc('\n', out);
-	err = table__print(t, out, "");
-	if (err)
-		return err;
-	if (more)
-		fprintf(out, "  and %zu more %s\n", more, more == 1 ? "process" : "processes");
-	explain_reuse(out, &all);
-	return 0;
+	ROWS (&c, i, shown) {
+		reuse = c.describes ? all : summary__reuse(s, of[i]);
+		c.err = c.err
+				?: incremental_columns(&c, ROW(&c, summary__process_at(s, of[i])),
+						       &reuse);
+	}
+	columns__more(&c, n - shown, "process", "processes");
+	if (!c.err)
+		explain_reuse(out, &all);
+	return c.err;
 }
 
 void report_notes__unfinished(FILE *out, uint64_t unwound, const struct summary *s)

@@ -27,12 +27,6 @@ static size_t shown(size_t n, const struct report_options *opt)
 	return opt->top && opt->top < n ? opt->top : n;
 }
 
-static void print_more(FILE *out, size_t n, const char *one, const char *many)
-{
-	if (n)
-		fprintf(out, "  and %zu more %s\n", n, n == 1 ? one : many);
-}
-
 /*
  * The order in which columns are left out: first columns that repeat others or that fewer users
  * need. The sorted column always stays.
@@ -69,7 +63,7 @@ static int print_table(FILE *out, const struct report_rows *r, const struct repo
 	else
 		ROWS (&c, i, shown(r->n, opt))
 			report_query_columns(&c, ROW(&c, &r->rows[i]), r, opt);
-	print_more(out, r->n - shown(r->n, opt), "query", "queries");
+	columns__more(&c, r->n - shown(r->n, opt), "query", "queries");
 	return c.err;
 }
 
@@ -92,7 +86,7 @@ static int print_groups(FILE *out, const struct report_options *opt)
 		c.spare = of_others;
 	ROWS (&c, i, shown(r.n, opt))
 		report_group_columns(&c, ROW(&c, &r.rows[i]), &r, opt);
-	print_more(out, r.n - shown(r.n, opt), "row", "rows");
+	columns__more(&c, r.n - shown(r.n, opt), "row", "rows");
 	return c.err;
 }
 
@@ -110,9 +104,7 @@ static int print_callers(FILE *out, bool unprobed, const struct report_options *
 		      out);
 		return 0;
 	}
-	err = callers_text(out, &r, shown(r.n, opt));
-	print_more(out, r.n - shown(r.n, opt), "caller", "callers");
-	return err;
+	return callers_text(out, &r, shown(r.n, opt));
 }
 
 static int print_items(FILE *out, const struct trace_texts *names, const struct report_options *opt)
@@ -125,10 +117,7 @@ static int print_items(FILE *out, const struct trace_texts *names, const struct 
 		return err;
 	if (opt->details)
 		fputc('\n', out);
-	err = items_text(out, &r, shown(r.n, opt), opt->width, names);
-	print_more(out, r.n - shown(r.n, opt), opt->modules ? "module" : "item",
-		   opt->modules ? "modules" : "items");
-	return err;
+	return items_text(out, &r, shown(r.n, opt), opt->width, names);
 }
 
 static bool is_wanted(const struct report_options *opt, const char *query)
@@ -182,7 +171,7 @@ static int print_processes(FILE *out, const struct summary *s, const struct trac
 		c.err = c.err
 				?: process_columns(&c, ROW(&c, summary__process_at(s, i)), s, names,
 						   sampled, opt, report_rows__know_off_cpu(r));
-	print_more(out, n - n_shown, "process", "processes");
+	columns__more(&c, n - n_shown, "process", "processes");
 	return c.err;
 }
 

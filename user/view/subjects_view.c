@@ -165,7 +165,7 @@ static void unit_columns(struct columns *c, const struct subject_row *row, const
 {
 	const char *crate = row && row->n_crates ? row->crates[0].crate : NULL;
 	const char *thread = row ? row->thread : NULL;
-	char buf[FORMAT_MAX], *text = NULL;
+	char buf[FORMAT_MAX];
 
 	TEXT(c, "name", NULL, row->name, "rustc's name of the codegen unit; null: unknown");
 	TEXT(c, "crate", NULL, crate, "null: unknown");
@@ -180,11 +180,7 @@ static void unit_columns(struct columns *c, const struct subject_row *row, const
 	phase_column(c, row, SUBJECT_COPY, "copy_ns", NULL, "taken from the last build");
 	KNOWN(c, COUNT, "size", NULL, row->size, row->size, "rustc's estimate; null: unknown");
 	CELL(c, "size", row->size ? format_count(buf, row->size) : "");
-	OWNED(c, NULL, "thread",
-	      asprintf(&text, "%s%s%" PRIu32, thread ?: "", thread ? ", " : "", row->tid) < 0
-		      ? NULL
-		      : text,
-	      NULL);
+	FORMAT(c, "thread", "%s%s%" PRIu32, thread ?: "", thread ? ", " : "", row->tid);
 	TEXT(c, NULL, "crate", crate ?: "", NULL);
 	NAME(c, NULL, "codegen unit", name_of(row), NULL);
 }
@@ -195,14 +191,6 @@ static bool has_lto(const struct rows *r)
 		if (r->at[i].phase_ns[SUBJECT_LTO])
 			return true;
 	return false;
-}
-
-static void print_more(FILE *out, size_t n, bool macros)
-{
-	const char *what = macros ? "macro" : "codegen unit";
-
-	if (n)
-		fprintf(out, "  and %zu more %s%s\n", n, what, n == 1 ? "" : "s");
 }
 
 /* Why all rows are called NO_NAME. */
@@ -245,7 +233,8 @@ int subjects_text(FILE *out, const struct report_options *opt)
 	ROWS (&c, i, shown)
 		(macros ? macro_columns : unit_columns)(&c, ROW(&c, &r.at[i]), &r);
 	if (!c.err) {
-		print_more(out, r.n - shown, macros);
+		columns__more(&c, r.n - shown, macros ? "macro" : "codegen unit",
+			      macros ? "macros" : "codegen units");
 		print_why_nameless(out, &r);
 	}
 	return c.err;
@@ -274,5 +263,6 @@ int callers_text(FILE *out, const struct report_rows *r, size_t n)
 
 	ROWS (&c, i, n)
 		report_caller_columns(&c, ROW(&c, &r->rows[i]), r);
+	columns__more(&c, r->n - n, "caller", "callers");
 	return c.err;
 }

@@ -113,9 +113,9 @@ static void show_text(const char *text, enum top_kind kind, char buf[TOP_CELL_MA
 
 static void show_place(const struct trace_texts *names, uint32_t item, char buf[TOP_CELL_MAX])
 {
-	_free_ char *text = NULL;
+	_free_ char *text = place_text(names, item);
 
-	show_text(place_text(names, item, &text) ? "" : text, TOP_SOURCE, buf);
+	show_text(text ?: "", TOP_SOURCE, buf);
 }
 
 void top_rows__show(const struct top_rows *rows, size_t i, enum top_table table, size_t column,

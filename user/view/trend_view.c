@@ -160,23 +160,10 @@ static const char *change_text(char buf[HISTORY_CELL_MAX], const struct trend *t
 	return history_change(buf, old ? (double)t->points[point].value / old - 1 : INFINITY);
 }
 
-static char *branch_text(const struct trend_point *p)
-{
-	const char *reason = trend_reason_name(p->reason);
-	const char *label = p->build->label;
-	char *text;
-
-	return asprintf(&text, "%s%s%s%s%s%s", p->build->branch ?: "-", label ? "  " : "",
-			label ?: "", reason ? "  (not counted: " : "", reason ?: "",
-			reason ? ")" : "") < 0
-		       ? NULL
-		       : text;
-}
-
 /* "12 builds, 1.20 s to 1.30 s" */
-static char *stretch_text(const struct trend *t, size_t from, size_t to)
+static void put_stretch(struct columns *c, const struct trend *t, size_t from, size_t to)
 {
-	char low[HISTORY_CELL_MAX], high[HISTORY_CELL_MAX], *text;
+	char low[HISTORY_CELL_MAX], high[HISTORY_CELL_MAX];
 	uint64_t least = HISTORY_UNKNOWN, most = 0;
 	bool same;
 
@@ -189,10 +176,17 @@ static char *stretch_text(const struct trend *t, size_t from, size_t to)
 	history_value(low, t->question.metric, least);
 	history_value(high, t->question.metric, least > most ? least : most);
 	same = !strcmp(low, high);
-	return asprintf(&text, "%zu builds, %s%s%s", to - from, low, same ? "" : " to ",
-			same ? "" : high) < 0
-		       ? NULL
-		       : text;
+	columns__format(c, "%zu builds, %s%s%s", to - from, low, same ? "" : " to ",
+			same ? "" : high);
+}
+
+static void put_branch(struct columns *c, const struct trend_point *p)
+{
+	const char *reason = trend_reason_name(p->reason);
+	const char *label = p->build->label;
+
+	columns__format(c, "%s%s%s%s%s%s", p->build->branch ?: "-", label ? "  " : "", label ?: "",
+			reason ? "  (not counted: " : "", reason ?: "", reason ? ")" : "");
 }
 
 /* A line of the table: one point, or the points [from, to). */
@@ -212,8 +206,8 @@ static void line_columns(struct columns *c, const struct line *line, const struc
 	CELL(c, "change", one ? change_text(buf, t, line->from) : "");
 	CELL(c, "date", one ? history_date(buf, p->build->start_ns) : "");
 	CELL(c, "commit", one ? history_commit(buf, p->build) : "");
-	OWNED(c, NULL, "branch", one ? branch_text(p) : stretch_text(t, line->from, line->to),
-	      NULL);
+	COLUMN(c, TEXT, NULL, "branch", NULL,
+	       one ? put_branch(c, p) : put_stretch(c, t, line->from, line->to));
 }
 
 static int print_points(FILE *out, const struct trend *t, const struct trend_look *look)
