@@ -178,12 +178,16 @@ void columns__item(struct columns *c, size_t i, const char *text)
 
 static void add_title(struct columns *c, enum column_unit unit, const char *title)
 {
+	size_t least = unit == UNIT_NS || unit == UNIT_COUNT ? c->least_of_numbers : 0;
+
 	if (c->n == COLUMNS_MOST) {
 		c->err = -E2BIG;
 		return;
 	}
+	if (!c->n)
+		least = c->least_of_name;
 	c->units[c->n] = unit;
-	c->titles[c->n] = (struct table_column){title, c->n ? 0 : c->least_of_name};
+	c->titles[c->n] = (struct table_column){title, least};
 	c->n++;
 }
 
@@ -214,6 +218,8 @@ static void begin_text(struct columns *c)
 
 static void end_table(struct columns *c)
 {
+	if (c->keeps_table)
+		return;
 	if (c->to == COLUMNS_TEXT && !c->err)
 		c->err = table__print_within(c->table, c->out, c->width,
 					     c->option ?: "report --wide");

@@ -74,7 +74,9 @@ struct columns {
 	bool name_last; /* the functions of view/table.h with these names */
 	bool cut_beginnings;
 	size_t keep_of_name;
-	size_t least_of_name;	  /* minimum width */
+	size_t least_of_name; /* minimum widths; of numbers of times and counts */
+	size_t least_of_numbers;
+	bool keeps_table;	  /* the caller prints and frees `table` */
 	const char *const *spare; /* titles, the last is NULL */
 	size_t width;		  /* columns of a line; 0: unlimited */
 	const char *option;	  /* shows columns that do not fit; NULL: report --wide */

@@ -6,11 +6,10 @@
 #include "base/format.h"
 #include "base/table.h"
 #include "base/writer_thread.h"
-#include "view/json.h"
+#include "view/columns.h"
 #include "view/live_rows.h"
 #include "view/samples_text.h"
 #include "view/screen.h"
-#include "view/table.h"
 #include "view/view.h"
 
 #define BLOCK_ROWS   20
@@ -173,34 +172,6 @@ static void print_header(const struct frame *f, FILE *out)
 	fprintf(out, "  lost %s", format_count(lost, f->lost));
 }
 
-static struct table *table_of_samples(const struct frame *f, size_t n)
-{
-	static const struct table_column columns[] = {
-		{"query", 0}, {"count", 7}, {"rate/s", 6}, {"samples", 7},
-		{"total", 7}, {"self", 7},  {"self %", 6},
-	};
-	struct table *t = table__new(columns, N_OF(columns));
-	char buf[FORMAT_MAX * 2];
-
-	for (size_t i = 0; i < n; i++) {
-		const struct live_row *row = &f->sampled[i];
-
-		table__cell(t, row_name(f, i));
-		table__cell(t, report_count(buf, &(struct summary_row){
-							 .results = row->count,
-							 .results_unsure = row->unsure,
-							 .results_missing = row->at_least,
-							 .self_by = SUMMARY_SELF_SAMPLES,
-						 }));
-		table__cell(t, row->is_rated ? format_short(buf, row->rate) : "-");
-		table__cell(t, format_count(buf, row->self.n));
-		table__cell(t, format_duration(buf, row->total.value));
-		table__cell(t, format_duration(buf, row->self.value));
-		table__cell(t, format_percent(buf, row->self.value, f->state->samples->all.value));
-	}
-	return t;
-}
-
 static bool knows_off_cpu(const struct frame *f)
 {
 	for (size_t i = 0; !f->sampled && i < f->n_rows; i++)
@@ -209,37 +180,70 @@ static bool knows_off_cpu(const struct frame *f)
 	return false;
 }
 
-static struct table *table_of_rows(const struct frame *f, size_t n)
+/* By samples. The place of the rest in `f` is that of the row. */
+static void sampled_columns(struct columns *c, const struct live_row *row, const struct frame *f)
 {
-	static const struct table_column of_self[] = {
-		{"query", 0}, {"count", 7}, {"rate/s", 6}, {"total", 7},
-		{"self", 7},  {"mean", 7},  {"max", 7},
-	};
-	static const struct table_column of_cpu[] = {
-		{"query", 0},  {"count", 7},   {"rate/s", 6}, {"total", 7},
-		{"on-cpu", 7}, {"off-cpu", 7}, {"mean", 7},   {"max", 7},
-	};
-	bool off_cpu = knows_off_cpu(f);
-	struct table *t;
+	size_t i = row ? row - f->sampled : 0;
+	bool known = row && row->label != TRACE_NO_STRING;
+	char buf[FORMAT_MAX * 2];
+
+	TEXT(c, "name", NULL, known ? row_name(f, i) : NULL, "null: in no query");
+	NAME(c, NULL, "query", row_name(f, i), NULL);
+	TEXT(c, "kind", NULL, known ? trace_kind_text(row->kind) : NULL, "as in reports");
+	KNOWN(c, COUNT, "count", NULL, row->count && !row->unsure, row->count,
+	      "null: not known, or results that may be no executions");
+	COLUMN(c, COUNT, NULL, "count", NULL,
+	       columns__text(c, report_count(buf, &(struct summary_row){
+							  .results = row->count,
+							  .results_unsure = row->unsure,
+							  .results_missing = row->at_least,
+							  .self_by = SUMMARY_SELF_SAMPLES,
+						  })));
+	SOME(c, COUNT, "results", NULL, row->unsure, row->count, "that may be no executions");
+	SOME_BOOL(c, "at_least", row->at_least, true, "more may come");
+	KNOWN(c, COUNT, "count_rate", NULL, row->is_rated, row->rate, "of count, per second");
+	CELL(c, "rate/s", row->is_rated ? format_short(buf, row->rate) : "-");
+	NUMBER(c, COUNT, "samples", "samples", row->self.n, "of the CPU");
+	NUMBER(c, COUNT, "rate", NULL, f->rates[i], "of samples, per second");
+	NUMBER(c, NS, "total_ns", "total", row->total.value, "with what it called");
+	NUMBER(c, NS, "self_ns", "self", row->self.value, "without that");
+	PERCENT(c, "self %", row->self.value, f->state->samples->all.value);
+}
+
+static void row_columns(struct columns *c, const struct summary_row *row, const struct frame *f,
+			bool off_cpu)
+{
+	size_t i = row ? row - f->rows : 0;
 	char buf[FORMAT_MAX];
 
-	if (f->sampled)
-		return table_of_samples(f, n);
-	t = off_cpu ? table__new(of_cpu, N_OF(of_cpu)) : table__new(of_self, N_OF(of_self));
-	for (size_t i = 0; i < n; i++) {
-		const struct summary_row *row = &f->rows[i];
+	NAME(c, "name", "query", row_name(f, i), "rustc's name");
+	TEXT(c, "kind", NULL, summary_row__kind(row), "as in reports");
+	NUMBER(c, COUNT, "count", "count", row->count, "executions");
+	NUMBER(c, COUNT, "rate", NULL, f->rates[i], "per second");
+	CELL(c, "rate/s", format_short(buf, f->rates[i]));
+	NUMBER(c, NS, "total_ns", "total", row->total_ns, "with what it called");
+	NUMBER(c, NS, "self_ns", NULL, row->self_ns, "without that");
+	NUMBER(c, NS, NULL, off_cpu ? "on-cpu" : "self", row->self_cpu_ns, NULL);
+	NUMBER(c, NS, "self_off_ns", off_cpu ? "off-cpu" : NULL, row->self_off_ns,
+	       "its part off the CPU");
+	NUMBER(c, NS, "mean_ns", "mean", row_mean(row), "of an execution");
+	NUMBER(c, NS, "max_ns", "max", row->max_ns, "the longest execution");
+}
 
-		table__cell(t, row_name(f, i));
-		table__cell(t, format_count(buf, row->count));
-		table__cell(t, format_short(buf, f->rates[i]));
-		table__cell(t, format_duration(buf, row->total_ns));
-		table__cell(t, format_duration(buf, row->self_cpu_ns));
-		if (off_cpu)
-			table__cell(t, format_duration(buf, row->self_off_ns));
-		table__cell(t, format_duration(buf, row_mean(row)));
-		table__cell(t, format_duration(buf, row->max_ns));
+#define NUMBER_LEAST 7 /* columns, so that a redrawn table stays in place */
+
+static struct table *table_of_rows(const struct frame *f, size_t n)
+{
+	struct columns c = {.keeps_table = true, .least_of_numbers = NUMBER_LEAST};
+	bool off_cpu = knows_off_cpu(f);
+
+	ROWS (&c, i, n) {
+		if (f->sampled)
+			sampled_columns(&c, ROW(&c, &f->sampled[i]), f);
+		else
+			row_columns(&c, ROW(&c, &f->rows[i]), f, off_cpu);
 	}
-	return t;
+	return c.table;
 }
 
 static int draw_block(const struct frame *f, FILE *out)
@@ -323,74 +327,30 @@ static int draw_terminal(const struct live_view *v, const struct frame *f)
 	return err ?: screen__draw(v->screen, text, HEADER_LINES + n_now + n);
 }
 
-static void put_json_sampled(struct json *j, const struct frame *f, size_t i)
-{
-	const struct live_row *row = &f->sampled[i];
-	bool is_known = row->label != TRACE_NO_STRING;
-
-	json__item(j, i);
-	json__text(j, "name", is_known ? row_name(f, i) : NULL);
-	json__text(j, "kind", is_known ? trace_kind_text(row->kind) : NULL);
-	json__known(j, "count", row->count && !row->unsure, row->count);
-	if (row->unsure)
-		json__number(j, "results", row->count);
-	if (row->at_least)
-		json__bool(j, "at_least", true);
-	json__known(j, "count_rate", row->is_rated, row->rate);
-	json__number(j, "samples", row->self.n);
-	json__number(j, "rate", f->rates[i]);
-	json__number(j, "total_ns", row->total.value);
-	json__number(j, "self_ns", row->self.value);
-	json__put(j);
-}
-
-static void put_json_row(struct json *j, const struct frame *f, size_t i)
-{
-	const struct summary_row *row = &f->rows[i];
-
-	json__item(j, i);
-	json__text(j, "name", row_name(f, i));
-	json__text(j, "kind", summary_row__kind(row));
-	json__number(j, "count", row->count);
-	json__number(j, "rate", f->rates[i]);
-	json__number(j, "total_ns", row->total_ns);
-	json__number(j, "self_ns", row->self_ns);
-	json__number(j, "self_off_ns", row->self_off_ns);
-	json__number(j, "mean_ns", row_mean(row));
-	json__number(j, "max_ns", row->max_ns);
-	json__put(j);
-}
-
 static int draw_json(const struct frame *f, FILE *out)
 {
 	const struct live_state *s = f->state;
-	struct json j = {.out = out};
+	struct columns c = {.to = COLUMNS_JSON, .out = out, .one_line = true};
+	bool sampled = s->samples;
 
-	json__begin(&j);
-	json__text(&j, "schema", "qprof-live/2");
-	json__number(&j, "time_ns", s->now_ns);
-	json__number(&j, "elapsed_ns", s->now_ns - s->start_ns);
-	json__number(&j, "processes", s->processes);
-	json__number(&j, "running", s->running);
-	json__number(&j, "events", s->samples ? 0 : f->events);
-	json__number(&j, "events_per_s", s->samples ? 0 : f->events_rate);
-	if (s->samples)
-		json__number(&j, "samples", f->events);
-	json__number(&j, "lost", f->lost);
-	json__put_open(&j);
+	columns__begin(&c, "qprof-live/2", "qprof-live/2");
+	NUMBER(&c, NS, "time_ns", NULL, s->now_ns, "CLOCK_MONOTONIC");
+	NUMBER(&c, NS, "elapsed_ns", NULL, s->now_ns - s->start_ns, "since the start");
+	NUMBER(&c, COUNT, "processes", NULL, s->processes, "compilers so far");
+	NUMBER(&c, COUNT, "running", NULL, s->running, "of these: run");
+	NUMBER(&c, COUNT, "events", NULL, sampled ? 0 : f->events, "intervals");
+	NUMBER(&c, COUNT, "events_per_s", NULL, sampled ? 0 : f->events_rate, "per second");
+	SOME(&c, COUNT, "samples", NULL, sampled, f->events, "of the CPU");
+	NUMBER(&c, COUNT, "lost", NULL, f->lost, "records");
 	if (s->now)
-		live_now__json(f->now, f->n_now, &j);
-	json__array(&j, "queries");
-	if (s->samples)
-		json__print(&j, "],\"sampled\":[");
-	for (size_t i = 0; i < f->n_rows && !j.err; i++) {
-		if (s->samples)
-			put_json_sampled(&j, f, i);
-		else
-			put_json_row(&j, f, i);
-	}
-	json__print(&j, "]}\n");
-	return j.err;
+		live_now__columns(&c, f->now, f->n_now);
+	if (LIST(&c, "queries", true, "by intervals"))
+		ROWS (&c, i, sampled ? 0 : f->n_rows)
+			row_columns(&c, &f->rows[i], f, false);
+	if (LIST(&c, "sampled", sampled, "by samples"))
+		ROWS (&c, i, f->n_rows)
+			sampled_columns(&c, &f->sampled[i], f);
+	return columns__end(&c);
 }
 
 static int write_text(const struct live_view *v, const char *text, size_t len)

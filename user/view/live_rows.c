@@ -210,24 +210,17 @@ int live_now__print(const struct live_now *found, size_t n, size_t columns, cons
 	return err;
 }
 
-static void put(const struct live_now *found, struct json *j)
+void live_now__columns(struct columns *c, const struct live_now *found, size_t n)
 {
-	_free_ char *crate = compile_name(found->process);
+	if (!LIST(c, "now", true, "what compilers are in"))
+		return;
+	ROWS (c, i, n) {
+		const struct top_now *in = found[i].in;
 
-	json__number(j, "pid", found->process->pid);
-	json__text(j, "crate", crate);
-	json__text(j, "name", found->in->name);
-	json__text(j, "event", found->in->item[0] ? found->in->item : NULL);
-	json__text(j, "function", found->in->function[0] ? found->in->function : NULL);
-	json__put(j);
-}
-
-void live_now__json(const struct live_now *found, size_t n, struct json *j)
-{
-	json__array(j, "now");
-	for (size_t i = 0; i < n && !j->err; i++) {
-		json__item(j, i);
-		put(&found[i], j);
+		NUMBER(c, ID, "pid", NULL, found[i].process->pid, "process");
+		OWNED(c, "crate", NULL, compile_name(found[i].process), "of the compile");
+		TEXT(c, "name", NULL, in->name, "of the query or activity");
+		TEXT(c, "event", NULL, in->item[0] ? in->item : NULL, "what it is about");
+		TEXT(c, "function", NULL, in->function[0] ? in->function : NULL, "in LLVM");
 	}
-	json__print(j, "]");
 }

@@ -8,7 +8,7 @@
 #include "base/table.h"
 #include "view/view.h"
 #include "analyze/summary.h"
-#include "view/json.h"
+#include "view/columns.h"
 #include "view/top_now.h"
 
 struct live_row {
@@ -71,6 +71,6 @@ int live_now__print(const struct live_now *found, size_t n, size_t columns, cons
 		    FILE *out);
 
 /* Add the array "now"; the name of its crate is compile_name(). */
-void live_now__json(const struct live_now *found, size_t n, struct json *j);
+void live_now__columns(struct columns *c, const struct live_now *found, size_t n);
 
 #endif /* QPROF_VIEW_LIVE_ROWS_H */

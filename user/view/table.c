@@ -15,7 +15,7 @@
 #define CUT	   ".."
 
 struct table {
-	const struct table_column *columns;
+	struct table_column *columns;
 	size_t n_columns;
 	size_t *widths;
 	bool *left_out; /* columns that do not fit */
@@ -37,13 +37,15 @@ struct table *table__new(const struct table_column *columns, size_t n)
 
 	if (!t)
 		return NULL;
-	t->columns = columns;
+	t->columns = calloc(n, sizeof(*columns));
+	if (t->columns)
+		memcpy(t->columns, columns, n * sizeof(*columns));
 	t->n_columns = n;
 	t->name_least = NAME_LEAST;
 	t->widths = calloc(n, sizeof(*t->widths));
 	t->left_out = calloc(n, sizeof(*t->left_out));
 	t->spare = calloc(n, sizeof(*t->spare));
-	return t->widths && t->left_out && t->spare ? take_ptr(t) : NULL;
+	return t->columns && t->widths && t->left_out && t->spare ? take_ptr(t) : NULL;
 }
 
 void table__name_last(struct table *t)
@@ -294,6 +296,7 @@ void table__free(struct table *t)
 	for (size_t i = 0; i < t->n_cells; i++)
 		free(t->cells[i]);
 	free(t->cells);
+	free(t->columns);
 	free(t->widths);
 	free(t->left_out);
 	free(t->spare);

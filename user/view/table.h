@@ -19,8 +19,8 @@ struct table_column {
 };
 
 /*
- * The first column is aligned left, the others right. `columns` must outlive the table. NULL if out
- * of memory: all functions accept that, and table__fit() returns the error.
+ * The first column is aligned left, the others right. Titles must outlive the table. NULL if out of
+ * memory: all functions accept that, and table__fit() returns the error.
  */
 struct table *table__new(const struct table_column *columns, size_t n);
 
