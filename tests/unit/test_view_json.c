@@ -120,28 +120,6 @@ static void the_first_failure_is_kept_and_ends_the_document(void **state)
 	free(text);
 }
 
-/* ---- Schema ---------------------------------------------------------------------------------- */
-
-static void each_field_has_its_path(void **state)
-{
-	struct schema s;
-	_free_ char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	assert_non_null(out);
-	schema__begin(&s, out, "qprof-x/1");
-	schema__field(&s, "", "n", "count", "how many");
-	schema__field(&s, "rows[]", "ns", "ns", "how long");
-	assert_int_equal(schema__end(&s), 0);
-	fclose(out);
-	assert_non_null(strstr(text, "\"schema\":\"qprof-fields/1\",\"of\":\"qprof-x/1\""));
-	assert_non_null(strstr(text, "{\"path\":\"n\",\"unit\":\"count\",\"text\":\"how many\"}"));
-	assert_non_null(
-		strstr(text, "{\"path\":\"rows[].ns\",\"unit\":\"ns\",\"text\":\"how long\"}"));
-	assert_string_equal(text + size - 3, "]}\n");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -151,7 +129,6 @@ int main(void)
 		cmocka_unit_test(texts_become_valid_utf8),
 		cmocka_unit_test(losses_name_every_cause),
 		cmocka_unit_test(the_first_failure_is_kept_and_ends_the_document),
-		cmocka_unit_test(each_field_has_its_path),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

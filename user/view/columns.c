@@ -44,7 +44,8 @@ void columns__begin(struct columns *c, const char *schema, const char *help)
 {
 	c->describes = c->to == COLUMNS_SCHEMA;
 	if (c->describes) {
-		schema__begin(&c->schema, c->out, schema);
+		fprintf(c->out, "{\"schema\":\"qprof-fields/1\",\"of\":\"%s\",\"fields\":[",
+			schema);
 	} else {
 		print(c, "{");
 		c->first = true;
@@ -54,9 +55,7 @@ void columns__begin(struct columns *c, const char *schema, const char *help)
 
 int columns__end(struct columns *c)
 {
-	if (c->to == COLUMNS_SCHEMA)
-		return schema__end(&c->schema);
-	print(c, "}\n");
+	print(c, c->to == COLUMNS_SCHEMA ? "]}\n" : "}\n");
 	return c->err;
 }
 
@@ -161,17 +160,6 @@ void columns__leave_list(struct columns *c)
 		print(c, "]");
 	c->lists -= !c->describes;
 	c->first = false;
-}
-
-void columns__item(struct columns *c, size_t i, const char *text)
-{
-	struct json j = {.out = c->out, .err = c->err};
-
-	if (c->describes)
-		return;
-	json__print(&j, i ? "," : "");
-	json__print_text(&j, text);
-	c->err = j.err;
 }
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
@@ -286,6 +274,9 @@ bool columns__next(struct columns *c, size_t i, size_t n)
 {
 	if (i == NO_ROW)
 		return true;
+	/* What nobody reads is not made. */
+	if (c->out && ferror(c->out))
+		c->err = c->err ?: -EIO;
 	if (c->to == COLUMNS_SCHEMA) {
 		columns__leave_list(c);
 		return false;
@@ -294,6 +285,24 @@ bool columns__next(struct columns *c, size_t i, size_t n)
 }
 
 /* ---- Columns --------------------------------------------------------------------------------- */
+
+static void print_json(struct columns *c, const char *text)
+{
+	struct json j = {.out = c->out, .err = c->err};
+
+	json__print_text(&j, text);
+	c->err = j.err;
+}
+
+/* Of a schema. */
+static void put_field(struct columns *c, const char *key, enum column_unit unit, const char *help)
+{
+	fprintf(c->out,
+		"%s\n{\"path\":\"%s%s%s\",\"unit\":\"%s\",\"text\":", c->n_fields++ ? "," : "",
+		c->path, *c->path ? "." : "", key, unit_names[unit]);
+	print_json(c, help);
+	print(c, "}");
+}
 
 /* A member of a definition. */
 static void define(struct columns *c, const char *key, const char *type)
@@ -324,7 +333,7 @@ bool columns__wants(struct columns *c, enum column_unit unit, const char *key, c
 	else if (c->to == COLUMNS_DEFINITIONS)
 		define(c, key, help);
 	else
-		schema__field(&c->schema, c->path, key, unit_names[unit], help);
+		put_field(c, key, unit, help);
 	/* What is in an object or a list is described, too. */
 	return c->to == COLUMNS_SCHEMA && (unit == UNIT_OBJECT || unit == UNIT_LIST);
 }
@@ -346,16 +355,12 @@ static void put_cell(struct columns *c, const char *mark, const char *text)
 
 void columns__text(struct columns *c, const char *text)
 {
-	struct json j = {.out = c->out, .err = c->err};
-
 	if (is_table(c)) {
 		put_cell(c, "", text ?: "-");
 		return;
 	}
 	put_key(c);
-	j.err = c->err;
-	json__print_text(&j, text);
-	c->err = j.err;
+	print_json(c, text);
 }
 
 void columns__format(struct columns *c, const char *fmt, ...)
@@ -370,6 +375,14 @@ void columns__format(struct columns *c, const char *fmt, ...)
 	if (n < 0)
 		text = NULL;
 	columns__owned(c, take_ptr(text));
+}
+
+void columns__item(struct columns *c, size_t i, const char *text)
+{
+	if (c->describes)
+		return;
+	print(c, i ? "," : "");
+	print_json(c, text);
 }
 
 void columns__owned(struct columns *c, char *text)

@@ -92,14 +92,17 @@ struct columns {
 	bool optional;
 	char required[512];
 	bool closed;
-	struct schema schema;
+	size_t n_fields; /* of the schema */
 	struct table_column titles[COLUMNS_MOST];
 	enum column_unit units[COLUMNS_MOST];
 	size_t n;
 	struct table *table;
 };
 
-/* A document of JSON, or its schema: everything between is columns and lists of it. */
+/*
+ * A document of JSON, or its schema, "qprof-fields/1": each field and its unit. Everything between
+ * is columns and lists of it.
+ */
 void columns__begin(struct columns *c, const char *schema, const char *help);
 /* 0 or a negative errno. */
 int columns__end(struct columns *c);

@@ -70,21 +70,4 @@ void json__line(struct json *j, size_t i);
 /* A JSON string; bytes that are not UTF-8 become U+FFFD, because JSON must be UTF-8. */
 struct json_object *json_new_text(const char *text);
 
-/* The document that --schema prints, qprof-fields/1: each field of a JSON output, and its unit. */
-
-struct schema {
-	struct json json; /* `json.err` is set once writing has failed */
-	size_t n;
-};
-
-/* `of` is the schema of the output that is described, as "qprof-report/3". */
-void schema__begin(struct schema *s, FILE *out, const char *of);
-
-/* `path` has the names of the objects around the field, "a.b[]"; "" for the document itself. */
-void schema__field(struct schema *s, const char *path, const char *name, const char *unit,
-		   const char *text);
-
-/* 0 or a negative errno. */
-int schema__end(struct schema *s);
-
 #endif /* QPROF_VIEW_JSON_H */
