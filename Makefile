@@ -247,7 +247,7 @@ $(SKEL): $(B)/%.skel.h: $(B)/%.bpf.o
 
 # ---- Tests --------------------------------------------------------------------------------------
 
-# -Werror=unused-function: a test that was written but not listed does not compile. cmocka dictates the
+# -Werror=unused-function: a test that is neither a TEST_CASE() nor listed does not compile. cmocka dictates the
 # parameter of a test, used or not. The objects come after the generated headers, and are compiled again
 # only if a header of theirs changes; linking takes a fraction of that.
 TEST_OBJ := $(UNIT:=.o) $(BPF_TEST:=.o)

@@ -28,7 +28,7 @@ static void assert_parts(const struct build_process *p, uint64_t front_end, uint
 	assert_int_equal(p->end_ns - p->start_ns, (front_end + codegen + link + exit) * MS);
 }
 
-static void a_compile_has_parts(void **state)
+TEST_CASE(a_compile_has_parts)
 {
 	_sample_build_ struct sample_build s;
 
@@ -43,7 +43,7 @@ static void a_compile_has_parts(void **state)
 	assert_false(process_of(&s, SB_ASKED)->parts_known);
 }
 
-static void threads_run_or_wait_within_something(void **state)
+TEST_CASE(threads_run_or_wait_within_something)
 {
 	const struct build_totals *all;
 	const struct build_process *p;
@@ -65,7 +65,7 @@ static void threads_run_or_wait_within_something(void **state)
 	assert_int_equal(all->blocked_ns, 10 * MS);
 }
 
-static void the_build_adds_up(void **state)
+TEST_CASE(the_build_adds_up)
 {
 	const struct build_totals *all;
 	_sample_build_ struct sample_build s;
@@ -89,7 +89,7 @@ static void the_build_adds_up(void **state)
 	assert_int_equal(process_of(&s, SB_SCRIPT)->alone_ns, 0);
 }
 
-static void a_killed_process_keeps_its_open_intervals(void **state)
+TEST_CASE(a_killed_process_keeps_its_open_intervals)
 {
 	const struct build_thread *threads;
 	_sample_build_ struct sample_build s;
@@ -107,7 +107,7 @@ static void a_killed_process_keeps_its_open_intervals(void **state)
 	assert_int_equal(threads[0].more, 0);
 }
 
-static void open_intervals_of_a_killed_thread_are_limited(void **state)
+TEST_CASE(open_intervals_of_a_killed_thread_are_limited)
 {
 	const struct build_thread *threads;
 	_sample_build_ struct sample_build s = {};
@@ -134,7 +134,7 @@ static void open_intervals_of_a_killed_thread_are_limited(void **state)
 }
 
 /* Without a probe nothing else tells how long it ran. */
-static void a_compile_without_an_end_ran_until_its_last_sample(void **state)
+TEST_CASE(a_compile_without_an_end_ran_until_its_last_sample)
 {
 	struct trace_sample sample = {.time_ns = 60 * MS, .value = 40 * MS};
 	_sample_build_ struct sample_build s = {};
@@ -155,7 +155,7 @@ static void a_compile_without_an_end_ran_until_its_last_sample(void **state)
 	assert_int_equal(process_of(&s, 1)->end_ns, 20 * MS);
 }
 
-static void a_link_that_never_ended_lasts_to_the_end(void **state)
+TEST_CASE(a_link_that_never_ended_lasts_to_the_end)
 {
 	_sample_build_ struct sample_build s = {};
 
@@ -168,7 +168,7 @@ static void a_link_that_never_ended_lasts_to_the_end(void **state)
 	assert_parts(process_of(&s, 0), 20, 20, 50, 0);
 }
 
-static void parts_that_were_missed_are_not_guessed(void **state)
+TEST_CASE(parts_that_were_missed_are_not_guessed)
 {
 	const struct trace_process late = {
 		.end_ns = 100 * MS, .attached_late = true, .crate = (char *)"a"};
@@ -182,7 +182,7 @@ static void parts_that_were_missed_are_not_guessed(void **state)
 	assert_false(process_of(&s, 0)->parts_known);
 }
 
-static void results_are_numbered_by_queries(void **state)
+TEST_CASE(results_are_numbered_by_queries)
 {
 	static const struct {
 		uint8_t kind;
@@ -210,7 +210,7 @@ static void results_are_numbered_by_queries(void **state)
 	assert_int_equal(process_of(&s, 0)->executions, 5);
 }
 
-static void strangers_are_refused(void **state)
+TEST_CASE(strangers_are_refused)
 {
 	const struct trace_process gap = {.index = 1};
 	const struct trace_thread thread = {.process = 0};
@@ -228,7 +228,7 @@ static void strangers_are_refused(void **state)
 }
 
 /* As sccache asks for: a has a result in the cache, b has not. */
-static void listings_of_a_cache_are_no_compiles(void **state)
+TEST_CASE(listings_of_a_cache_are_no_compiles)
 {
 	static const struct path_compile of[] = {
 		{"a", "lib", "a.rs --emit dep-info -C metadata=1", 0, 10, 10, 10, 0},
@@ -247,7 +247,7 @@ static void listings_of_a_cache_are_no_compiles(void **state)
 	assert_int_equal(t->asked, 0);
 }
 
-static void a_part_knows_the_whole(void **state)
+TEST_CASE(a_part_knows_the_whole)
 {
 	static const struct path_compile of[] = {
 		{"a", "lib", "a.rs", 0, 100, 200, 200, 0},
@@ -275,22 +275,4 @@ static void a_part_knows_the_whole(void **state)
 	assert_null(build__whole(other.build));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_compile_has_parts),
-		cmocka_unit_test(threads_run_or_wait_within_something),
-		cmocka_unit_test(the_build_adds_up),
-		cmocka_unit_test(a_killed_process_keeps_its_open_intervals),
-		cmocka_unit_test(open_intervals_of_a_killed_thread_are_limited),
-		cmocka_unit_test(a_compile_without_an_end_ran_until_its_last_sample),
-		cmocka_unit_test(a_link_that_never_ended_lasts_to_the_end),
-		cmocka_unit_test(parts_that_were_missed_are_not_guessed),
-		cmocka_unit_test(results_are_numbered_by_queries),
-		cmocka_unit_test(strangers_are_refused),
-		cmocka_unit_test(listings_of_a_cache_are_no_compiles),
-		cmocka_unit_test(a_part_knows_the_whole),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

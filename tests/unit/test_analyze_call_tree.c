@@ -85,7 +85,7 @@ static const struct call_node *node_at(const struct call_nodes *nodes,
 	return &nodes->at[at];
 }
 
-static void instances_are_one_function(void **state)
+TEST_CASE(instances_are_one_function)
 {
 	__cleanup(made__clear) struct made made = {};
 	const struct call_row *row;
@@ -105,7 +105,7 @@ static void instances_are_one_function(void **state)
 	assert_int_equal(row_of(&made.t, "[libLLVM.so.22.1-rust]")->self.n, 3);
 }
 
-static void general_code_is_charged_to_its_callers(void **state)
+TEST_CASE(general_code_is_charged_to_its_callers)
 {
 	__cleanup(made__clear) struct made made = {};
 
@@ -125,7 +125,7 @@ static void general_code_is_charged_to_its_callers(void **state)
 	assert_int_equal(part_of(&made.t, "alloc")->charged.n, 2);
 }
 
-static void a_tree_may_begin_at_a_query(void **state)
+TEST_CASE(a_tree_may_begin_at_a_query)
 {
 	__cleanup(made__clear) struct made made = {}, own = {};
 
@@ -146,7 +146,7 @@ static void a_tree_may_begin_at_a_query(void **state)
 	assert_int_equal(row_of(&own.t, "__memmove_avx_unaligned_erms")->self.n, 1);
 }
 
-static void a_tree_from_the_inside_out_has_callers(void **state)
+TEST_CASE(a_tree_from_the_inside_out_has_callers)
 {
 	__cleanup(made__clear) struct made made = {};
 	_call_nodes_ struct call_nodes up = {};
@@ -169,7 +169,7 @@ static void a_tree_from_the_inside_out_has_callers(void **state)
 	assert_null(node_at(&up, &made.t.functions, "malloc"));
 }
 
-static void children_are_ordered_by_their_totals(void **state)
+TEST_CASE(children_are_ordered_by_their_totals)
 {
 	__cleanup(made__clear) struct made made = {};
 	_call_order_ struct call_order o = {};
@@ -193,7 +193,7 @@ static void children_are_ordered_by_their_totals(void **state)
 	assert_int_equal(seen, down->n);
 }
 
-static void samples_of_other_causes_are_trees_too(void **state)
+TEST_CASE(samples_of_other_causes_are_trees_too)
 {
 	__cleanup(made__clear) struct made made = {};
 
@@ -204,7 +204,7 @@ static void samples_of_other_causes_are_trees_too(void **state)
 
 /* ---- Tree first ------------------------------------------------------------------------------ */
 
-static void a_key_is_first_where_none_above_has_it(void **state)
+TEST_CASE(a_key_is_first_where_none_above_has_it)
 {
 	struct tree_node nodes[] = {
 		{TREE_NONE, 0, false}, /* 0 */
@@ -232,7 +232,7 @@ static bool is_first(const struct tree_node *nodes, uint32_t i)
 	return true;
 }
 
-static void random_trees_agree_with_the_definition(void **state)
+TEST_CASE(random_trees_agree_with_the_definition)
 {
 	struct rng rng = rng_new();
 	struct tree_node nodes[300];
@@ -250,7 +250,7 @@ static void random_trees_agree_with_the_definition(void **state)
 }
 
 /* One chain: a recursion would need a frame for each node. */
-static void a_deep_tree_takes_no_stack(void **state)
+TEST_CASE(a_deep_tree_takes_no_stack)
 {
 	uint32_t n = 2000000;
 	_free_ struct tree_node *nodes = calloc(n, sizeof(*nodes));
@@ -263,19 +263,4 @@ static void a_deep_tree_takes_no_stack(void **state)
 	assert_false(nodes[n - 1].is_first);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(instances_are_one_function),
-		cmocka_unit_test(general_code_is_charged_to_its_callers),
-		cmocka_unit_test(a_tree_may_begin_at_a_query),
-		cmocka_unit_test(a_tree_from_the_inside_out_has_callers),
-		cmocka_unit_test(children_are_ordered_by_their_totals),
-		cmocka_unit_test(samples_of_other_causes_are_trees_too),
-		cmocka_unit_test(a_key_is_first_where_none_above_has_it),
-		cmocka_unit_test(random_trees_agree_with_the_definition),
-		cmocka_unit_test(a_deep_tree_takes_no_stack),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -30,7 +30,7 @@ static void make(double *values, size_t n, size_t at, double more, uint64_t seed
 		values[i] = (100 + 2 * noise__normal(&r)) * (i >= at ? 1 + more : 1);
 }
 
-static void a_level_has_no_change(void **state)
+TEST_CASE(a_level_has_no_change)
 {
 	const struct change_points_options o = {};
 	struct change_point c[16];
@@ -44,7 +44,7 @@ static void a_level_has_no_change(void **state)
 	assert_int_equal(find(alternating, 40, &o, c), 0);
 }
 
-static void a_step_is_found_where_it_is(void **state)
+TEST_CASE(a_step_is_found_where_it_is)
 {
 	const struct change_points_options o = {};
 	struct change_point c[16];
@@ -64,7 +64,7 @@ static void a_step_is_found_where_it_is(void **state)
 }
 
 /* The first builds of the new level are enough, if it is far from the former one. */
-static void a_step_is_found_early(void **state)
+TEST_CASE(a_step_is_found_early)
 {
 	const struct change_points_options o = {};
 	struct change_point c[16];
@@ -76,7 +76,7 @@ static void a_step_is_found_early(void **state)
 }
 
 /* Neighbours that are much alike say little, but this is far more than they ever differ by. */
-static void a_step_is_found_despite_a_drift(void **state)
+TEST_CASE(a_step_is_found_despite_a_drift)
 {
 	const struct change_points_options o = {};
 	struct change_point c[16];
@@ -88,7 +88,7 @@ static void a_step_is_found_despite_a_drift(void **state)
 	assert_int_equal(c[0].at, 25);
 }
 
-static void a_level_may_be_left_again(void **state)
+TEST_CASE(a_level_may_be_left_again)
 {
 	const struct change_points_options o = {};
 	struct change_point c[16];
@@ -104,7 +104,7 @@ static void a_level_may_be_left_again(void **state)
 }
 
 /* A busy machine, once or twice in a row; and in the last build. */
-static void outliers_are_no_level(void **state)
+TEST_CASE(outliers_are_no_level)
 {
 	const struct change_points_options o = {};
 	struct change_point c[16];
@@ -124,7 +124,7 @@ static void outliers_are_no_level(void **state)
 	assert_int_equal(c[0].at, 25);
 }
 
-static void a_small_change_is_none(void **state)
+TEST_CASE(a_small_change_is_none)
 {
 	const struct change_points_options most = {.least = 0.03}, least = {.least = 0.07};
 	struct change_point c[16];
@@ -136,7 +136,7 @@ static void a_small_change_is_none(void **state)
 }
 
 /* Three builds of each commit: the second of them cannot have changed the level. */
-static void a_change_begins_with_a_commit(void **state)
+TEST_CASE(a_change_begins_with_a_commit)
 {
 	bool begins[60];
 	const struct change_points_options o = {.begins = begins};
@@ -150,7 +150,7 @@ static void a_change_begins_with_a_commit(void **state)
 	assert_int_equal(c[0].at, 30);
 }
 
-static void a_long_series_is_searched(void **state)
+TEST_CASE(a_long_series_is_searched)
 {
 	const struct change_points_options o = {};
 	struct change_point c[16];
@@ -204,7 +204,7 @@ static size_t false_alarms(enum shape shape, size_t n, size_t n_series)
 }
 
 /* 1,000 series of 60 builds; docs/history.md has this number. */
-static void chance_is_rarely_taken_for_a_change(void **state)
+TEST_CASE(chance_is_rarely_taken_for_a_change)
 {
 	static const char *const names[SHAPES] = {
 		[NORMAL] = "normal",	 [LOGNORMAL] = "lognormal",	  [HEAVY] = "heavy tails",
@@ -224,7 +224,7 @@ static void chance_is_rarely_taken_for_a_change(void **state)
 }
 
 /* Of 100 steps each, so many are found, and at their place or the next one. */
-static void steps_are_found(void **state)
+TEST_CASE(steps_are_found)
 {
 	static const struct {
 		double noise, step;
@@ -266,7 +266,7 @@ static void check(double t, double df, double p)
 }
 
 /* The tails of the density, integrated numerically. */
-static void chances_are_those_of_the_distribution(void **state)
+TEST_CASE(chances_are_those_of_the_distribution)
 {
 	check(2, 10, 0.07338803477);
 	check(-2, 10, 0.07338803477);
@@ -276,7 +276,7 @@ static void chances_are_those_of_the_distribution(void **state)
 	check(10, 20, 3.16378175872e-9);
 }
 
-static void ends_are_reached(void **state)
+TEST_CASE(ends_are_reached)
 {
 	assert_true(student_p(0, 5) == 1);
 	assert_true(student_p(INFINITY, 5) == 0);
@@ -308,7 +308,7 @@ static void fill(double *values, double value)
 		values[i] = value;
 }
 
-static void any_step_that_stays_is_certain(void **state)
+TEST_CASE(any_step_that_stays_is_certain)
 {
 	const struct change_points_options least = {.exact = true, .least = 0.001};
 	struct change_point c[N];
@@ -331,7 +331,7 @@ static void any_step_that_stays_is_certain(void **state)
 }
 
 /* A gate cannot wait for more builds. */
-static void the_last_build_is_believed(void **state)
+TEST_CASE(the_last_build_is_believed)
 {
 	struct change_point c[N];
 	double values[N];
@@ -343,7 +343,7 @@ static void the_last_build_is_believed(void **state)
 	assert_int_equal(exact_steps_find(values + N - 2, 2, &exact, c), 1);
 }
 
-static void one_odd_build_is_no_change(void **state)
+TEST_CASE(one_odd_build_is_no_change)
 {
 	struct change_point c[N];
 	double values[N];
@@ -356,7 +356,7 @@ static void one_odd_build_is_no_change(void **state)
 }
 
 /* Each commit adds a little; one adds far more. */
-static void growth_is_no_change_but_a_leap_is(void **state)
+TEST_CASE(growth_is_no_change_but_a_leap_is)
 {
 	struct change_point c[N];
 	double values[N], value = 100000;
@@ -374,7 +374,7 @@ static void growth_is_no_change_but_a_leap_is(void **state)
 }
 
 /* As long as most commits change nothing. */
-static void each_of_several_steps_is_found(void **state)
+TEST_CASE(each_of_several_steps_is_found)
 {
 	struct change_point c[N];
 	double values[N];
@@ -395,7 +395,7 @@ static void each_of_several_steps_is_found(void **state)
 	assert_int_equal(c[1].at, 31);
 }
 
-static void builds_of_one_commit_are_one(void **state)
+TEST_CASE(builds_of_one_commit_are_one)
 {
 	bool begins[N];
 	const struct change_points_options o = {.exact = true, .begins = begins};
@@ -412,29 +412,4 @@ static void builds_of_one_commit_are_one(void **state)
 	assert_int_equal(c[0].at, 32);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_level_has_no_change),
-		cmocka_unit_test(a_step_is_found_where_it_is),
-		cmocka_unit_test(a_step_is_found_early),
-		cmocka_unit_test(a_step_is_found_despite_a_drift),
-		cmocka_unit_test(a_level_may_be_left_again),
-		cmocka_unit_test(outliers_are_no_level),
-		cmocka_unit_test(a_small_change_is_none),
-		cmocka_unit_test(a_change_begins_with_a_commit),
-		cmocka_unit_test(a_long_series_is_searched),
-		cmocka_unit_test(chance_is_rarely_taken_for_a_change),
-		cmocka_unit_test(steps_are_found),
-		cmocka_unit_test(chances_are_those_of_the_distribution),
-		cmocka_unit_test(ends_are_reached),
-		cmocka_unit_test(any_step_that_stays_is_certain),
-		cmocka_unit_test(the_last_build_is_believed),
-		cmocka_unit_test(one_odd_build_is_no_change),
-		cmocka_unit_test(growth_is_no_change_but_a_leap_is),
-		cmocka_unit_test(each_of_several_steps_is_found),
-		cmocka_unit_test(builds_of_one_commit_are_one),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -10,7 +10,7 @@
 #include "test.h"
 #include "../fixtures/sampled_build.h"
 
-static void names_are_without_arguments(void **state)
+TEST_CASE(names_are_without_arguments)
 {
 	static const char *const names[][3] = {
 		/* name, plain, short */
@@ -59,7 +59,7 @@ static void names_are_without_arguments(void **state)
 	}
 }
 
-static void functions_are_in_parts_of_the_compiler(void **state)
+TEST_CASE(functions_are_in_parts_of_the_compiler)
 {
 	static const char *const driver = "/lib/librustc_driver-0123456789abcdef.so";
 	const char *const parts[][3] = {
@@ -106,7 +106,7 @@ static void functions_are_in_parts_of_the_compiler(void **state)
 }
 
 /* Time must not grow with the square of a name's length. */
-static void a_hostile_name_is_a_name(void **state)
+TEST_CASE(a_hostile_name_is_a_name)
 {
 	enum { SIZE = 1 << 18 };
 	static const char *const pieces[] = {"<", "{a}::", "<a as b::", "a::<", "&", "((", "a<b>"};
@@ -178,7 +178,7 @@ static uint32_t location(struct code_functions *f, uint32_t locindex)
 	return find(f, TRACE_STACK_LOCATION, locindex);
 }
 
-static void equal_functions_have_one_number(void **state)
+TEST_CASE(equal_functions_have_one_number)
 {
 	struct code_functions f = start();
 	uint32_t first = location(&f, 1), other;
@@ -196,7 +196,7 @@ static void equal_functions_have_one_number(void **state)
 	code_functions__destroy(&f);
 }
 
-static void what_has_no_name_is_named_by_its_file(void **state)
+TEST_CASE(what_has_no_name_is_named_by_its_file)
 {
 	struct code_functions f = start();
 	uint32_t unknown = location(&f, 41), nameless = location(&f, 31);
@@ -211,7 +211,7 @@ static void what_has_no_name_is_named_by_its_file(void **state)
 	code_functions__destroy(&f);
 }
 
-static void intervals_are_no_functions(void **state)
+TEST_CASE(intervals_are_no_functions)
 {
 	struct code_functions f = start();
 	uint32_t query = find(&f, TRACE_STACK_QUERY, 5);
@@ -228,7 +228,7 @@ static void intervals_are_no_functions(void **state)
 }
 
 /* Or each function of a hostile trace could take a megabyte. */
-static void names_are_cut(void **state)
+TEST_CASE(names_are_cut)
 {
 	struct code_functions f = start();
 	uint32_t number = location(&f, 51);
@@ -239,7 +239,7 @@ static void names_are_cut(void **state)
 
 /* ---- Hot functions --------------------------------------------------------------------------- */
 
-static void each_thread_has_one(void **state)
+TEST_CASE(each_thread_has_one)
 {
 	_sampled_build_ struct sampled_build b;
 	struct hot_function hot;
@@ -258,7 +258,7 @@ static void each_thread_has_one(void **state)
 	assert_false(hot_functions__of(b.model.hot, 7, 100, &hot));
 }
 
-static void cpu_time_is_that_of_samples_of_the_cpu(void **state)
+TEST_CASE(cpu_time_is_that_of_samples_of_the_cpu)
 {
 	_sampled_build_ struct sampled_build b;
 
@@ -317,7 +317,7 @@ static const char *hottest(const struct hot_functions *h)
 	return hot_functions__of(h, 0, 1, &hot) ? hot.name : NULL;
 }
 
-static void old_samples_count_less(void **state)
+TEST_CASE(old_samples_count_less)
 {
 	_hot_functions_ struct hot_functions *h = hot_functions_start();
 
@@ -330,7 +330,7 @@ static void old_samples_count_less(void **state)
 	assert_int_equal(hot_functions__cpu_ns(h, 0, 1), 12 * HOT_HALF_NS);
 }
 
-static void a_sample_without_a_stack_has_no_function(void **state)
+TEST_CASE(a_sample_without_a_stack_has_no_function)
 {
 	_hot_functions_ struct hot_functions *h = hot_functions_start();
 
@@ -340,7 +340,7 @@ static void a_sample_without_a_stack_has_no_function(void **state)
 	assert_int_equal(hot_functions__cpu_ns(h, 0, 1), 20);
 }
 
-static void many_functions_need_no_more_memory(void **state)
+TEST_CASE(many_functions_need_no_more_memory)
 {
 	_hot_functions_ struct hot_functions *h = hot_functions_start();
 
@@ -351,22 +351,4 @@ static void many_functions_need_no_more_memory(void **state)
 	assert_string_equal(hottest(h), "c::f7");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_are_without_arguments),
-		cmocka_unit_test(functions_are_in_parts_of_the_compiler),
-		cmocka_unit_test(a_hostile_name_is_a_name),
-		cmocka_unit_test(equal_functions_have_one_number),
-		cmocka_unit_test(what_has_no_name_is_named_by_its_file),
-		cmocka_unit_test(intervals_are_no_functions),
-		cmocka_unit_test(names_are_cut),
-		cmocka_unit_test(each_thread_has_one),
-		cmocka_unit_test(cpu_time_is_that_of_samples_of_the_cpu),
-		cmocka_unit_test(old_samples_count_less),
-		cmocka_unit_test(a_sample_without_a_stack_has_no_function),
-		cmocka_unit_test(many_functions_need_no_more_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -7,7 +7,7 @@
 #include "test.h"
 #include "../fixtures/sample_compare.h"
 
-static void queries_are_paired_and_sorted(void **state)
+TEST_CASE(queries_are_paired_and_sorted)
 {
 	const struct compare_rules rules = {.min_ns = 5 * MS};
 	_compare_ struct compare *c = sample_comparison(5);
@@ -41,7 +41,7 @@ static void queries_are_paired_and_sorted(void **state)
 	assert_string_equal(r.crates[0].unit->name, "regex");
 }
 
-static void executions_are_facts(void **state)
+TEST_CASE(executions_are_facts)
 {
 	const struct compare_rules rules = {COMPARE_COUNT, .min_ns = 5 * MS};
 	_compare_ struct compare *c = sample_comparison(1);
@@ -54,7 +54,7 @@ static void executions_are_facts(void **state)
 }
 
 /* With one trace per side, rows with equal execution counts give the noise. */
-static void noise_is_estimated_from_single_traces(void **state)
+TEST_CASE(noise_is_estimated_from_single_traces)
 {
 	static const struct sample_row base[] = {{"a", "lib", "typeck", 5, 100 * MS, NULL},
 						 {"a", "lib", "mir_built", 5, 100 * MS, NULL},
@@ -79,7 +79,7 @@ static void noise_is_estimated_from_single_traces(void **state)
 	assert_true(sample_find(&r, "a", "layout_of")->significant);	 /* +200 % */
 }
 
-static void small_changes_are_left_out(void **state)
+TEST_CASE(small_changes_are_left_out)
 {
 	const struct compare_rules rules = {.min_ppm = 100000}; /* 10 % of 542 ms */
 	_compare_ struct compare *c = sample_comparison(5);
@@ -100,7 +100,7 @@ static bool is_nothing(const void *ctx, const struct compare_unit *unit, const c
 	return false;
 }
 
-static void the_sum_covers_the_selected_rows(void **state)
+TEST_CASE(the_sum_covers_the_selected_rows)
 {
 	const struct compare_rules rules = {.min_ns = 5 * MS};
 	_compare_ struct compare *c = sample_comparison(5);
@@ -115,7 +115,7 @@ static void the_sum_covers_the_selected_rows(void **state)
 	assert_int_equal(compare__sum(c, &r, COMPARE_OF_QUERIES, is_nothing, NULL, &sum), 0);
 }
 
-static void waiting_is_no_self_time(void **state)
+TEST_CASE(waiting_is_no_self_time)
 {
 	struct sample_names texts = {{"typeck"}, 1};
 	const struct trace_texts names = {.ctx = &texts, .text = sample_name};
@@ -166,7 +166,7 @@ static void add_with_probes(struct compare *c, enum compare_side side, uint64_t 
 }
 
 /* Probe time is an estimate: in single traces, a smaller change is not significant. */
-static void probes_make_single_traces_vague(void **state)
+TEST_CASE(probes_make_single_traces_vague)
 {
 	const struct compare_rules rules = {.min_ns = 5 * MS};
 
@@ -227,7 +227,7 @@ static void add_costs(struct compare *c, enum compare_side side, uint64_t off_ns
 	build__free(b);
 }
 
-static void crates_and_the_build_have_costs(void **state)
+TEST_CASE(crates_and_the_build_have_costs)
 {
 	const struct compare_rules rules = {.metric = COMPARE_CPU};
 	const struct cost unknown = {};
@@ -300,7 +300,7 @@ static void add_busy(struct compare *c, enum compare_side side, uint64_t header_
 }
 
 /* A probe costs more, and all else takes longer, while other programs use the caches. */
-static void what_a_busy_machine_adds_is_no_change(void **state)
+TEST_CASE(what_a_busy_machine_adds_is_no_change)
 {
 	const struct compare_rules rules = {.min_ns = 5 * MS};
 	static const double off[] = {0, 0.2, 0.6};
@@ -324,7 +324,7 @@ static void what_a_busy_machine_adds_is_no_change(void **state)
 }
 
 /* If it is known of all traces. */
-static void cpu_times_are_without_the_cost_of_recording(void **state)
+TEST_CASE(cpu_times_are_without_the_cost_of_recording)
 {
 	const struct compare_rules rules = {.metric = COMPARE_CPU};
 	const struct cost base = {
@@ -375,7 +375,7 @@ static void cpu_times_are_without_the_cost_of_recording(void **state)
 	}
 }
 
-static void a_name_longer_than_a_trace_may_hold_is_refused_as_such(void **state)
+TEST_CASE(a_name_longer_than_a_trace_may_hold_is_refused_as_such)
 {
 	_free_ char *name = malloc(QPT_TEXT_MAX + 2);
 	struct sample_names texts = {};
@@ -402,7 +402,7 @@ static const struct compare_row *find_item(const struct compare_result *r, const
 	return NULL;
 }
 
-static void items_are_paired_by_path(void **state)
+TEST_CASE(items_are_paired_by_path)
 {
 	const struct compare_rules rules = {.min_ns = 5 * MS};
 	_compare_ struct compare *c = sample_comparison_of_items();
@@ -429,7 +429,7 @@ static bool is_of_app(const void *ctx, const struct compare_unit *unit, const ch
 	return !unit && query && !strncmp(query, "app", 3);
 }
 
-static void items_can_be_summed(void **state)
+TEST_CASE(items_can_be_summed)
 {
 	const struct compare_rules rules = {.min_ns = 5 * MS};
 	_compare_ struct compare *c = sample_comparison_of_items();
@@ -466,7 +466,7 @@ static void add_item(struct compare *c, enum compare_side side, bool sampled, ui
 }
 
 /* 100 and 180 samples have errors of 10 and 13.4 of them. */
-static void items_by_samples_have_errors_and_no_count(void **state)
+TEST_CASE(items_by_samples_have_errors_and_no_count)
 {
 	static const struct {
 		bool base, new;
@@ -526,7 +526,7 @@ static void add_listed(struct compare *c, enum compare_side side, uint32_t n, ui
 }
 
 /* Those of queries that all traces list. Nothing is listed of what is about no item. */
-static void items_of_the_compilers_tables_are_counted(void **state)
+TEST_CASE(items_of_the_compilers_tables_are_counted)
 {
 	static const struct {
 		uint8_t base, new;
@@ -555,7 +555,7 @@ static void items_of_the_compilers_tables_are_counted(void **state)
 	}
 }
 
-static void a_listed_item_is_not_compared_with_a_recorded_one(void **state)
+TEST_CASE(a_listed_item_is_not_compared_with_a_recorded_one)
 {
 	const struct compare_rules rules = {.metric = COMPARE_COUNT};
 	_compare_result_ struct compare_result r;
@@ -569,7 +569,7 @@ static void a_listed_item_is_not_compared_with_a_recorded_one(void **state)
 }
 
 /* Without its items, a trace would look as if it had none of those of the others. */
-static void items_of_some_traces_are_no_rows(void **state)
+TEST_CASE(items_of_some_traces_are_no_rows)
 {
 	const struct sample_row rows[] = {{"app", "lib", "app::f", 1, 40 * MS, NULL}};
 	const struct compare_rules rules = {.metric = COMPARE_COUNT};
@@ -635,7 +635,7 @@ static struct compare *sampled(uint64_t base, uint64_t new, bool spans)
 }
 
 /* Of 400 and 560 samples the change has an error of 31: 160 are five of them, 80 are not three. */
-static void samples_have_errors_of_their_own(void **state)
+TEST_CASE(samples_have_errors_of_their_own)
 {
 	static const struct {
 		uint64_t new;
@@ -659,7 +659,7 @@ static void samples_have_errors_of_their_own(void **state)
 	}
 }
 
-static void samples_are_not_compared_with_intervals(void **state)
+TEST_CASE(samples_are_not_compared_with_intervals)
 {
 	const struct compare_rules times = {}, counts = {.metric = COMPARE_COUNT};
 	_compare_ struct compare *mixed = sampled(400, 900, true), *both = sampled(4, 4, false);
@@ -674,7 +674,7 @@ static void samples_are_not_compared_with_intervals(void **state)
 }
 
 /* The compiler's tables know how often typeck was executed, and nothing does of layout_of. */
-static void executions_are_in_sums_if_all_traces_know_them(void **state)
+TEST_CASE(executions_are_in_sums_if_all_traces_know_them)
 {
 	static const struct sample_row base[] = {{"a", "lib", "typeck", 50, 100 * MS, NULL},
 						 {"a", "lib", "layout_of", 20, 10 * MS, NULL}};
@@ -723,7 +723,7 @@ static void add_blind(struct compare *c, enum compare_side side)
 	assert_int_equal(compare__trace(c, side, s, &names), 0);
 }
 
-static void a_query_without_a_table_was_not_executed_0_times(void **state)
+TEST_CASE(a_query_without_a_table_was_not_executed_0_times)
 {
 	static const struct sample_row base[] = {{"a", "lib", "typeck", 50, 100 * MS, NULL},
 						 {"a", "lib", "layout_of", 20, 10 * MS, NULL}};
@@ -745,31 +745,4 @@ static void a_query_without_a_table_was_not_executed_0_times(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(queries_are_paired_and_sorted),
-		cmocka_unit_test(executions_are_facts),
-		cmocka_unit_test(noise_is_estimated_from_single_traces),
-		cmocka_unit_test(small_changes_are_left_out),
-		cmocka_unit_test(the_sum_covers_the_selected_rows),
-		cmocka_unit_test(waiting_is_no_self_time),
-		cmocka_unit_test(probes_make_single_traces_vague),
-		cmocka_unit_test(crates_and_the_build_have_costs),
-		cmocka_unit_test(what_a_busy_machine_adds_is_no_change),
-		cmocka_unit_test(cpu_times_are_without_the_cost_of_recording),
-		cmocka_unit_test(a_name_longer_than_a_trace_may_hold_is_refused_as_such),
-		cmocka_unit_test(items_are_paired_by_path),
-		cmocka_unit_test(items_can_be_summed),
-		cmocka_unit_test(items_by_samples_have_errors_and_no_count),
-		cmocka_unit_test(items_of_the_compilers_tables_are_counted),
-		cmocka_unit_test(a_listed_item_is_not_compared_with_a_recorded_one),
-		cmocka_unit_test(items_of_some_traces_are_no_rows),
-		cmocka_unit_test(samples_have_errors_of_their_own),
-		cmocka_unit_test(samples_are_not_compared_with_intervals),
-		cmocka_unit_test(executions_are_in_sums_if_all_traces_know_them),
-		cmocka_unit_test(a_query_without_a_table_was_not_executed_0_times),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -4,7 +4,7 @@
 #include "test.h"
 
 /* Of cargo's question, of a compiler that executed nothing, and of one that compiled. */
-static void those_that_compiled_are_collected(void **state)
+TEST_CASE(those_that_compiled_are_collected)
 {
 	const struct trace_process all[] = {
 		{.index = 0,
@@ -32,11 +32,4 @@ static void those_that_compiled_are_collected(void **state)
 	assert_int_equal(compare_compiler__wall_ns(&cs.all[0]), 7);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(those_that_compiled_are_collected),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -49,7 +49,7 @@ static struct compare_item added(unsigned int executions, unsigned int samples)
 	return item;
 }
 
-static void times_by_samples_have_an_error(void **state)
+TEST_CASE(times_by_samples_have_an_error)
 {
 	struct compare_item item = added(2, 0);
 
@@ -65,11 +65,4 @@ static void times_by_samples_have_an_error(void **state)
 	assert_int_equal(item.error_ns, 10 * MS);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(times_by_samples_have_an_error),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -48,7 +48,7 @@ static struct compare_result result_of(struct compare_row *crate, struct compare
 	return r;
 }
 
-static void too_much_noise_hides_all_but_the_largest_changes(void **state)
+TEST_CASE(too_much_noise_hides_all_but_the_largest_changes)
 {
 	struct compare_row crate = row_of(NULL, 500 * MS, 5000 * MS, 1);
 	struct compare_row rows[] = {row_of("typeck", 100 * MS, 1000 * MS, 1),
@@ -73,7 +73,7 @@ static void too_much_noise_hides_all_but_the_largest_changes(void **state)
 }
 
 /* Rows that did the same say 5 %, but threads waited for a CPU for longer than they ran. */
-static void on_a_busy_machine_one_trace_a_side_shows_little(void **state)
+TEST_CASE(on_a_busy_machine_one_trace_a_side_shows_little)
 {
 	for (int busy = 0; busy < 2; busy++) {
 		struct compare_row crate = row_of(NULL, 1000 * MS, 530 * MS, 1);
@@ -96,7 +96,7 @@ static void on_a_busy_machine_one_trace_a_side_shows_little(void **state)
  * By samples, of syn with one constant changed in the program that uses it: threads waited for a
  * CPU for 3 and 9 times as long as they ran. Known or not, that is no change.
  */
-static void samples_of_a_busy_machine_show_no_change(void **state)
+TEST_CASE(samples_of_a_busy_machine_show_no_change)
 {
 	static const struct {
 		const char *query;
@@ -131,7 +131,7 @@ static void samples_of_a_busy_machine_show_no_change(void **state)
 	}
 }
 
-static void wall_time_needs_three_traces(void **state)
+TEST_CASE(wall_time_needs_three_traces)
 {
 	for (uint32_t n = 1; n <= COMPARE_WALL_TRACES; n++) {
 		struct compare_row crate = row_of(NULL, 500 * MS, 1000 * MS, n);
@@ -151,7 +151,7 @@ static void wall_time_needs_three_traces(void **state)
 	}
 }
 
-static void builds_of_another_kind_are_not_judged(void **state)
+TEST_CASE(builds_of_another_kind_are_not_judged)
 {
 	struct compare_row crate = row_of(NULL, 500 * MS, 1000 * MS, 1);
 	struct compare_row rows[] = {row_of("typeck", 200 * MS, 900 * MS, 1),
@@ -169,7 +169,7 @@ static void builds_of_another_kind_are_not_judged(void **state)
 }
 
 /* Half of what costs are apart may be left in CPU times, and all and a half is in wall times. */
-static void what_recording_cost_is_noise(void **state)
+TEST_CASE(what_recording_cost_is_noise)
 {
 	static const struct {
 		uint64_t apart_ms;
@@ -206,7 +206,7 @@ static void what_recording_cost_is_noise(void **state)
 	}
 }
 
-static void results_are_facts(void **state)
+TEST_CASE(results_are_facts)
 {
 	struct compare_row crate = row_of(NULL, 1000, 1001, 1);
 	struct compare_result r = result_of(&crate, NULL, 0, 1);
@@ -218,7 +218,7 @@ static void results_are_facts(void **state)
 }
 
 /* Not even if neither side knows it. */
-static void an_unknown_number_of_executions_is_not_compared(void **state)
+TEST_CASE(an_unknown_number_of_executions_is_not_compared)
 {
 	static const struct {
 		uint8_t base, new;
@@ -249,7 +249,7 @@ static void an_unknown_number_of_executions_is_not_compared(void **state)
 }
 
 /* Of two crates on one side each, none is in both builds. */
-static void a_build_of_other_crates_is_not_judged(void **state)
+TEST_CASE(a_build_of_other_crates_is_not_judged)
 {
 	struct compare_row crates[] = {row_of(NULL, 500 * MS, 0, 1), row_of(NULL, 0, 900 * MS, 1)};
 	struct compare_result r = result_of(crates, NULL, 0, 1);
@@ -265,19 +265,4 @@ static void a_build_of_other_crates_is_not_judged(void **state)
 	assert_true(compare_row__knows(&crates[0], COMPARE_CPU));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(too_much_noise_hides_all_but_the_largest_changes),
-		cmocka_unit_test(on_a_busy_machine_one_trace_a_side_shows_little),
-		cmocka_unit_test(samples_of_a_busy_machine_show_no_change),
-		cmocka_unit_test(wall_time_needs_three_traces),
-		cmocka_unit_test(builds_of_another_kind_are_not_judged),
-		cmocka_unit_test(what_recording_cost_is_noise),
-		cmocka_unit_test(results_are_facts),
-		cmocka_unit_test(an_unknown_number_of_executions_is_not_compared),
-		cmocka_unit_test(a_build_of_other_crates_is_not_judged),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

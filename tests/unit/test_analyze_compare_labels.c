@@ -3,7 +3,7 @@
 
 #include "test.h"
 
-static void a_text_has_one_number(void **state)
+TEST_CASE(a_text_has_one_number)
 {
 	struct compare_labels l = {};
 	uint32_t a, b, again;
@@ -23,7 +23,7 @@ static const char *name(const void *ctx, uint32_t id)
 	return id == 1 ? "check" : NULL;
 }
 
-static void a_query_and_an_activity_of_one_name_have_two(void **state)
+TEST_CASE(a_query_and_an_activity_of_one_name_have_two)
 {
 	const struct trace_texts names = {.text = name};
 	const struct summary_row query = {.label = 1}, activity = {.label = 1, .is_activity = true};
@@ -39,12 +39,4 @@ static void a_query_and_an_activity_of_one_name_have_two(void **state)
 	compare_labels__clear(&l);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_text_has_one_number),
-		cmocka_unit_test(a_query_and_an_activity_of_one_name_have_two),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -64,7 +64,7 @@ static void assert_change(const struct compare_row *row, uint64_t base_ms, uint6
 }
 
 /* Within four standard errors of its samples a change says nothing. */
-static void llvms_time_is_paired_by_name(void **state)
+TEST_CASE(llvms_time_is_paired_by_name)
 {
 	const struct compare_rules rules = {.min_ns = 5 * MS};
 	_compare_result_ struct compare_result r;
@@ -101,7 +101,7 @@ static bool is_of_app(const void *ctx, const struct compare_unit *unit, const ch
 	return !unit && query && !strncmp(query, "app::", strlen("app::"));
 }
 
-static void rows_of_llvm_can_be_summed(void **state)
+TEST_CASE(rows_of_llvm_can_be_summed)
 {
 	const struct compare_rules rules = {.min_ns = 5 * MS};
 	_compare_result_ struct compare_result r;
@@ -119,7 +119,7 @@ static void rows_of_llvm_can_be_summed(void **state)
 }
 
 /* A trace that does not know what LLVM did has no zeroes. */
-static void what_one_trace_does_not_know_has_no_rows(void **state)
+TEST_CASE(what_one_trace_does_not_know_has_no_rows)
 {
 	const struct compare_rules rules = {.min_ns = 5 * MS};
 
@@ -137,7 +137,7 @@ static void what_one_trace_does_not_know_has_no_rows(void **state)
 }
 
 /* A compiler that hides LLVM in its own library has no sample in it. */
-static void a_hidden_llvm_is_not_one_that_does_nothing(void **state)
+TEST_CASE(a_hidden_llvm_is_not_one_that_does_nothing)
 {
 	static char why[] = "LLVM is a part of the compiler";
 	const struct compare_rules rules = {.min_ns = 5 * MS};
@@ -167,7 +167,7 @@ static void a_hidden_llvm_is_not_one_that_does_nothing(void **state)
 	}
 }
 
-static void a_trace_too_many_is_an_error(void **state)
+TEST_CASE(a_trace_too_many_is_an_error)
 {
 	_sampled_build_ struct sampled_build b = {};
 	_compare_ struct compare *c;
@@ -178,15 +178,4 @@ static void a_trace_too_many_is_an_error(void **state)
 	assert_int_equal(compare__llvm(c, COMPARE_BASE, b.model.llvm), -EINVAL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(llvms_time_is_paired_by_name),
-		cmocka_unit_test(rows_of_llvm_can_be_summed),
-		cmocka_unit_test(what_one_trace_does_not_know_has_no_rows),
-		cmocka_unit_test(a_hidden_llvm_is_not_one_that_does_nothing),
-		cmocka_unit_test(a_trace_too_many_is_an_error),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -6,7 +6,7 @@
 static const struct compare_recording clean = {
 	.compiles = 3, .probed = true, .sampled = true, .off_cpu = true};
 
-static void what_differs_is_found_between_sides_and_within_one(void **state)
+TEST_CASE(what_differs_is_found_between_sides_and_within_one)
 {
 	struct compare_recording all[] = {clean, clean, clean};
 
@@ -19,7 +19,7 @@ static void what_differs_is_found_between_sides_and_within_one(void **state)
 	assert_int_equal(compare_sides_differ(all, 2, 1), COMPARE_OTHER_RECORDING);
 }
 
-static void what_is_recorded_differs_and_not_what_it_costs(void **state)
+TEST_CASE(what_is_recorded_differs_and_not_what_it_costs)
 {
 	struct compare_recording all[] = {clean, clean};
 
@@ -31,7 +31,7 @@ static void what_is_recorded_differs_and_not_what_it_costs(void **state)
 }
 
 /* One of a crate that was not compiled, for example. */
-static void a_trace_without_compiles_does_not_differ(void **state)
+TEST_CASE(a_trace_without_compiles_does_not_differ)
 {
 	const struct compare_recording none = {.off_cpu = false}, exact = {.compiles = 1};
 	struct compare_recording reusing = clean;
@@ -46,7 +46,7 @@ static void a_trace_without_compiles_does_not_differ(void **state)
 		COMPARE_OTHER_RECORDING);
 }
 
-static void recordings_are_told_in_words(void **state)
+TEST_CASE(recordings_are_told_in_words)
 {
 	const struct compare_recording exact = {.probed = true, .off_cpu = true};
 	const struct compare_recording samples = {.sampled = true, .cost_ppm = 21000};
@@ -60,7 +60,7 @@ static void recordings_are_told_in_words(void **state)
 			    "counts and samples, without off-CPU times (+2.1 % in compilers)");
 }
 
-static void a_recording_is_that_of_its_model(void **state)
+TEST_CASE(a_recording_is_that_of_its_model)
 {
 	const struct trace_process compile = {.crate = (char *)"a", .cpu_ns = 1100};
 	const struct trace_span load = {.kind = TRACE_KIND_LOAD, .end_ns = 5};
@@ -87,15 +87,4 @@ static void a_recording_is_that_of_its_model(void **state)
 	assert_false(compare_recording_of(&m, &cost).probed);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_differs_is_found_between_sides_and_within_one),
-		cmocka_unit_test(what_is_recorded_differs_and_not_what_it_costs),
-		cmocka_unit_test(a_trace_without_compiles_does_not_differ),
-		cmocka_unit_test(recordings_are_told_in_words),
-		cmocka_unit_test(a_recording_is_that_of_its_model),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

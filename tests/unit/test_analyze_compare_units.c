@@ -29,7 +29,7 @@ static void match(struct compare_units *u, const struct compiler *from, uint32_t
 	assert_int_equal(compare_units__match(u, pointers, n, unit_of), 0);
 }
 
-static void name_and_type_make_a_unit(void **state)
+TEST_CASE(name_and_type_make_a_unit)
 {
 	const struct compiler base[] = {{"a", "lib", "rustc src/lib.rs", NULL},
 					{"a", NULL, "rustc --test src/lib.rs", NULL},
@@ -75,7 +75,7 @@ static void assert_pairs(const struct compiler *base, uint32_t n_base, const str
 	assert_pairs(base, N_OF(base), new, N_OF(new), (const uint32_t[N_OF(new)]){__VA_ARGS__})
 
 /* A parallel build starts scripts in any order. Two scripts that are left over are not a pair. */
-static void build_scripts_are_paired_by_package(void **state)
+TEST_CASE(build_scripts_are_paired_by_package)
 {
 	const struct compiler base[] = {
 		{SCRIPT, "rustc build.rs --out-dir /a/build/serde-0123456789abcdef", NULL},
@@ -91,7 +91,7 @@ static void build_scripts_are_paired_by_package(void **state)
 	ASSERT_PAIRS(base, new, 1, 0, 4, 5);
 }
 
-static void build_scripts_are_named_after_their_packages(void **state)
+TEST_CASE(build_scripts_are_named_after_their_packages)
 {
 	const struct compiler base[] = {{SCRIPT, "rustc /r/syn-1.0.9/build.rs", NULL},
 					{SCRIPT, "rustc /r/libc-0.2.1/build.rs", NULL},
@@ -109,7 +109,7 @@ static void build_scripts_are_named_after_their_packages(void **state)
 }
 
 /* A build may contain several versions of a crate; cargo replaces one by a compatible one. */
-static void versions_are_paired_with_compatible_ones(void **state)
+TEST_CASE(versions_are_paired_with_compatible_ones)
 {
 	const struct compiler base[] = {{"a", "lib", "rustc /r/a-1.0.1/lib.rs", "/r/a-1.0.1"},
 					{"a", "lib", "rustc /r/a-0.9.1/lib.rs", "/r/a-0.9.1"},
@@ -122,7 +122,7 @@ static void versions_are_paired_with_compatible_ones(void **state)
 }
 
 /* The same workspace, checked out in two places. */
-static void another_root_is_no_other_source(void **state)
+TEST_CASE(another_root_is_no_other_source)
 {
 	const struct compiler base[] = {
 		{"a", "lib", "rustc /x/vendor/a/lib.rs", "/x/vendor/a"},
@@ -139,7 +139,7 @@ static void another_root_is_no_other_source(void **state)
 }
 
 /* A guess could compare the crate of the host with that of the target. */
-static void an_ambiguous_unit_is_not_paired(void **state)
+TEST_CASE(an_ambiguous_unit_is_not_paired)
 {
 	const struct compiler base[] = {{"a", "lib", "rustc a.rs -Ca", NULL},
 					{"a", "lib", "rustc a.rs -Cb", NULL},
@@ -154,7 +154,7 @@ static void an_ambiguous_unit_is_not_paired(void **state)
 }
 
 /* Another compiler makes other hashes. A crate that is built twice may differ in dependencies. */
-static void dependencies_distinguish_units(void **state)
+TEST_CASE(dependencies_distinguish_units)
 {
 	const struct compiler base[] = {
 		{"a", "lib", "rustc a.rs --cfg x -C extra-filename=-a1", NULL},
@@ -175,7 +175,7 @@ static void dependencies_distinguish_units(void **state)
 }
 
 /* Cargo may compile a crate twice, with different features. */
-static void features_distinguish_units(void **state)
+TEST_CASE(features_distinguish_units)
 {
 	const struct compiler base[] = {
 		{"a", "lib", "rustc a.rs --cfg x --cfg y -Cmetadata=1 --out-dir /t", NULL},
@@ -192,7 +192,7 @@ static void features_distinguish_units(void **state)
 }
 
 /* The crate is compiled for the host and for the target. */
-static void the_command_is_the_surest_sign(void **state)
+TEST_CASE(the_command_is_the_surest_sign)
 {
 	const struct compiler base[] = {{"a", "lib", "rustc a.rs -Cmetadata=1", NULL},
 					{"a", "lib", "rustc a.rs -Cmetadata=2", NULL}};
@@ -201,7 +201,7 @@ static void the_command_is_the_surest_sign(void **state)
 	ASSERT_PAIRS(base, swapped, 1, 0);
 }
 
-static void equal_ones_are_paired_in_turn(void **state)
+TEST_CASE(equal_ones_are_paired_in_turn)
 {
 	const struct compiler twice[] = {{"a", "lib", "rustc a.rs", NULL},
 					 {"a", "lib", "rustc a.rs", NULL}};
@@ -237,7 +237,7 @@ static void match_dependents(struct compare_units *u, uint32_t build, uint32_t n
 }
 
 /* A thousand doctests would take a quarter of a minute, and two thousand would take two minutes. */
-static void many_units_are_not_matched_by_dependencies(void **state)
+TEST_CASE(many_units_are_not_matched_by_dependencies)
 {
 	for (uint32_t n = 32; n <= 33; n++) {
 		_compare_units_ struct compare_units u = {};
@@ -253,7 +253,7 @@ static void many_units_are_not_matched_by_dependencies(void **state)
 }
 
 /* The distinguishing argument may have been cut off. */
-static void cut_commands_are_no_sign(void **state)
+TEST_CASE(cut_commands_are_no_sign)
 {
 	const struct compiler twice[] = {{"a", "lib", "rustc a.rs --cfg x ...", NULL},
 					 {"a", "lib", "rustc a.rs --cfg x ...", NULL},
@@ -265,7 +265,7 @@ static void cut_commands_are_no_sign(void **state)
 }
 
 /* A trace may contain any command. Here the value of an option looks like an option. */
-static void an_option_may_be_a_value(void **state)
+TEST_CASE(an_option_may_be_a_value)
 {
 	const struct compiler odd[] = {
 		{"a", "lib", "--cfg --target=0123456789012345678901234567890123456789", NULL},
@@ -281,23 +281,4 @@ static void an_option_may_be_a_value(void **state)
 	assert_string_equal(u.all[2]->variant, " ");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(name_and_type_make_a_unit),
-		cmocka_unit_test(build_scripts_are_paired_by_package),
-		cmocka_unit_test(build_scripts_are_named_after_their_packages),
-		cmocka_unit_test(versions_are_paired_with_compatible_ones),
-		cmocka_unit_test(another_root_is_no_other_source),
-		cmocka_unit_test(an_ambiguous_unit_is_not_paired),
-		cmocka_unit_test(features_distinguish_units),
-		cmocka_unit_test(dependencies_distinguish_units),
-		cmocka_unit_test(the_command_is_the_surest_sign),
-		cmocka_unit_test(equal_ones_are_paired_in_turn),
-		cmocka_unit_test(many_units_are_not_matched_by_dependencies),
-		cmocka_unit_test(cut_commands_are_no_sign),
-		cmocka_unit_test(an_option_may_be_a_value),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

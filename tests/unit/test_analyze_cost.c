@@ -47,7 +47,7 @@ static void make(struct model *m, const struct trace_overhead *overhead, bool cp
 	assert_int_equal(model__end(m), 0);
 }
 
-static void the_parts_add_up(void **state)
+TEST_CASE(the_parts_add_up)
 {
 	const struct trace_overhead overhead = {.of = {100, 70, 25, 60, 5000, 2, 14, 45, 5}};
 	_model_ struct model m = {};
@@ -75,7 +75,7 @@ static void the_parts_add_up(void **state)
 }
 
 /* An earlier version told only how many hits there were, and what one costs. */
-static void without_parts_the_hits_are_known(void **state)
+TEST_CASE(without_parts_the_hits_are_known)
 {
 	_model_ struct model m = {};
 	struct cost c;
@@ -90,7 +90,7 @@ static void without_parts_the_hits_are_known(void **state)
 	assert_int_equal(c.compilers_ns, 1200);
 }
 
-static void without_cpu_times_there_is_no_share(void **state)
+TEST_CASE(without_cpu_times_there_is_no_share)
 {
 	const struct trace_overhead overhead = {.of = {100, 70, 30, 60}};
 	_model_ struct model m = {};
@@ -132,7 +132,7 @@ static void fill(struct model *m, bool alone)
 	assert_int_equal(model__end(m), 0);
 }
 
-static void each_compiler_has_a_part_of_it(void **state)
+TEST_CASE(each_compiler_has_a_part_of_it)
 {
 	uint32_t n;
 	_model_ struct model m = {};
@@ -157,7 +157,7 @@ static void each_compiler_has_a_part_of_it(void **state)
 }
 
 /* Of one who has a quarter of the hits, and is one of three. */
-static void a_part_of_a_recording_has_a_part_of_it(void **state)
+TEST_CASE(a_part_of_a_recording_has_a_part_of_it)
 {
 	_model_ struct model m = {};
 	struct cost c;
@@ -182,7 +182,7 @@ static void a_part_of_a_recording_has_a_part_of_it(void **state)
  * A compiler that was attached to while it ran, with a thread that met no probe from then on: only
  * samples have its CPU time. Of another one all is known.
  */
-static void a_thread_that_met_no_probe_ran_all_the_same(void **state)
+TEST_CASE(a_thread_that_met_no_probe_ran_all_the_same)
 {
 	const struct model_options options = {.parts = MODEL_BUILD, .texts.text = no_text};
 	struct trace_process late = process(0, 900), seen = process(1, 300);
@@ -246,7 +246,7 @@ static struct verdict verdict_with(enum trace_loss loss, uint64_t lost, uint64_t
 	return verdict_of(s, &l);
 }
 
-static void most_is_more_than_half(void **state)
+TEST_CASE(most_is_more_than_half)
 {
 	assert_false(verdict_is_most(0, 0));
 	assert_false(verdict_is_most(1, 2));
@@ -259,7 +259,7 @@ static void most_is_more_than_half(void **state)
 	assert_int_equal(verdict_with(TRACE_LOST_NO_STORAGE, 21, 41, 10).state, VERDICT_LOST_HITS);
 }
 
-static void the_cause_and_the_share_are_reported(void **state)
+TEST_CASE(the_cause_and_the_share_are_reported)
 {
 	struct verdict v = verdict_with(TRACE_LOST_NO_STORAGE, 916, 916, 0);
 
@@ -278,7 +278,7 @@ static void the_cause_and_the_share_are_reported(void **state)
 }
 
 /* A third of the hits, and two fifths of the records of the others, are lost: 60 % in all. */
-static void several_causes_count_together(void **state)
+TEST_CASE(several_causes_count_together)
 {
 	_summary_ struct summary *s = compiled(1);
 	struct trace_losses l = {.count = {[TRACE_COUNT_HITS] = 300,
@@ -296,7 +296,7 @@ static void several_causes_count_together(void **state)
 	assert_int_equal(verdict_of(s, &l).state, VERDICT_SOUND);
 }
 
-static void compilers_may_be_lost(void **state)
+TEST_CASE(compilers_may_be_lost)
 {
 	_summary_ struct summary *s = sample_three();
 	struct trace_losses l = {.count = {[TRACE_LOST_COMPILERS] = 3}};
@@ -311,7 +311,7 @@ static void compilers_may_be_lost(void **state)
 }
 
 /* Linkers and the like are in the trace too, and so are compilers of which it has nothing else. */
-static void what_is_lost_is_a_part_of_the_compilers(void **state)
+TEST_CASE(what_is_lost_is_a_part_of_the_compilers)
 {
 	_summary_ struct summary *s = compiled(0);
 	struct trace_losses l = {.count = {[TRACE_LOST_COMPILERS] = 2}};
@@ -344,7 +344,7 @@ static struct verdict without_compilers(uint64_t mappings, char *crate, int32_t 
 }
 
 /* A lost mapping may be a compiler's: "no compiler ran" must not look like "none was seen". */
-static void no_compiler_and_a_lost_mapping_is_no_sound_recording(void **state)
+TEST_CASE(no_compiler_and_a_lost_mapping_is_no_sound_recording)
 {
 	const struct trace_losses one = {.count = {[TRACE_LOST_MAPPINGS] = 1}};
 	_summary_ struct summary *nothing = compiled(0);
@@ -363,7 +363,7 @@ static void no_compiler_and_a_lost_mapping_is_no_sound_recording(void **state)
 	assert_int_equal(verdict_with(TRACE_LOST_MAPPINGS, 1000, 2, 1).state, VERDICT_SOUND);
 }
 
-static void a_compilation_without_an_interval_is_nothing(void **state)
+TEST_CASE(a_compilation_without_an_interval_is_nothing)
 {
 	_summary_ struct summary *s = compiled(3);
 	struct trace_losses l = {.count = {[TRACE_COUNT_HITS] = 7}};
@@ -382,7 +382,7 @@ static void a_compilation_without_an_interval_is_nothing(void **state)
 }
 
 /* One compiler failed, one still runs, and one has no crate. */
-static void others_need_not_execute_a_query(void **state)
+TEST_CASE(others_need_not_execute_a_query)
 {
 	_summary_ struct summary *s = compiled(0);
 
@@ -392,24 +392,4 @@ static void others_need_not_execute_a_query(void **state)
 	assert_int_equal(verdict_of(s, NULL).state, VERDICT_SOUND);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_parts_add_up),
-		cmocka_unit_test(without_parts_the_hits_are_known),
-		cmocka_unit_test(without_cpu_times_there_is_no_share),
-		cmocka_unit_test(each_compiler_has_a_part_of_it),
-		cmocka_unit_test(a_part_of_a_recording_has_a_part_of_it),
-		cmocka_unit_test(a_thread_that_met_no_probe_ran_all_the_same),
-		cmocka_unit_test(most_is_more_than_half),
-		cmocka_unit_test(the_cause_and_the_share_are_reported),
-		cmocka_unit_test(several_causes_count_together),
-		cmocka_unit_test(compilers_may_be_lost),
-		cmocka_unit_test(what_is_lost_is_a_part_of_the_compilers),
-		cmocka_unit_test(no_compiler_and_a_lost_mapping_is_no_sound_recording),
-		cmocka_unit_test(a_compilation_without_an_interval_is_nothing),
-		cmocka_unit_test(others_need_not_execute_a_query),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

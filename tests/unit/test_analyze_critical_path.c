@@ -33,7 +33,7 @@ static void assert_path(const struct critical_path *path, const struct expected 
 	assert_int_equal(at, path->start_ns + path->wall_ns);
 }
 
-static void a_link_waits_for_what_is_needed_indirectly(void **state)
+TEST_CASE(a_link_waits_for_what_is_needed_indirectly)
 {
 	/* All of a, which b uses, and not b, which ended earlier. */
 	static const struct expected steps[] = {
@@ -54,7 +54,7 @@ static void a_link_waits_for_what_is_needed_indirectly(void **state)
 	assert_int_equal(path.unlimited_ns, 997 * PATH_MS);
 }
 
-static void a_library_waits_for_metadata(void **state)
+TEST_CASE(a_library_waits_for_metadata)
 {
 	static const struct path_compile of[] = {
 		{"a", "lib", LIB("a1", ""), 0, 300, 310, 320, 0},
@@ -74,7 +74,7 @@ static void a_library_waits_for_metadata(void **state)
 	assert_path(&path, steps, N_OF(steps));
 }
 
-static void the_run_of_a_build_script_is_a_step(void **state)
+TEST_CASE(the_run_of_a_build_script_is_a_step)
 {
 	static const struct path_compile of[] = {
 		{"build_script_build", "bin", "/r/a/build.rs", 10, 20, 30, 50, 0},
@@ -94,7 +94,7 @@ static void the_run_of_a_build_script_is_a_step(void **state)
 	assert_path(&path, steps, N_OF(steps));
 }
 
-static void a_compile_may_wait_for_a_job(void **state)
+TEST_CASE(a_compile_may_wait_for_a_job)
 {
 	static const struct path_compile of[] = {
 		{"x", "lib", LIB("x1", ""), 0, 100, 200, 200, 0},
@@ -118,7 +118,7 @@ static void a_compile_may_wait_for_a_job(void **state)
 	assert_int_equal(path.unlimited_ns, 200 * PATH_MS);
 }
 
-static void time_between_two_commands_is_no_compile(void **state)
+TEST_CASE(time_between_two_commands_is_no_compile)
 {
 	static const struct path_compile of[] = {
 		{"x", "lib", LIB("x1", ""), 0, 100, 200, 200, 7},
@@ -138,7 +138,7 @@ static void time_between_two_commands_is_no_compile(void **state)
 	assert_int_equal(path.unlimited_ns, 300 * PATH_MS);
 }
 
-static void a_build_may_have_no_compile(void **state)
+TEST_CASE(a_build_may_have_no_compile)
 {
 	_path_build_ struct path_build b;
 	_critical_path_ struct critical_path path;
@@ -150,7 +150,7 @@ static void a_build_may_have_no_compile(void **state)
 }
 
 /* More than are tried, and each longer than any compile. */
-static void waits_do_not_displace_what_can_be_tried(void **state)
+TEST_CASE(waits_do_not_displace_what_can_be_tried)
 {
 	struct path_compile of[PATH_COMPILES_MOST] = {};
 	_path_build_ struct path_build b;
@@ -170,7 +170,7 @@ static void waits_do_not_displace_what_can_be_tried(void **state)
 }
 
 /* A library with a part that goes on beside what needs its metadata, on few jobs. */
-static void no_step_saves_more_than_it_took(void **state)
+TEST_CASE(no_step_saves_more_than_it_took)
 {
 	struct rng r = rng_new();
 
@@ -212,7 +212,7 @@ static void no_step_saves_more_than_it_took(void **state)
 	}
 }
 
-static void compiles_whose_arguments_are_cut_are_counted(void **state)
+TEST_CASE(compiles_whose_arguments_are_cut_are_counted)
 {
 	static const struct path_compile of[] = {
 		{"a", "lib", LIB("a1", "--cfg x ..."), 0, 300, 310, 320, 0},
@@ -237,7 +237,7 @@ static void assert_schedule(const struct compile_graph *g, uint32_t jobs,
 	assert_int_equal(ns, ms * PATH_MS);
 }
 
-static void a_chain_is_as_long_as_its_needs(void **state)
+TEST_CASE(a_chain_is_as_long_as_its_needs)
 {
 	_path_build_ struct path_build b;
 	_compile_graph_ struct compile_graph g;
@@ -251,7 +251,7 @@ static void a_chain_is_as_long_as_its_needs(void **state)
 	assert_schedule(&g, 1, NULL, 100 + 900 + 398 + 97);
 }
 
-static void a_part_may_take_no_time(void **state)
+TEST_CASE(a_part_may_take_no_time)
 {
 	_path_build_ struct path_build b;
 	_compile_graph_ struct compile_graph g;
@@ -271,7 +271,7 @@ static void a_part_may_take_no_time(void **state)
 			900 + 97);
 }
 
-static void a_run_takes_no_job(void **state)
+TEST_CASE(a_run_takes_no_job)
 {
 	static const struct path_compile of[] = {
 		{"build_script_build", "bin", "/r/a/build.rs", 0, 10, 20, 30, 0},
@@ -287,7 +287,7 @@ static void a_run_takes_no_job(void **state)
 	assert_schedule(&g, 1, &(struct schedule_without){.node = 0, .run = true}, 30 + 40 + 20);
 }
 
-static void a_stage_waits_for_the_one_before(void **state)
+TEST_CASE(a_stage_waits_for_the_one_before)
 {
 	static const struct path_compile of[] = {
 		{"a", "lib", LIB("a1", ""), 0, 10, 20, 20, 7},
@@ -302,23 +302,4 @@ static void a_stage_waits_for_the_one_before(void **state)
 	assert_schedule(&g, SCHEDULE_ALL_JOBS, NULL, 45 + 20);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_link_waits_for_what_is_needed_indirectly),
-		cmocka_unit_test(a_library_waits_for_metadata),
-		cmocka_unit_test(the_run_of_a_build_script_is_a_step),
-		cmocka_unit_test(a_compile_may_wait_for_a_job),
-		cmocka_unit_test(time_between_two_commands_is_no_compile),
-		cmocka_unit_test(no_step_saves_more_than_it_took),
-		cmocka_unit_test(compiles_whose_arguments_are_cut_are_counted),
-		cmocka_unit_test(waits_do_not_displace_what_can_be_tried),
-		cmocka_unit_test(a_build_may_have_no_compile),
-		cmocka_unit_test(a_chain_is_as_long_as_its_needs),
-		cmocka_unit_test(a_part_may_take_no_time),
-		cmocka_unit_test(a_run_takes_no_job),
-		cmocka_unit_test(a_stage_waits_for_the_one_before),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

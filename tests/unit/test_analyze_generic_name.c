@@ -23,7 +23,7 @@ static void assert_names(const struct expected *rows, size_t n)
 }
 
 /* rustc 1.95.0 -O -C symbol-mangling-version=v0 */
-static void names_of_v0_symbols(void **state)
+TEST_CASE(names_of_v0_symbols)
 {
 	static const struct expected rows[] = {
 		{"_RNvCs30x0kSY1adC_1s5main2", "s::main2", .crate = "s"},
@@ -81,7 +81,7 @@ static void names_of_v0_symbols(void **state)
 }
 
 /* rustc 1.95.0 -O, which has legacy symbols unless asked */
-static void names_of_legacy_symbols(void **state)
+TEST_CASE(names_of_legacy_symbols)
 {
 	static const struct expected rows[] = {
 		{"_ZN1s5main217hd8c70f6db0312d40E", "s::main2", .crate = "s"},
@@ -120,7 +120,7 @@ static void names_of_legacy_symbols(void **state)
 	assert_names(rows, N_OF(rows));
 }
 
-static void suffixes_are_no_part_of_a_name(void **state)
+TEST_CASE(suffixes_are_no_part_of_a_name)
 {
 	static const struct expected rows[] = {
 		{"_RNvCs30x0kSY1adC_1s5main2.llvm.12345", "s::main2", .crate = "s"},
@@ -132,7 +132,7 @@ static void suffixes_are_no_part_of_a_name(void **state)
 	assert_names(rows, N_OF(rows));
 }
 
-static void what_is_no_rust_symbol_stays(void **state)
+TEST_CASE(what_is_no_rust_symbol_stays)
 {
 	static const struct expected rows[] = {
 		{"plain", "plain", NULL, NULL, NULL},
@@ -151,7 +151,7 @@ static void what_is_no_rust_symbol_stays(void **state)
 
 /* The path of the impl is longer than the type: its text exceeds the limit, and that of others
  * does not. */
-static void a_definition_that_is_too_long_is_left_as_it_is(void **state)
+TEST_CASE(a_definition_that_is_too_long_is_left_as_it_is)
 {
 	char symbol[8192];
 	_generic_name_ struct generic_name name = {};
@@ -163,7 +163,7 @@ static void a_definition_that_is_too_long_is_left_as_it_is(void **state)
 }
 
 /* Where it is not told, several definitions may have one name. */
-static void a_symbol_may_tell_its_definition(void **state)
+TEST_CASE(a_symbol_may_tell_its_definition)
 {
 	static const struct {
 		const char *symbol;
@@ -198,16 +198,4 @@ static void a_symbol_may_tell_its_definition(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_of_v0_symbols),
-		cmocka_unit_test(names_of_legacy_symbols),
-		cmocka_unit_test(suffixes_are_no_part_of_a_name),
-		cmocka_unit_test(what_is_no_rust_symbol_stays),
-		cmocka_unit_test(a_definition_that_is_too_long_is_left_as_it_is),
-		cmocka_unit_test(a_symbol_may_tell_its_definition),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -78,7 +78,7 @@ static void check(const struct group_row *r, uint32_t processes, uint64_t count,
 	assert_int_equal(r->max_ns, max);
 }
 
-static void threads_make_processes_and_those_make_crates(void **state)
+TEST_CASE(threads_make_processes_and_those_make_crates)
 {
 	_groups_ struct groups *g = sample();
 	struct group_row *rows = rows_of(g, GROUP_BY_THREAD, 4);
@@ -98,7 +98,7 @@ static void threads_make_processes_and_those_make_crates(void **state)
 }
 
 /* A blocked interval is no execution, but takes time. */
-static void threads_without_executions_have_rows(void **state)
+TEST_CASE(threads_without_executions_have_rows)
 {
 	static const enum group_by by[] = {GROUP_BY_CRATE, GROUP_BY_PROCESS, GROUP_BY_THREAD};
 	const struct trace_span waits = {
@@ -116,7 +116,7 @@ static void threads_without_executions_have_rows(void **state)
 	}
 }
 
-static void on_and_off_the_cpu_make_up_the_wall(void **state)
+TEST_CASE(on_and_off_the_cpu_make_up_the_wall)
 {
 	static const struct trace_span off[] = {
 		{.tid = 10, .start_ns = 110, .end_ns = 120, .kind = TRACE_KIND_OFF_CPU},
@@ -140,7 +140,7 @@ static void on_and_off_the_cpu_make_up_the_wall(void **state)
 	group_rows__free(rows, 4);
 }
 
-static void long_texts_are_not_copied_whole(void **state)
+TEST_CASE(long_texts_are_not_copied_whole)
 {
 	_groups_ struct groups *g = NULL;
 	_free_ char *crate = malloc(100001);
@@ -158,7 +158,7 @@ static void long_texts_are_not_copied_whole(void **state)
 	}
 }
 
-static void records_of_an_unannounced_process_are_refused(void **state)
+TEST_CASE(records_of_an_unannounced_process_are_refused)
 {
 	_groups_ struct groups *g = NULL;
 	const struct trace_process gap = {.index = 1};
@@ -172,7 +172,7 @@ static void records_of_an_unannounced_process_are_refused(void **state)
 	group_rows__free(rows_of(g, GROUP_BY_CRATE, 0), 0);
 }
 
-static void time_on_the_cpu_is_a_part_of_self_time(void **state)
+TEST_CASE(time_on_the_cpu_is_a_part_of_self_time)
 {
 	const struct trace_span spans[] = {
 		{.end_ns = 100, .tid = 5}, {.end_ns = 100, .tid = 6}, {.end_ns = 100, .tid = 6}};
@@ -194,7 +194,7 @@ static void time_on_the_cpu_is_a_part_of_self_time(void **state)
 }
 
 /* Activities do not count as executions, nor version checks of cargo as crates. */
-static void executions_are_those_of_queries(void **state)
+TEST_CASE(executions_are_those_of_queries)
 {
 	const struct trace_process asks = {.index = 1,
 					   .pid = 2,
@@ -229,7 +229,7 @@ static void executions_are_those_of_queries(void **state)
 }
 
 /* Only where no probe saw them; not those that were fed. */
-static void results_are_executions_without_probes(void **state)
+TEST_CASE(results_are_executions_without_probes)
 {
 	const struct trace_tally results[] = {
 		{.process = 0, .kind = TRACE_KIND_RESULTS, .events = 50, .sum = 8},
@@ -277,7 +277,7 @@ static void add(struct threads *t, uint32_t process, uint32_t tid, uint32_t labe
 	assert_int_equal(threads__span(t, &span, &times), 0);
 }
 
-static void threads_of_processes_are_distinguished(void **state)
+TEST_CASE(threads_of_processes_are_distinguished)
 {
 	_threads_ struct threads *t = NULL;
 	struct thread_row row;
@@ -302,7 +302,7 @@ static void threads_of_processes_are_distinguished(void **state)
 	assert_int_equal(threads__at(t, 2).last_label, 5);
 }
 
-static void a_name_may_come_first_and_change(void **state)
+TEST_CASE(a_name_may_come_first_and_change)
 {
 	const struct trace_thread first = {0, 7, "rustc"}, later = {0, 7, "opt cgu.0"};
 	_threads_ struct threads *t = NULL;
@@ -316,7 +316,7 @@ static void a_name_may_come_first_and_change(void **state)
 	assert_string_equal(threads__at(t, 0).name, "opt cgu.0");
 }
 
-static void an_off_cpu_span_adds_no_thread(void **state)
+TEST_CASE(an_off_cpu_span_adds_no_thread)
 {
 	const struct trace_span off = {.kind = TRACE_KIND_OFF_CPU, .label = 9, .end_ns = 50};
 	_threads_ struct threads *t = NULL;
@@ -372,7 +372,7 @@ static const struct caller_row *row_of(const struct caller_row *rows, size_t n, 
 	return NULL;
 }
 
-static void rows_are_functions_and_their_most_frequent_line(void **state)
+TEST_CASE(rows_are_functions_and_their_most_frequent_line)
 {
 	_callers_ struct callers *c = NULL;
 	_free_ struct caller_row *rows = NULL;
@@ -403,7 +403,7 @@ static void rows_are_functions_and_their_most_frequent_line(void **state)
 }
 
 /* Two libraries may contain a function of the same name. */
-static void functions_of_one_name_are_one_row(void **state)
+TEST_CASE(functions_of_one_name_are_one_row)
 {
 	_callers_ struct callers *c = NULL;
 	_free_ struct caller_row *rows = NULL;
@@ -419,7 +419,7 @@ static void functions_of_one_name_are_one_row(void **state)
 	assert_int_equal(row_of(rows, n, "b::asks")->line_count, 3);
 }
 
-static void executions_of_unknown_callers_share_one_row(void **state)
+TEST_CASE(executions_of_unknown_callers_share_one_row)
 {
 	_callers_ struct callers *c = NULL;
 	_free_ struct caller_row *rows = NULL;
@@ -440,24 +440,4 @@ static void executions_of_unknown_callers_share_one_row(void **state)
 	assert_int_equal(row_of(rows, n, NULL)->lines, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(threads_make_processes_and_those_make_crates),
-		cmocka_unit_test(threads_without_executions_have_rows),
-		cmocka_unit_test(on_and_off_the_cpu_make_up_the_wall),
-		cmocka_unit_test(long_texts_are_not_copied_whole),
-		cmocka_unit_test(records_of_an_unannounced_process_are_refused),
-		cmocka_unit_test(time_on_the_cpu_is_a_part_of_self_time),
-		cmocka_unit_test(executions_are_those_of_queries),
-		cmocka_unit_test(results_are_executions_without_probes),
-		cmocka_unit_test(threads_of_processes_are_distinguished),
-		cmocka_unit_test(a_name_may_come_first_and_change),
-		cmocka_unit_test(an_off_cpu_span_adds_no_thread),
-		cmocka_unit_test(rows_are_functions_and_their_most_frequent_line),
-		cmocka_unit_test(functions_of_one_name_are_one_row),
-		cmocka_unit_test(executions_of_unknown_callers_share_one_row),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -86,7 +86,7 @@ static void done(void)
 	rows = NULL;
 }
 
-static void the_time_of_all_queries_about_an_item_is_added_up(void **state)
+TEST_CASE_WITH(the_time_of_all_queries_about_an_item_is_added_up, setup, teardown)
 {
 	query(TYPECK, 0, 10, ONE);
 	query(TYPECK, 0, 40, TWO);
@@ -108,7 +108,7 @@ static void waited(uint32_t label, uint16_t depth, uint64_t self_ns, uint64_t of
 }
 
 /* Also of what is charged to an item; and the query that worked most is the first. */
-static void time_on_the_cpu_is_a_part(void **state)
+TEST_CASE_WITH(time_on_the_cpu_is_a_part, setup, teardown)
 {
 	waited(CODEGEN, 1, 30, 20, NONE);
 	waited(TYPECK, 0, 101, 90, ONE);
@@ -138,7 +138,7 @@ static uint64_t instances_of(uint32_t item)
 }
 
 /* Each query with such a key is executed once for each instance; some not for all. */
-static void instances_are_counted(void **state)
+TEST_CASE_WITH(instances_are_counted, setup, teardown)
 {
 	items__count_instances(items, is_keyed_by_instance, NULL);
 	query(TYPECK, 0, 1, ONE);
@@ -156,7 +156,7 @@ static void instances_are_counted(void **state)
 }
 
 /* Of the queries that are executed by other crates about an item, the least counts. */
-static void instances_of_other_crates_are_added(void **state)
+TEST_CASE_WITH(instances_of_other_crates_are_added, setup, teardown)
 {
 	items__count_instances(items, is_keyed_by_instance, NULL);
 	assert_true(items__counts_instances_by(items, MIR_BUILT));
@@ -173,7 +173,7 @@ static void instances_of_other_crates_are_added(void **state)
 	done();
 }
 
-static void what_has_no_item_is_charged_to_the_next_one_around_it(void **state)
+TEST_CASE_WITH(what_has_no_item_is_charged_to_the_next_one_around_it, setup, teardown)
 {
 	query(LAYOUT_OF, 3, 1, NONE);
 	query(LAYOUT_OF, 3, 2, EMPTY);
@@ -189,7 +189,7 @@ static void what_has_no_item_is_charged_to_the_next_one_around_it(void **state)
 }
 
 /* The interval that ended just before at the same depth is no parent. */
-static void a_neighbour_is_not_charged(void **state)
+TEST_CASE_WITH(a_neighbour_is_not_charged, setup, teardown)
 {
 	query(LAYOUT_OF, 1, 1, NONE);
 	query(MIR_BUILT, 1, 2, ONE);
@@ -203,7 +203,7 @@ static void a_neighbour_is_not_charged(void **state)
 	done();
 }
 
-static void what_no_item_is_around_is_a_row_of_its_own(void **state)
+TEST_CASE_WITH(what_no_item_is_around_is_a_row_of_its_own, setup, teardown)
 {
 	query(LAYOUT_OF, 1, 1, NONE);
 	activity(CODEGEN, 0, 2);
@@ -216,7 +216,7 @@ static void what_no_item_is_around_is_a_row_of_its_own(void **state)
 }
 
 /* Another thread's, or another process's, interval is not around it. */
-static void threads_are_separate(void **state)
+TEST_CASE_WITH(threads_are_separate, setup, teardown)
 {
 	struct trace_span s = of(LAYOUT_OF, 1, TRACE_KIND_QUERY);
 
@@ -236,7 +236,7 @@ static void threads_are_separate(void **state)
 }
 
 /* Only an execution has an item: an activity may have an id of the same number. */
-static void an_activity_is_about_nothing(void **state)
+TEST_CASE_WITH(an_activity_is_about_nothing, setup, teardown)
 {
 	give(of(CODEGEN, 1, TRACE_KIND_ACTIVITY), 1, TWO);
 	give(of(LAYOUT_OF, 1, TRACE_KIND_BLOCKED), 2, TWO);
@@ -246,7 +246,7 @@ static void an_activity_is_about_nothing(void **state)
 	done();
 }
 
-static void the_most_expensive_queries_are_kept_in_order(void **state)
+TEST_CASE_WITH(the_most_expensive_queries_are_kept_in_order, setup, teardown)
 {
 	query(TYPECK, 1, 30, ONE);
 	query(LAYOUT_OF, 1, 20, NONE);
@@ -274,7 +274,7 @@ static void the_most_expensive_queries_are_kept_in_order(void **state)
 }
 
 /* As in other rows: not less than 0, whatever the estimate of the probes' time is. */
-static void the_time_of_probes_is_taken_off(void **state)
+TEST_CASE_WITH(the_time_of_probes_is_taken_off, setup, teardown)
 {
 	const struct trace_span one = of(TYPECK, 0, TRACE_KIND_QUERY);
 	const struct trace_span inner = of(LAYOUT_OF, 1, TRACE_KIND_QUERY);
@@ -289,7 +289,7 @@ static void the_time_of_probes_is_taken_off(void **state)
 }
 
 /* It is not counted, but what lies within it is charged to it, and not to a neighbour. */
-static void an_uncounted_interval_is_still_around_others(void **state)
+TEST_CASE_WITH(an_uncounted_interval_is_still_around_others, setup, teardown)
 {
 	struct trace_span unwanted = of(TYPECK, 0, TRACE_KIND_QUERY);
 
@@ -311,7 +311,7 @@ static void an_uncounted_interval_is_still_around_others(void **state)
 }
 
 /* Waiting intervals of one label share an entry: memory does not grow with their number. */
-static void deep_and_many_intervals_are_added_up(void **state)
+TEST_CASE_WITH(deep_and_many_intervals_are_added_up, setup, teardown)
 {
 	for (int k = 0; k < 50; k++)
 		for (uint16_t depth = 1000; depth; depth--)
@@ -327,7 +327,7 @@ static void sample(uint32_t label, uint32_t item, uint64_t ns)
 	assert_int_equal(items__sample(items, label, item, TRACE_SAMPLE_CPU, ns), 0);
 }
 
-static void times_of_samples_have_errors(void **state)
+TEST_CASE_WITH(times_of_samples_have_errors, setup, teardown)
 {
 	assert_false(items__any(items));
 	for (int i = 0; i < 9; i++)
@@ -368,7 +368,7 @@ static const struct item_row *row_of(uint32_t item)
 }
 
 /* LLVM runs in no query: its time is beside that of the item's own, if it has a row. */
-static void the_time_of_llvm_is_a_sum_of_its_own(void **state)
+TEST_CASE_WITH(the_time_of_llvm_is_a_sum_of_its_own, setup, teardown)
 {
 	results(TYPECK, TRACE_RESULTS_EXECUTED, 1, (uint32_t[]){ONE});
 	assert_int_equal(items__llvm(items, ONE, &(struct sample_sum){2, 70}), 0);
@@ -382,7 +382,7 @@ static void the_time_of_llvm_is_a_sum_of_its_own(void **state)
 }
 
 /* Another crate's definition has another string, with the text that it has in its own crate. */
-static void the_time_of_llvm_is_of_a_text(void **state)
+TEST_CASE_WITH(the_time_of_llvm_is_of_a_text, setup, teardown)
 {
 	results(TYPECK, TRACE_RESULTS_EXECUTED, 1, (uint32_t[]){ONE});
 	assert_int_equal(items__llvm(items, ONE_ELSEWHERE, &(struct sample_sum){2, 70}), 0);
@@ -421,7 +421,7 @@ static void assert_compiled(uint64_t n, bool all)
 	assert_false(has_all);
 }
 
-static void all_instances_of_what_llvm_compiles_are_known(void **state)
+TEST_CASE_WITH(all_instances_of_what_llvm_compiles_are_known, setup, teardown)
 {
 	items__count_instances(items, is_keyed_by_instance, NULL);
 	list(1, TRACE_RESULTS_EXECUTED, ONE);
@@ -434,7 +434,7 @@ static void all_instances_of_what_llvm_compiles_are_known(void **state)
 }
 
 /* A compiler leaves out what it has no path of. */
-static void instances_of_two_compilers_are_a_limit(void **state)
+TEST_CASE_WITH(instances_of_two_compilers_are_a_limit, setup, teardown)
 {
 	items__count_instances(items, is_keyed_by_instance, NULL);
 	list(0, TRACE_RESULTS_EXECUTED, ONE);
@@ -442,7 +442,7 @@ static void instances_of_two_compilers_are_a_limit(void **state)
 	assert_compiled(2, false);
 }
 
-static void instances_that_are_not_listed_are_unknown(void **state)
+TEST_CASE_WITH(instances_that_are_not_listed_are_unknown, setup, teardown)
 {
 	items__count_instances(items, is_keyed_by_instance, NULL);
 	list(1, TRACE_RESULTS_EXECUTED, ONE);
@@ -450,7 +450,7 @@ static void instances_that_are_not_listed_are_unknown(void **state)
 	assert_compiled(1, false);
 }
 
-static void a_lower_limit_of_instances_is_none_of_all(void **state)
+TEST_CASE_WITH(a_lower_limit_of_instances_is_none_of_all, setup, teardown)
 {
 	items__count_instances(items, is_keyed_by_instance, NULL);
 	list(1, TRACE_RESULTS_EXECUTED, ONE);
@@ -459,7 +459,7 @@ static void a_lower_limit_of_instances_is_none_of_all(void **state)
 	assert_compiled(1, false);
 }
 
-static void instances_of_a_compiler_that_was_not_read_are_unknown(void **state)
+TEST_CASE_WITH(instances_of_a_compiler_that_was_not_read_are_unknown, setup, teardown)
 {
 	items__count_instances(items, is_keyed_by_instance, NULL);
 	list(1, TRACE_RESULTS_EXECUTED, ONE);
@@ -468,7 +468,7 @@ static void instances_of_a_compiler_that_was_not_read_are_unknown(void **state)
 }
 
 /* Of an item that nothing else is known of, executions are unknown. */
-static void waits_and_memory_are_sums_of_their_own(void **state)
+TEST_CASE_WITH(waits_and_memory_are_sums_of_their_own, setup, teardown)
 {
 	results(TYPECK, TRACE_RESULTS_EXECUTED, 1, (uint32_t[]){ONE});
 	assert_int_equal(items__sample(items, TYPECK, ONE, TRACE_SAMPLE_OFF_CPU, 70), 0);
@@ -488,7 +488,7 @@ static void waits_and_memory_are_sums_of_their_own(void **state)
 }
 
 /* By the tables: those of the crate are the most results, those of others are listed once. */
-static void results_are_instances(void **state)
+TEST_CASE_WITH(results_are_instances, setup, teardown)
 {
 	const struct trace_results foreign = {.label = MIR_BUILT,
 					      .kind = TRACE_RESULTS_EXECUTED,
@@ -512,7 +512,7 @@ static void results_are_instances(void **state)
 }
 
 /* Where probes see activities, there was no execution. */
-static void with_memory_what_has_time_is_counted(void **state)
+TEST_CASE_WITH(with_memory_what_has_time_is_counted, setup, teardown)
 {
 	activity(CODEGEN, 0, 5);
 	assert_int_equal(items__sample(items, CODEGEN, NONE, TRACE_SAMPLE_FAULT, 4096), 0);
@@ -523,7 +523,7 @@ static void with_memory_what_has_time_is_counted(void **state)
 }
 
 /* Two definitions may have one path. Of an item that only samples are in, nothing is known. */
-static void results_are_executions(void **state)
+TEST_CASE_WITH(results_are_executions, setup, teardown)
 {
 	results(TYPECK, TRACE_RESULTS_EXECUTED, 3, (uint32_t[]){ONE, ONE, TWO});
 	results(MIR_BUILT, TRACE_RESULTS_EXECUTED, 1, (uint32_t[]){ONE});
@@ -542,7 +542,7 @@ static void results_are_executions(void **state)
 	done();
 }
 
-static void unsure_results_are_no_executions(void **state)
+TEST_CASE_WITH(unsure_results_are_no_executions, setup, teardown)
 {
 	results(TYPECK, TRACE_RESULTS_EXECUTED, 1, (uint32_t[]){ONE});
 	results(MIR_BUILT, TRACE_RESULTS_UNSURE, 2, (uint32_t[]){ONE, TWO});
@@ -554,7 +554,7 @@ static void unsure_results_are_no_executions(void **state)
 	done();
 }
 
-static void results_that_are_unknown_could_be_any_items(void **state)
+TEST_CASE_WITH(results_that_are_unknown_could_be_any_items, setup, teardown)
 {
 	results(TYPECK, TRACE_RESULTS_EXECUTED, 1, (uint32_t[]){ONE});
 	results(MIR_BUILT, TRACE_RESULTS_UNKNOWN, 0, NULL);
@@ -564,20 +564,18 @@ static void results_that_are_unknown_could_be_any_items(void **state)
 	done();
 }
 
-static void only_a_path_is_an_item(void **state)
+TEST_CASE_WITH(only_a_path_is_an_item, setup, teardown)
 {
 	assert_int_equal(items__is(items, ONE), 1);
 	assert_int_equal(items__is(items, EMPTY), 0);
 	assert_int_equal(items__is(items, UNIT), 0);
 }
 
-static void nothing_has_no_rows(void **state)
+TEST_CASE_WITH(nothing_has_no_rows, setup, teardown)
 {
 	end(0);
 	done();
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 /* ---- Instances ------------------------------------------------------------------------------- */
 
@@ -630,7 +628,7 @@ static void made(struct instances *i, uint64_t one, uint64_t two)
 	assert_int_equal(items[2].made, two);
 }
 
-static void the_least_of_all_queries_was_made(void **state)
+TEST_CASE(the_least_of_all_queries_was_made)
 {
 	struct instances i = {.keyed = keyed};
 
@@ -645,7 +643,7 @@ static void the_least_of_all_queries_was_made(void **state)
 	instances__destroy(&i);
 }
 
-static void one_query_does_not_say_what_was_made(void **state)
+TEST_CASE(one_query_does_not_say_what_was_made)
 {
 	struct instances i = {.keyed = keyed};
 
@@ -660,7 +658,7 @@ static void one_query_does_not_say_what_was_made(void **state)
 	instances__destroy(&i);
 }
 
-static void queries_with_other_keys_do_not_count(void **state)
+TEST_CASE(queries_with_other_keys_do_not_count)
 {
 	struct instances i = {.keyed = keyed}, none = {};
 
@@ -678,42 +676,4 @@ static void queries_with_other_keys_do_not_count(void **state)
 	instances__destroy(&none);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(the_time_of_all_queries_about_an_item_is_added_up),
-		TEST(time_on_the_cpu_is_a_part),
-		TEST(instances_are_counted),
-		TEST(instances_of_other_crates_are_added),
-		TEST(results_are_instances),
-		TEST(the_time_of_llvm_is_of_a_text),
-		TEST(all_instances_of_what_llvm_compiles_are_known),
-		TEST(instances_of_two_compilers_are_a_limit),
-		TEST(instances_that_are_not_listed_are_unknown),
-		TEST(a_lower_limit_of_instances_is_none_of_all),
-		TEST(instances_of_a_compiler_that_was_not_read_are_unknown),
-		TEST(what_has_no_item_is_charged_to_the_next_one_around_it),
-		TEST(a_neighbour_is_not_charged),
-		TEST(what_no_item_is_around_is_a_row_of_its_own),
-		TEST(the_time_of_llvm_is_a_sum_of_its_own),
-		TEST(waits_and_memory_are_sums_of_their_own),
-		TEST(with_memory_what_has_time_is_counted),
-		TEST(threads_are_separate),
-		TEST(an_activity_is_about_nothing),
-		TEST(the_most_expensive_queries_are_kept_in_order),
-		TEST(the_time_of_probes_is_taken_off),
-		TEST(an_uncounted_interval_is_still_around_others),
-		TEST(deep_and_many_intervals_are_added_up),
-		TEST(times_of_samples_have_errors),
-		TEST(results_are_executions),
-		TEST(unsure_results_are_no_executions),
-		TEST(results_that_are_unknown_could_be_any_items),
-		TEST(only_a_path_is_an_item),
-		TEST(nothing_has_no_rows),
-		cmocka_unit_test(the_least_of_all_queries_was_made),
-		cmocka_unit_test(one_query_does_not_say_what_was_made),
-		cmocka_unit_test(queries_with_other_keys_do_not_count),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -31,7 +31,7 @@ static const struct llvm_generic *generic(const struct llvm_rows *rows, const ch
 	return NULL;
 }
 
-static void time_is_split_by_what_llvm_did(void **state)
+TEST_CASE(time_is_split_by_what_llvm_did)
 {
 	_sampled_build_ struct sampled_build b = {};
 	_llvm_rows_ struct llvm_rows rows = {};
@@ -52,7 +52,7 @@ static void time_is_split_by_what_llvm_did(void **state)
 	assert_ms(t->unknown_function, 3);
 }
 
-static void passes_have_the_time_of_functions_and_of_none(void **state)
+TEST_CASE(passes_have_the_time_of_functions_and_of_none)
 {
 	_sampled_build_ struct sampled_build b = {};
 	_llvm_rows_ struct llvm_rows rows = {};
@@ -70,7 +70,7 @@ static void passes_have_the_time_of_functions_and_of_none(void **state)
 	assert_false(pass(&rows, "GVN")->codegen);
 }
 
-static void instances_are_added_up(void **state)
+TEST_CASE(instances_are_added_up)
 {
 	_sampled_build_ struct sampled_build b = {};
 	_llvm_rows_ struct llvm_rows rows = {};
@@ -106,7 +106,7 @@ static void instances_are_added_up(void **state)
 	assert_string_equal(g->crate, "s");
 }
 
-static void functions_are_symbols(void **state)
+TEST_CASE(functions_are_symbols)
 {
 	_sampled_build_ struct sampled_build b = {};
 	_llvm_rows_ struct llvm_rows rows = {};
@@ -129,7 +129,7 @@ static void functions_are_symbols(void **state)
 	assert_string_equal(big->crate, "app");
 }
 
-static void what_is_of_no_function_has_a_name(void **state)
+TEST_CASE(what_is_of_no_function_has_a_name)
 {
 	static const struct {
 		const char *name;
@@ -224,7 +224,7 @@ static void make_own(struct llvm **l, const uint32_t (*samples)[2], size_t n,
 }
 
 /* LLVM makes no entry for passes over loops, and over functions that call each other. */
-static void a_pass_behind_an_adaptor_is_in_the_stack(void **state)
+TEST_CASE(a_pass_behind_an_adaptor_is_in_the_stack)
 {
 	static const uint32_t samples[][2] = {{1, 1}, {1, 2}, {1, 2}, {2, 3}, {2, 3},
 					      {2, 3}, {3, 2}, {3, 2}, {3, 2}, {3, 2}};
@@ -244,7 +244,7 @@ static void a_pass_behind_an_adaptor_is_in_the_stack(void **state)
 }
 
 /* Rows of passes have the time of the totals, by what they are for. */
-static void passes_add_up_to_the_totals(void **state)
+TEST_CASE(passes_add_up_to_the_totals)
 {
 	/* An optimisation, bitcode, a manager, a pass of no name, and what the stack names. */
 	static const uint32_t samples[][2] = {{3, 1}, {4, 4}, {4, 1}, {8, 1}, {8, 2},
@@ -266,7 +266,7 @@ static void passes_add_up_to_the_totals(void **state)
 }
 
 /* Of a function without a name, or whose list was not read. */
-static void a_function_that_is_not_known_is_not_no_function(void **state)
+TEST_CASE(a_function_that_is_not_known_is_not_no_function)
 {
 	static const uint32_t samples[][2] = {
 		{6, 1}, {6, 4}, {TRACE_NO_LLVM, 1}, {7, 1}, {4, 1}, {TRACE_NO_LLVM, 4}, {3, 1}};
@@ -294,7 +294,7 @@ static void assert_doing(const struct llvm *l, uint32_t process, uint32_t tid, c
 }
 
 /* The latest sample of a thread says it, in the same words as rows. */
-static void what_a_thread_does_is_what_its_latest_sample_says(void **state)
+TEST_CASE(what_a_thread_does_is_what_its_latest_sample_says)
 {
 	static const struct {
 		uint32_t entry, stack;
@@ -341,7 +341,7 @@ static bool is_own_item(const void *ctx, const char *name)
 }
 
 /* Any string is the path of an item here. */
-static void a_function_is_found_by_its_item(void **state)
+TEST_CASE(a_function_is_found_by_its_item)
 {
 	const struct llvm_source source = {.entry = own_entry, .item = own_item};
 	const struct stack_source stacks = {.entry = own_stack, .locate = own_location};
@@ -363,7 +363,7 @@ static void a_function_is_found_by_its_item(void **state)
 	}
 }
 
-static void a_name_of_a_pass_has_no_ending(void **state)
+TEST_CASE(a_name_of_a_pass_has_no_ending)
 {
 	static const char *const names[][2] = {{"InstCombinePass", "InstCombine"},
 					       {"X86DAGToDAGISelLegacy", "X86DAGToDAGISel"},
@@ -388,7 +388,7 @@ static bool is_instance(const void *ctx, const char *name)
 	return !strncmp(name, "app::generic_big::<1", strlen("app::generic_big::<1"));
 }
 
-static void the_passes_of_a_function(void **state)
+TEST_CASE(the_passes_of_a_function)
 {
 	_sampled_build_ struct sampled_build b = {};
 	_llvm_rows_ struct llvm_rows rows = {}, instances = {};
@@ -446,7 +446,7 @@ static void assert_instances(const struct llvm_rows *rows, const char *path, uin
 }
 
 /* What a recording may know beside symbols. */
-static void items_and_all_instances_are_asked_for(void **state)
+TEST_CASE(items_and_all_instances_are_asked_for)
 {
 	for (int misses = 0; misses < 2; misses++) {
 		_trace_reader_ struct trace_reader *r = llvm_build_open(true);
@@ -483,7 +483,7 @@ static uint32_t two_items(const void *ctx, uint32_t process, uint32_t symbol)
 	return !strcmp(text, LB_DROP_A) ? 1 : !strcmp(text, LB_DROP_B) ? 3 : TRACE_NO_STRING;
 }
 
-static void definitions_of_one_name_have_no_number(void **state)
+TEST_CASE(definitions_of_one_name_have_no_number)
 {
 	_trace_reader_ struct trace_reader *r = llvm_build_open(true);
 	_llvm_rows_ struct llvm_rows rows = {};
@@ -558,7 +558,7 @@ static void join_write(const char *path, uint32_t compilers)
 }
 
 /* An item's row has the time of all its instances, and the generic function their number. */
-static void a_trace_joins_items_and_functions(void **state)
+TEST_CASE(a_trace_joins_items_and_functions)
 {
 	for (uint32_t compilers = 1; compilers <= 2; compilers++) {
 		char path[] = "/tmp/qprof-join-XXXXXX.qpt";
@@ -586,7 +586,7 @@ static void a_trace_joins_items_and_functions(void **state)
 	}
 }
 
-static void the_reason_is_known_where_nothing_is(void **state)
+TEST_CASE(the_reason_is_known_where_nothing_is)
 {
 	_sampled_build_ struct sampled_build b = {};
 	_llvm_rows_ struct llvm_rows rows = {}, none = {};
@@ -612,7 +612,7 @@ static void the_reason_is_known_where_nothing_is(void **state)
 }
 
 /* That of the compiler with the most samples. */
-static void the_trace_says_why_nothing_is_known(void **state)
+TEST_CASE(the_trace_says_why_nothing_is_known)
 {
 	static char less[] = "less", most[] = "most";
 	const struct trace_process processes[] = {
@@ -640,27 +640,4 @@ static void the_trace_says_why_nothing_is_known(void **state)
 	assert_int_equal(rows.unknown, LLVM_NOT_RUN);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(time_is_split_by_what_llvm_did),
-		cmocka_unit_test(passes_have_the_time_of_functions_and_of_none),
-		cmocka_unit_test(instances_are_added_up),
-		cmocka_unit_test(functions_are_symbols),
-		cmocka_unit_test(what_is_of_no_function_has_a_name),
-		cmocka_unit_test(a_pass_behind_an_adaptor_is_in_the_stack),
-		cmocka_unit_test(passes_add_up_to_the_totals),
-		cmocka_unit_test(a_function_that_is_not_known_is_not_no_function),
-		cmocka_unit_test(a_function_is_found_by_its_item),
-		cmocka_unit_test(what_a_thread_does_is_what_its_latest_sample_says),
-		cmocka_unit_test(a_name_of_a_pass_has_no_ending),
-		cmocka_unit_test(the_passes_of_a_function),
-		cmocka_unit_test(items_and_all_instances_are_asked_for),
-		cmocka_unit_test(definitions_of_one_name_have_no_number),
-		cmocka_unit_test(a_trace_joins_items_and_functions),
-		cmocka_unit_test(the_reason_is_known_where_nothing_is),
-		cmocka_unit_test(the_trace_says_why_nothing_is_known),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -84,7 +84,7 @@ static struct group_row group_of(const struct model *m)
 	return row;
 }
 
-static void parts_are_as_asked_for(void **state)
+TEST_CASE(parts_are_as_asked_for)
 {
 	for (unsigned int parts = 0; parts < 32; parts++) {
 		_model_ struct model m = {};
@@ -119,7 +119,7 @@ static struct item_row item_at(const struct item_row *rows, size_t n, uint32_t i
 }
 
 /* A cache hit and time off the CPU are neither executions nor time of their own. */
-static void items_are_of_executions(void **state)
+TEST_CASE(items_are_of_executions)
 {
 	_model_ struct model m = {};
 	_free_ struct item_row *rows = NULL;
@@ -148,7 +148,7 @@ static bool keyed_by_instance(const void *ctx, uint32_t label)
 	return label == TYPECK || label == LAYOUT_OF;
 }
 
-static void what_other_crates_made_of_an_item_counts(void **state)
+TEST_CASE(what_other_crates_made_of_an_item_counts)
 {
 	_model_ struct model m = {};
 	_free_ struct item_row *rows = NULL;
@@ -168,7 +168,7 @@ static void what_other_crates_made_of_an_item_counts(void **state)
 }
 
 /* An unwanted item is still around wanted ones: nothing is charged to a neighbour. */
-static void only_wanted_labels_are_of_items(void **state)
+TEST_CASE(only_wanted_labels_are_of_items)
 {
 	_model_ struct model m = {};
 	_free_ struct item_row *rows = NULL;
@@ -188,7 +188,7 @@ static void only_wanted_labels_are_of_items(void **state)
 	assert_int_equal(item_at(rows, n, TWO).charged, 0);
 }
 
-static void all_off_cpu_time_is_of_groups(void **state)
+TEST_CASE(all_off_cpu_time_is_of_groups)
 {
 	_model_ struct model m = {};
 	struct group_row row;
@@ -202,7 +202,7 @@ static void all_off_cpu_time_is_of_groups(void **state)
 }
 
 /* The other spans still reduce the self time of their parents, and are in the summary. */
-static void only_wanted_labels_are_of_groups_and_callers(void **state)
+TEST_CASE(only_wanted_labels_are_of_groups_and_callers)
 {
 	_model_ struct model m = {};
 	_free_ struct caller_row *callers = NULL;
@@ -226,7 +226,7 @@ static void only_wanted_labels_are_of_groups_and_callers(void **state)
 }
 
 /* A hit costs 2 ns. Of the 4 ns for a span, 3 ns lie inside it. */
-static void raw_times_keep_the_time_of_probes(void **state)
+TEST_CASE(raw_times_keep_the_time_of_probes)
 {
 	const struct trace_item costs = {
 		.kind = TRACE_ITEM_COSTS,
@@ -248,7 +248,7 @@ static void raw_times_keep_the_time_of_probes(void **state)
 	}
 }
 
-static void losses_are_kept(void **state)
+TEST_CASE(losses_are_kept)
 {
 	const struct trace_item losses = {.kind = TRACE_ITEM_LOSSES,
 					  .losses.count[TRACE_LOST_RING_FULL] = 3};
@@ -300,7 +300,7 @@ static void sample(struct model *m, uint32_t label, uint32_t job, uint64_t time_
 }
 
 /* The only probes are of an activity. */
-static void without_probes_of_queries_times_are_those_of_samples(void **state)
+TEST_CASE(without_probes_of_queries_times_are_those_of_samples)
 {
 	const struct trace_item sampling = {.kind = TRACE_ITEM_SAMPLING,
 					    .sampling = {.hz = 499, .queries = true}};
@@ -337,7 +337,7 @@ static void without_probes_of_queries_times_are_those_of_samples(void **state)
 }
 
 /* Where probes see queries, too; a sample of the CPU is then no time of an item. */
-static void waits_and_memory_are_charged_to_items(void **state)
+TEST_CASE(waits_and_memory_are_charged_to_items)
 {
 	for (int queries = 0; queries < 2; queries++) {
 		const struct trace_item sampling = {.kind = TRACE_ITEM_SAMPLING,
@@ -373,7 +373,7 @@ static void waits_and_memory_are_charged_to_items(void **state)
  * Where only the innermost function of a page fault is known, and probes see queries: by the job,
  * which earlier recordings do not have.
  */
-static void light_memory_is_charged_by_its_job(void **state)
+TEST_CASE(light_memory_is_charged_by_its_job)
 {
 	for (int queries = 0; queries < 2; queries++) {
 		const struct trace_item sampling = {
@@ -396,7 +396,7 @@ static void light_memory_is_charged_by_its_job(void **state)
 	}
 }
 
-static void items_that_fit_nothing_are_refused(void **state)
+TEST_CASE(items_that_fit_nothing_are_refused)
 {
 	const struct trace_item items[] = {
 		{.kind = TRACE_ITEM_SPAN, .span = {.process = 4}},
@@ -439,7 +439,7 @@ static uint64_t executions_of_items(const char *command, bool own_items)
 	return executions;
 }
 
-static void own_items_are_not_of_dependencies(void **state)
+TEST_CASE(own_items_are_not_of_dependencies)
 {
 	const char *dependency = "rustc --crate-name a a.rs -C metadata=1 --cap-lints allow";
 
@@ -448,23 +448,4 @@ static void own_items_are_not_of_dependencies(void **state)
 	assert_int_equal(executions_of_items(dependency, false), 2);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(parts_are_as_asked_for),
-		cmocka_unit_test(items_are_of_executions),
-		cmocka_unit_test(what_other_crates_made_of_an_item_counts),
-		cmocka_unit_test(only_wanted_labels_are_of_items),
-		cmocka_unit_test(all_off_cpu_time_is_of_groups),
-		cmocka_unit_test(only_wanted_labels_are_of_groups_and_callers),
-		cmocka_unit_test(raw_times_keep_the_time_of_probes),
-		cmocka_unit_test(losses_are_kept),
-		cmocka_unit_test(without_probes_of_queries_times_are_those_of_samples),
-		cmocka_unit_test(waits_and_memory_are_charged_to_items),
-		cmocka_unit_test(light_memory_is_charged_by_its_job),
-		cmocka_unit_test(items_that_fit_nothing_are_refused),
-		cmocka_unit_test(own_items_are_not_of_dependencies),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -96,7 +96,7 @@ static void assert_row(struct both *b, const char *path, uint32_t items, uint64_
 	assert_int_equal(row->sums.self_ns, self_ns);
 }
 
-static void an_item_counts_for_the_innermost_module_or_impl(void **state)
+TEST_CASE(an_item_counts_for_the_innermost_module_or_impl)
 {
 	_both_ struct both b;
 
@@ -117,7 +117,7 @@ static void an_item_counts_for_the_innermost_module_or_impl(void **state)
 }
 
 /* An unchanged incremental build runs no query of a module. */
-static void without_modules_there_are_crates_and_impls(void **state)
+TEST_CASE(without_modules_there_are_crates_and_impls)
 {
 	_both_ struct both b;
 
@@ -130,7 +130,7 @@ static void without_modules_there_are_crates_and_impls(void **state)
 	assert_int_equal(b.n, 2);
 }
 
-static void queries_of_several_items_are_one(void **state)
+TEST_CASE(queries_of_several_items_are_one)
 {
 	const struct module_row *row;
 	_both_ struct both b;
@@ -148,7 +148,7 @@ static void queries_of_several_items_are_one(void **state)
 	assert_int_equal(row->sums.queries[1].self_ns, 5);
 }
 
-static void samples_of_the_items_of_a_module_are_added_up(void **state)
+TEST_CASE(samples_of_the_items_of_a_module_are_added_up)
 {
 	static const uint32_t of[] = {FUNCTION, CLOSURE, CLOSURE, CRATE};
 	_both_ struct both b;
@@ -167,7 +167,7 @@ static void samples_of_the_items_of_a_module_are_added_up(void **state)
 		assert_int_equal(sample_sum__error(&row_of(&b, "app")->sums.sampled[cause]), 2000);
 }
 
-static void time_outside_of_items_has_no_path(void **state)
+TEST_CASE(time_outside_of_items_has_no_path)
 {
 	_both_ struct both b;
 
@@ -180,7 +180,7 @@ static void time_outside_of_items_has_no_path(void **state)
 }
 
 /* Profiles of rustc's own print keys that are no definitions. */
-static void a_type_is_not_cut(void **state)
+TEST_CASE(a_type_is_not_cut)
 {
 	_both_ struct both b;
 
@@ -189,7 +189,7 @@ static void a_type_is_not_cut(void **state)
 	assert_row(&b, "Binder { value: core::fmt::Debug, bound_vars: [] }", 1, 9);
 }
 
-static void nothing_has_no_rows(void **state)
+TEST_CASE(nothing_has_no_rows)
 {
 	_both_ struct both b;
 
@@ -229,7 +229,7 @@ static void check(const struct item_list *l, uint32_t i, uint32_t process, uint3
 	assert_int_equal(l->at[i].most.self_ns, self_us * 1000);
 }
 
-static void the_items_of_several_compiles_are_in_one_order(void **state)
+TEST_CASE(the_items_of_several_compiles_are_in_one_order)
 {
 	_items_ struct items *first = new_items(), *second = new_items(), *again = new_items();
 	struct item_list l = {};
@@ -264,7 +264,7 @@ static void the_items_of_several_compiles_are_in_one_order(void **state)
 	assert_int_equal(l.n, 0);
 }
 
-static void a_compile_without_items_adds_none(void **state)
+TEST_CASE(a_compile_without_items_adds_none)
 {
 	_items_ struct items *none = new_items();
 	struct item_list l = {};
@@ -275,19 +275,4 @@ static void a_compile_without_items_adds_none(void **state)
 	item_list__clear(&l);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_item_counts_for_the_innermost_module_or_impl),
-		cmocka_unit_test(without_modules_there_are_crates_and_impls),
-		cmocka_unit_test(queries_of_several_items_are_one),
-		cmocka_unit_test(samples_of_the_items_of_a_module_are_added_up),
-		cmocka_unit_test(time_outside_of_items_has_no_path),
-		cmocka_unit_test(a_type_is_not_cut),
-		cmocka_unit_test(nothing_has_no_rows),
-		cmocka_unit_test(the_items_of_several_compiles_are_in_one_order),
-		cmocka_unit_test(a_compile_without_items_adds_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

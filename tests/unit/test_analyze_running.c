@@ -10,7 +10,7 @@
 
 #define _running_ __cleanup(running__destroy)
 
-static void nothing_runs_for_no_time(void **state)
+TEST_CASE(nothing_runs_for_no_time)
 {
 	_running_ struct running r;
 
@@ -19,7 +19,7 @@ static void nothing_runs_for_no_time(void **state)
 	assert_int_equal(r.end_ns - r.start_ns, 0);
 }
 
-static void consecutive_intervals_do_not_overlap(void **state)
+TEST_CASE(consecutive_intervals_do_not_overlap)
 {
 	struct running_interval intervals[] = {{10, 20, 0}, {20, 30, 0}, {40, 50, 0}, {40, 40, 0}};
 	_running_ struct running r;
@@ -33,7 +33,7 @@ static void consecutive_intervals_do_not_overlap(void **state)
 	assert_int_equal(intervals[3].alone_ns, 0);
 }
 
-static void compilers_that_run_alone_are_shown(void **state)
+TEST_CASE(compilers_that_run_alone_are_shown)
 {
 	struct running_interval intervals[] = {{0, 100, 7}, {10, 30, 7}, {20, 40, 7}, {90, 120, 7}};
 	_running_ struct running r;
@@ -50,7 +50,7 @@ static void compilers_that_run_alone_are_shown(void **state)
 }
 
 /* The times in a trace are untrusted. */
-static void an_end_before_its_start_is_no_time(void **state)
+TEST_CASE(an_end_before_its_start_is_no_time)
 {
 	struct running_interval intervals[] = {{50, 10, 0}, {20, 30, 0}};
 	_running_ struct running r;
@@ -66,7 +66,7 @@ static void an_end_before_its_start_is_no_time(void **state)
 #define TICKS 64
 
 /* Compare with a count at each tick. */
-static void any_intervals_are_counted_as_by_hand(void **state)
+TEST_CASE(any_intervals_are_counted_as_by_hand)
 {
 	struct rng rng = rng_new();
 
@@ -120,7 +120,7 @@ static void assert_waits(const struct waits *w, uint64_t queries, uint64_t passe
 	assert_int_equal(w->in_neither, neither);
 }
 
-static void a_query_around_counts_whatever_lies_between(void **state)
+TEST_CASE(a_query_around_counts_whatever_lies_between)
 {
 	struct wait_track t = {};
 	struct waits w = {};
@@ -136,7 +136,7 @@ static void a_query_around_counts_whatever_lies_between(void **state)
 	assert_waits(&w, 25, 0, 0);
 }
 
-static void without_one_it_is_in_a_pass_or_in_neither(void **state)
+TEST_CASE(without_one_it_is_in_a_pass_or_in_neither)
 {
 	struct wait_track t = {};
 	struct waits w = {};
@@ -150,7 +150,7 @@ static void without_one_it_is_in_a_pass_or_in_neither(void **state)
 	assert_waits(&w, 0, 7, 100);
 }
 
-static void all_kinds_of_queries_count(void **state)
+TEST_CASE(all_kinds_of_queries_count)
 {
 	static const enum trace_kind kinds[] = {TRACE_KIND_BLOCKED, TRACE_KIND_LOAD,
 						TRACE_KIND_HASHING};
@@ -169,7 +169,7 @@ static void all_kinds_of_queries_count(void **state)
 }
 
 /* Waits below a lost span belong to the span around it. */
-static void depths_without_a_span_are_bridged(void **state)
+TEST_CASE(depths_without_a_span_are_bridged)
 {
 	struct wait_track t = {};
 	struct waits w = {};
@@ -197,7 +197,7 @@ static int reuse_end(struct load_tracks *l, uint32_t tid, uint16_t depth, uint8_
 	return load_tracks__span(l, &s);
 }
 
-static void an_execution_right_after_its_load_found_nothing(void **state)
+TEST_CASE(an_execution_right_after_its_load_found_nothing)
 {
 	struct load_tracks l = {0};
 
@@ -213,7 +213,7 @@ static void an_execution_right_after_its_load_found_nothing(void **state)
 	load_tracks__destroy(&l);
 }
 
-static void a_load_with_something_else_behind_it_found_something(void **state)
+TEST_CASE(a_load_with_something_else_behind_it_found_something)
 {
 	struct load_tracks l = {0};
 
@@ -239,7 +239,7 @@ static void a_load_with_something_else_behind_it_found_something(void **state)
 	load_tracks__destroy(&l);
 }
 
-static void the_number_of_unseen_results_is_never_negative(void **state)
+TEST_CASE(the_number_of_unseen_results_is_never_negative)
 {
 	assert_int_equal(reuse__unseen(&(struct reuse){.executed = 3, .loaded = 2, .results = 9}),
 			 4);
@@ -264,7 +264,7 @@ static void assert_name(const char *crate, const char *type, const char *command
 	assert_string_equal(name, expected);
 }
 
-static void the_type_distinguishes_crates(void **state)
+TEST_CASE(the_type_distinguishes_crates)
 {
 	assert_name("syn", "lib", "rustc", "syn");
 	assert_name("syn", NULL, "rustc", "syn");
@@ -281,7 +281,7 @@ static void the_type_distinguishes_crates(void **state)
 	assert_name("___", "lib", "rustc - --crate-name ___ --print=cfg", "rustc --print");
 }
 
-static void the_tool_distinguishes_compiles_of_a_target(void **state)
+TEST_CASE(the_tool_distinguishes_compiles_of_a_target)
 {
 	assert_name("semver", "lib", "/opt/bin/rustdoc --crate-name semver src/lib.rs",
 		    "semver (doc)");
@@ -295,7 +295,7 @@ static void the_tool_distinguishes_compiles_of_a_target(void **state)
 		    "quote (build script) clippy");
 }
 
-static void an_example_of_the_documentation_has_no_crate(void **state)
+TEST_CASE(an_example_of_the_documentation_has_no_crate)
 {
 	struct trace_process p =
 		process("rust_out", "bin", "rustc @/tmp/rustdoctestX/rustdoc-cfgs -o x -");
@@ -306,7 +306,7 @@ static void an_example_of_the_documentation_has_no_crate(void **state)
 	assert_name(NULL, NULL, "rustc @/tmp/rustdoctestX/rustdoc-cfgs -o x -", "doctest");
 }
 
-static void a_build_script_is_called_after_its_package(void **state)
+TEST_CASE(a_build_script_is_called_after_its_package)
 {
 	const char *crate = "build_script_build";
 
@@ -328,7 +328,7 @@ static void a_build_script_is_called_after_its_package(void **state)
 	assert_name("app", "lib", "rustc --out-dir /t/x-0123456789abcdef", "app");
 }
 
-static void a_build_script_may_lie_in_its_package(void **state)
+TEST_CASE(a_build_script_may_lie_in_its_package)
 {
 	const char *crate = "build_script_main";
 
@@ -342,7 +342,7 @@ static void a_build_script_may_lie_in_its_package(void **state)
 	assert_name("app", "lib", "rustc /r/app-1.0/lib.rs", "app");
 }
 
-static void a_compiler_that_is_only_queried_compiles_nothing(void **state)
+TEST_CASE(a_compiler_that_is_only_queried_compiles_nothing)
 {
 	struct trace_process asks = process("___", "lib", "rustc - --crate-name ___ --print=cfg");
 	struct trace_process version = process(NULL, NULL, "rustc -vV");
@@ -357,7 +357,7 @@ static void a_compiler_that_is_only_queried_compiles_nothing(void **state)
 	assert_false(compile_only_queries(&compiles));
 }
 
-static void metadata_is_one_of_what_is_emitted(void **state)
+TEST_CASE(metadata_is_one_of_what_is_emitted)
 {
 	static const char *const with[] = {"rustc --emit=dep-info,metadata,link", "--emit metadata",
 					   "--emit=metadata=x.rmeta"};
@@ -377,7 +377,7 @@ static void metadata_is_one_of_what_is_emitted(void **state)
 	}
 }
 
-static void own_crates_are_not_of_a_registry(void **state)
+TEST_CASE(own_crates_are_not_of_a_registry)
 {
 	static const char *const own[] = {
 		"rustc --crate-name app src/main.rs --crate-type bin",
@@ -418,7 +418,7 @@ static void assert_edge(const struct compile_graph *g, uint32_t node, uint32_t a
 	assert_int_equal(e->need, need);
 }
 
-static void externs_are_the_files_of_earlier_compiles(void **state)
+TEST_CASE(externs_are_the_files_of_earlier_compiles)
 {
 	_path_build_ struct path_build b;
 	_compile_graph_ struct compile_graph g;
@@ -438,7 +438,7 @@ static void externs_are_the_files_of_earlier_compiles(void **state)
 		assert_int_equal(g.nodes[i].stage, 0);
 }
 
-static void an_extern_has_many_forms(void **state)
+TEST_CASE(an_extern_has_many_forms)
 {
 	static const struct path_compile of[] = {
 		{"a", "lib", LIB("a1", ""), 0, 10, 20, 20, 0},
@@ -462,7 +462,7 @@ static void an_extern_has_many_forms(void **state)
 	assert_edge(&g, 3, 2, 2, NEED_END);
 }
 
-static void a_build_script_runs_before_its_package(void **state)
+TEST_CASE(a_build_script_runs_before_its_package)
 {
 	static const struct path_compile of[] = {
 		{"build_script_build", "bin", "/r/a-1.0/build.rs --out-dir /t/a", 0, 10, 20, 30, 0},
@@ -485,7 +485,7 @@ static void a_build_script_runs_before_its_package(void **state)
 	assert_int_equal(g.nodes[1].run_ns, 0);
 }
 
-static void commands_after_each_other_are_stages(void **state)
+TEST_CASE(commands_after_each_other_are_stages)
 {
 	static const struct path_compile of[] = {
 		{"a", "lib", LIB("a1", ""), 0, 10, 20, 20, 7},
@@ -503,7 +503,7 @@ static void commands_after_each_other_are_stages(void **state)
 		assert_int_equal(g.nodes[i].stage, stages[i]);
 }
 
-static void a_build_may_have_no_compile(void **state)
+TEST_CASE(a_build_may_have_no_compile)
 {
 	_path_build_ struct path_build b;
 	_compile_graph_ struct compile_graph g;
@@ -514,7 +514,7 @@ static void a_build_may_have_no_compile(void **state)
 }
 
 /* This takes minutes if it is. */
-static void a_command_line_is_not_searched_for_each_extern(void **state)
+TEST_CASE(a_command_line_is_not_searched_for_each_extern)
 {
 	static const char one[] = " --extern=a";
 	_free_ char *line = calloc(95000, sizeof(one));
@@ -535,36 +535,4 @@ static void a_command_line_is_not_searched_for_each_extern(void **state)
 	assert_edge(&g, 1, 0, 0, NEED_END);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_runs_for_no_time),
-		cmocka_unit_test(consecutive_intervals_do_not_overlap),
-		cmocka_unit_test(compilers_that_run_alone_are_shown),
-		cmocka_unit_test(an_end_before_its_start_is_no_time),
-		cmocka_unit_test(any_intervals_are_counted_as_by_hand),
-		cmocka_unit_test(a_query_around_counts_whatever_lies_between),
-		cmocka_unit_test(without_one_it_is_in_a_pass_or_in_neither),
-		cmocka_unit_test(all_kinds_of_queries_count),
-		cmocka_unit_test(depths_without_a_span_are_bridged),
-		cmocka_unit_test(an_execution_right_after_its_load_found_nothing),
-		cmocka_unit_test(a_load_with_something_else_behind_it_found_something),
-		cmocka_unit_test(the_number_of_unseen_results_is_never_negative),
-		cmocka_unit_test(the_type_distinguishes_crates),
-		cmocka_unit_test(the_tool_distinguishes_compiles_of_a_target),
-		cmocka_unit_test(an_example_of_the_documentation_has_no_crate),
-		cmocka_unit_test(a_build_script_is_called_after_its_package),
-		cmocka_unit_test(a_build_script_may_lie_in_its_package),
-		cmocka_unit_test(a_compiler_that_is_only_queried_compiles_nothing),
-		cmocka_unit_test(metadata_is_one_of_what_is_emitted),
-		cmocka_unit_test(own_crates_are_not_of_a_registry),
-		cmocka_unit_test(externs_are_the_files_of_earlier_compiles),
-		cmocka_unit_test(an_extern_has_many_forms),
-		cmocka_unit_test(a_build_script_runs_before_its_package),
-		cmocka_unit_test(commands_after_each_other_are_stages),
-		cmocka_unit_test(a_command_line_is_not_searched_for_each_extern),
-		cmocka_unit_test(a_build_may_have_no_compile),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -84,7 +84,7 @@ static void run(const struct row *rows, size_t n)
 	}
 #define RUN(...) run((const struct row[]){__VA_ARGS__}, N_OF(((const struct row[]){__VA_ARGS__})))
 
-static void an_execution_that_several_samples_met_is_an_interval(void **state)
+TEST_CASE(an_execution_that_several_samples_met_is_an_interval)
 {
 	RUN(AT(10, 1), AT(12, 1), AT(14, 1));
 	assert_string_equal(given, "0/0:1@0 10-14 x3; ");
@@ -92,13 +92,13 @@ static void an_execution_that_several_samples_met_is_an_interval(void **state)
 	assert_string_equal(given, "");
 }
 
-static void samples_within_count_for_what_is_around(void **state)
+TEST_CASE(samples_within_count_for_what_is_around)
 {
 	RUN(AT(10, 1), AT(12, 3), AT(14, 3), AT(16, 2), AT(18, 5), AT(20, 1));
 	assert_string_equal(given, "0/0:3@2 12-14 x2; 0/0:2@1 12-16 x3; 0/0:1@0 10-20 x6; ");
 }
 
-static void the_same_query_within_itself_is_another_execution(void **state)
+TEST_CASE(the_same_query_within_itself_is_another_execution)
 {
 	RUN(AT(10, 4), AT(12, 3), AT(14, 4), AT(16, 3));
 	assert_string_equal(given, "0/0:3@2 10-16 x4; 0/0:2@1 10-16 x4; 0/0:1@0 10-16 x4; ");
@@ -107,7 +107,7 @@ static void the_same_query_within_itself_is_another_execution(void **state)
 		given, "0/0:4@3 10-12 x2; 0/0:3@2 10-14 x3; 0/0:2@1 10-14 x3; 0/0:1@0 10-14 x3; ");
 }
 
-static void a_wait_ends_no_interval(void **state)
+TEST_CASE(a_wait_ends_no_interval)
 {
 	/* Off the CPU, and sampled there or not. */
 	RUN(AT(10, 1), AT(12, 2), OFF(14, 2, 5000), AT(9000, 2), AT(9002, 1));
@@ -116,13 +116,13 @@ static void a_wait_ends_no_interval(void **state)
 	assert_string_equal(given, "0/0:1@0 10-112 x2; ");
 }
 
-static void a_sample_without_a_job_says_nothing(void **state)
+TEST_CASE(a_sample_without_a_job_says_nothing)
 {
 	RUN(AT(10, 1), AT(12, 0), AT(14, 1), AT(16, 0), AT(18, 0));
 	assert_string_equal(given, "0/0:1@0 10-14 x2; ");
 }
 
-static void threads_and_processes_are_apart(void **state)
+TEST_CASE(threads_and_processes_are_apart)
 {
 	RUN(ON(10, 1, 5, 0), ON(10, 1, 6, 0), ON(11, 1, 5, 1), ON(12, 1, 5, 0), ON(13, 1, 6, 0),
 	    ON(14, 6, 5, 0), ON(16, 6, 5, 0), ON(18, 1, 5, 1));
@@ -130,7 +130,7 @@ static void threads_and_processes_are_apart(void **state)
 				   "0/5:6@0 14-16 x2; ");
 }
 
-static void a_process_that_is_over_is_forgotten(void **state)
+TEST_CASE(a_process_that_is_over_is_forgotten)
 {
 	struct sampled_intervals s = {.job = job, .take = take};
 	struct trace_sample sample = {.time_ns = 10, .tid = 5, .job = 1, .cause = TRACE_SAMPLE_CPU};
@@ -152,7 +152,7 @@ static void a_process_that_is_over_is_forgotten(void **state)
 	sampled_intervals__destroy(&s);
 }
 
-static void only_samples_of_a_trace_without_probes_in_queries_count(void **state)
+TEST_CASE(only_samples_of_a_trace_without_probes_in_queries_count)
 {
 	struct sampled_intervals s = {.job = job, .take = take};
 	struct trace_item sampling = {.kind = TRACE_ITEM_SAMPLING};
@@ -173,7 +173,7 @@ static void only_samples_of_a_trace_without_probes_in_queries_count(void **state
 }
 
 /* Job 1 is of one, and 2 within it of another. */
-static void a_query_whose_executions_are_recorded_has_no_intervals_by_samples(void **state)
+TEST_CASE(a_query_whose_executions_are_recorded_has_no_intervals_by_samples)
 {
 	struct sampled_intervals s = {.job = job, .take = take, .is_on = true};
 	const struct trace_item span = {.kind = TRACE_ITEM_SPAN, .span = {.label = 101}};
@@ -190,7 +190,7 @@ static void a_query_whose_executions_are_recorded_has_no_intervals_by_samples(vo
 }
 
 /* Times that go back, jobs around themselves, and such that are not known. */
-static void a_trace_that_lies_makes_intervals_all_the_same(void **state)
+TEST_CASE(a_trace_that_lies_makes_intervals_all_the_same)
 {
 	RUN(AT(30, 1), AT(10, 2), AT(20, 2), AT(5, 1));
 	assert_string_equal(given, "0/0:2@1 30-30 x2; 0/0:1@0 30-30 x4; ");
@@ -214,7 +214,7 @@ static int count(void *ctx, const struct sampled_interval *i)
 	return 0;
 }
 
-static void depth_is_bounded(void **state)
+TEST_CASE(depth_is_bounded)
 {
 	unsigned int n = 0;
 	struct sampled_intervals s = {.job = deep, .take = count, .take_ctx = &n};
@@ -227,7 +227,7 @@ static void depth_is_bounded(void **state)
 	sampled_intervals__destroy(&s);
 }
 
-static void an_error_of_the_receiver_is_returned(void **state)
+TEST_CASE(an_error_of_the_receiver_is_returned)
 {
 	struct sampled_intervals s = {.job = job, .take = take, .take_ctx = &s};
 	struct trace_sample sample = {.job = 2, .cause = TRACE_SAMPLE_CPU};
@@ -271,7 +271,7 @@ static uint32_t find(struct stack_intervals *s, uint32_t stack)
 	return interval;
 }
 
-static void a_stack_has_an_innermost_interval(void **state)
+TEST_CASE(a_stack_has_an_innermost_interval)
 {
 	struct stack_intervals s = {.source = {.entry = entry}};
 	const struct stack_interval *at;
@@ -292,7 +292,7 @@ static void a_stack_has_an_innermost_interval(void **state)
 	stack_intervals__destroy(&s);
 }
 
-static void an_unknown_execution_belongs_to_what_is_around(void **state)
+TEST_CASE(an_unknown_execution_belongs_to_what_is_around)
 {
 	struct stack_intervals s = {.source = {.entry = entry}};
 
@@ -305,7 +305,7 @@ static void an_unknown_execution_belongs_to_what_is_around(void **state)
 }
 
 /* Hashing is a part of its query. */
-static void the_outermost_of_a_label_is_first(void **state)
+TEST_CASE(the_outermost_of_a_label_is_first)
 {
 	struct stack_intervals s = {.source = {.entry = entry}};
 	bool hidden[8] = {}, first[8];
@@ -323,7 +323,7 @@ static void the_outermost_of_a_label_is_first(void **state)
 	stack_intervals__destroy(&s);
 }
 
-static void entries_that_lie_end_nothing(void **state)
+TEST_CASE(entries_that_lie_end_nothing)
 {
 	struct stack_intervals s = {.source = {.entry = entry}};
 	struct stack_intervals none = {};
@@ -347,7 +347,7 @@ static bool explained_take(struct explained *e, uint32_t tid, uint16_t depth, ui
 	return explained__take(e, &s, ns, true);
 }
 
-static void of_many_around_each_other_the_innermost_is_named(void **state)
+TEST_CASE(of_many_around_each_other_the_innermost_is_named)
 {
 	struct explained e = {};
 
@@ -357,7 +357,7 @@ static void of_many_around_each_other_the_innermost_is_named(void **state)
 	explained__clear(&e);
 }
 
-static void an_interval_with_half_of_its_time_is_named(void **state)
+TEST_CASE(an_interval_with_half_of_its_time_is_named)
 {
 	struct explained e = {};
 
@@ -368,7 +368,7 @@ static void an_interval_with_half_of_its_time_is_named(void **state)
 	explained__clear(&e);
 }
 
-static void what_several_explain_together_is_explained(void **state)
+TEST_CASE(what_several_explain_together_is_explained)
 {
 	struct explained e = {};
 
@@ -380,7 +380,7 @@ static void what_several_explain_together_is_explained(void **state)
 	explained__clear(&e);
 }
 
-static void neighbours_and_other_threads_explain_nothing(void **state)
+TEST_CASE(neighbours_and_other_threads_explain_nothing)
 {
 	struct explained e = {};
 
@@ -393,7 +393,7 @@ static void neighbours_and_other_threads_explain_nothing(void **state)
 }
 
 /* Of an interval that is only long with the time of probes. */
-static void one_that_may_not_be_named_hands_on_what_is_explained(void **state)
+TEST_CASE(one_that_may_not_be_named_hands_on_what_is_explained)
 {
 	const struct trace_span s = {.tid = 7, .depth = 1, .end_ns = 100};
 	struct explained e = {};
@@ -404,31 +404,4 @@ static void one_that_may_not_be_named_hands_on_what_is_explained(void **state)
 	explained__clear(&e);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_execution_that_several_samples_met_is_an_interval),
-		cmocka_unit_test(samples_within_count_for_what_is_around),
-		cmocka_unit_test(the_same_query_within_itself_is_another_execution),
-		cmocka_unit_test(a_wait_ends_no_interval),
-		cmocka_unit_test(a_sample_without_a_job_says_nothing),
-		cmocka_unit_test(threads_and_processes_are_apart),
-		cmocka_unit_test(a_process_that_is_over_is_forgotten),
-		cmocka_unit_test(only_samples_of_a_trace_without_probes_in_queries_count),
-		cmocka_unit_test(a_query_whose_executions_are_recorded_has_no_intervals_by_samples),
-		cmocka_unit_test(a_trace_that_lies_makes_intervals_all_the_same),
-		cmocka_unit_test(depth_is_bounded),
-		cmocka_unit_test(an_error_of_the_receiver_is_returned),
-		cmocka_unit_test(a_stack_has_an_innermost_interval),
-		cmocka_unit_test(an_unknown_execution_belongs_to_what_is_around),
-		cmocka_unit_test(the_outermost_of_a_label_is_first),
-		cmocka_unit_test(entries_that_lie_end_nothing),
-		cmocka_unit_test(of_many_around_each_other_the_innermost_is_named),
-		cmocka_unit_test(an_interval_with_half_of_its_time_is_named),
-		cmocka_unit_test(what_several_explain_together_is_explained),
-		cmocka_unit_test(neighbours_and_other_threads_explain_nothing),
-		cmocka_unit_test(one_that_may_not_be_named_hands_on_what_is_explained),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

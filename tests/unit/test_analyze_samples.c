@@ -23,7 +23,7 @@ static const struct summary_row *row_of(const struct summary_row *rows, size_t n
 	return NULL;
 }
 
-static void each_query_counts_once_in_a_stack(void **state)
+TEST_CASE(each_query_counts_once_in_a_stack)
 {
 	_trace_reader_ struct trace_reader *r = sampled_build_open();
 	struct model_options options = model_options_of(r);
@@ -69,7 +69,8 @@ static void each_query_counts_once_in_a_stack(void **state)
 	assert_int_equal(samples__process(m.samples, 7)[CPU].n, 0);
 }
 
-static void light_samples_have_a_query_or_say_that_it_is_unknown(void **state)
+TEST_CASE_WITH(light_samples_have_a_query_or_say_that_it_is_unknown, temporary_make,
+	       temporary_remove)
 {
 	_trace_reader_ struct trace_reader *r = NULL;
 	_free_ struct summary_row *rows = NULL;
@@ -202,7 +203,7 @@ static void assert_rows(struct samples *s, const struct expected *e, bool hiding
 	assert_memory_equal(&found, e, sizeof(found));
 }
 
-static void random_samples_agree_with_the_definition(void **state)
+TEST_CASE(random_samples_agree_with_the_definition)
 {
 	const struct stack_source source = {.entry = entry};
 	struct rng rng = rng_new();
@@ -236,7 +237,7 @@ static void random_samples_agree_with_the_definition(void **state)
 	}
 }
 
-static void probes_and_stacks_are_compared(void **state)
+TEST_CASE(probes_and_stacks_are_compared)
 {
 	const struct stack_source source = {.entry = entry};
 	_samples_ struct samples *s = NULL;
@@ -266,7 +267,7 @@ static void probes_and_stacks_are_compared(void **state)
 	assert_int_equal(samples__add(s, &sample), -EINVAL);
 }
 
-static void an_error_is_the_root_of_the_number(void **state)
+TEST_CASE(an_error_is_the_root_of_the_number)
 {
 	assert_int_equal(sample_sum__error(&(struct sample_sum){100, 1000}), 100);
 	assert_int_equal(sample_sum__error(&(struct sample_sum){1, 7}), 7);
@@ -282,7 +283,7 @@ static const struct trace_stack *stack_sums_entry(const void *ctx, uint32_t id)
 	return id && id < 10 ? &any : NULL;
 }
 
-static void samples_of_one_cause_are_summed_by_stack(void **state)
+TEST_CASE(samples_of_one_cause_are_summed_by_stack)
 {
 	struct stack_sums s = {.cause = TRACE_SAMPLE_CPU, .source = {.entry = stack_sums_entry}};
 	struct trace_sample sample = {.cause = TRACE_SAMPLE_CPU, .stack = 9, .value = 5};
@@ -301,7 +302,7 @@ static void samples_of_one_cause_are_summed_by_stack(void **state)
 }
 
 /* It takes no memory for numbers up to it. */
-static void a_stack_that_is_not_there_is_none(void **state)
+TEST_CASE(a_stack_that_is_not_there_is_none)
 {
 	struct stack_sums s = {.cause = TRACE_SAMPLE_CPU, .source = {.entry = stack_sums_entry}};
 	const struct trace_sample sample = {
@@ -315,7 +316,7 @@ static void a_stack_that_is_not_there_is_none(void **state)
 
 /* ---- Sample shares --------------------------------------------------------------------------- */
 
-static void time_is_split_by_what_it_was_for(void **state)
+TEST_CASE(time_is_split_by_what_it_was_for)
 {
 	_trace_reader_ struct trace_reader *r = sampled_build_open();
 	struct model_options options = model_options_of(r);
@@ -334,7 +335,7 @@ static void time_is_split_by_what_it_was_for(void **state)
 }
 
 /* Waits of the fixture are below rustc_codegen_llvm. */
-static void a_codegen_crate_is_codegen(void **state)
+TEST_CASE(a_codegen_crate_is_codegen)
 {
 	_trace_reader_ struct trace_reader *r = sampled_build_open();
 	struct model_options options = model_options_of(r);
@@ -383,7 +384,7 @@ static void assert_row(const struct sample_count *row, uint32_t label, uint64_t 
 	assert_int_equal(row->total.n, total);
 }
 
-static void the_innermost_interval_has_the_sample(void **state)
+TEST_CASE(the_innermost_interval_has_the_sample)
 {
 	__cleanup(sample_counts__destroy) struct sample_counts c = {};
 	const struct sample_count *rows;
@@ -405,7 +406,7 @@ static void the_innermost_interval_has_the_sample(void **state)
 	assert_int_equal(c.all.n, 5);
 }
 
-static void a_stack_may_be_deep(void **state)
+TEST_CASE(a_stack_may_be_deep)
 {
 	__cleanup(sample_counts__destroy) struct sample_counts c = {};
 	const struct trace_sample s = {.value = 10, .cause = TRACE_SAMPLE_CPU};
@@ -443,7 +444,7 @@ static void make(struct sample_waits *w, struct model *m, struct trace_reader *r
 	assert_int_equal(sample_waits__make(w, &m->stacks[TRACE_SAMPLE_OFF_CPU], &options), 0);
 }
 
-static void stacks_show_what_is_waited_for(void **state)
+TEST_CASE(stacks_show_what_is_waited_for)
 {
 	_trace_reader_ struct trace_reader *r = sampled_build_open();
 	_sample_waits_ struct sample_waits w = {};
@@ -464,7 +465,7 @@ static void stacks_show_what_is_waited_for(void **state)
 	assert_int_equal(w.of[SAMPLE_WAIT_PAGE].n, 2);
 }
 
-static void waits_may_be_of_a_query(void **state)
+TEST_CASE(waits_may_be_of_a_query)
 {
 	_trace_reader_ struct trace_reader *r = sampled_build_open();
 	_sample_waits_ struct sample_waits w = {};
@@ -528,7 +529,7 @@ static void assert_wait(enum sample_wait expected, const char *a, const char *b,
 	stack_sums__destroy(&sums);
 }
 
-static void functions_of_libc_name_the_wait(void **state)
+TEST_CASE(functions_of_libc_name_the_wait)
 {
 	assert_wait(SAMPLE_WAIT_LOCK, "a::b", "pthread_cond_wait", NULL);
 	assert_wait(SAMPLE_WAIT_LOCK, "a::b", "pthread_mutex_lock", "__lll_lock_wait");
@@ -556,7 +557,7 @@ static void functions_of_libc_name_the_wait(void **state)
 	assert_wait(SAMPLE_WAIT_PAGE, "jobserver::parse", NULL, NULL);
 }
 
-static void each_kind_has_a_name(void **state)
+TEST_CASE(each_kind_has_a_name)
 {
 	for (int i = 0; i < SAMPLE_WAIT_KINDS; i++) {
 		assert_non_null(sample_wait_name(i));
@@ -566,27 +567,4 @@ static void each_kind_has_a_name(void **state)
 	assert_null(sample_wait_text(SAMPLE_WAIT_KINDS));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_query_counts_once_in_a_stack),
-		cmocka_unit_test_setup_teardown(
-			light_samples_have_a_query_or_say_that_it_is_unknown, temporary_make,
-			temporary_remove),
-		cmocka_unit_test(random_samples_agree_with_the_definition),
-		cmocka_unit_test(probes_and_stacks_are_compared),
-		cmocka_unit_test(an_error_is_the_root_of_the_number),
-		cmocka_unit_test(samples_of_one_cause_are_summed_by_stack),
-		cmocka_unit_test(a_stack_that_is_not_there_is_none),
-		cmocka_unit_test(time_is_split_by_what_it_was_for),
-		cmocka_unit_test(a_codegen_crate_is_codegen),
-		cmocka_unit_test(the_innermost_interval_has_the_sample),
-		cmocka_unit_test(a_stack_may_be_deep),
-		cmocka_unit_test(stacks_show_what_is_waited_for),
-		cmocka_unit_test(waits_may_be_of_a_query),
-		cmocka_unit_test(functions_of_libc_name_the_wait),
-		cmocka_unit_test(each_kind_has_a_name),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

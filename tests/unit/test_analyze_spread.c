@@ -24,7 +24,7 @@ static bool differ(struct spread base, struct spread new, uint64_t least, uint64
 	return differs;
 }
 
-static void the_median_is_in_the_middle(void **state)
+TEST_CASE(the_median_is_in_the_middle)
 {
 	uint64_t four[] = {7, UINT64_MAX, 1, 4};
 	uint64_t far[] = {UINT64_MAX, UINT64_MAX - 1};
@@ -39,7 +39,7 @@ static void the_median_is_in_the_middle(void **state)
 	assert_int_equal(spread_of(NULL, 0).median, 0);
 }
 
-static void a_change_inside_the_spread_is_none(void **state)
+TEST_CASE(a_change_inside_the_spread_is_none)
 {
 	assert_true(differ(of5(10, 11, 12), of5(20, 21, 22), 0, 0));
 	/* The ranges meet. */
@@ -51,14 +51,14 @@ static void a_change_inside_the_spread_is_none(void **state)
 	assert_false(differ(of5(5, 5, 5), of5(5, 5, 5), 0, 0));
 }
 
-static void a_change_below_the_least_is_none(void **state)
+TEST_CASE(a_change_below_the_least_is_none)
 {
 	assert_false(differ(of5(10, 11, 12), of5(20, 21, 22), 11, 0));
 	assert_true(differ(of5(10, 11, 12), of5(20, 21, 22), 10, 0));
 	assert_false(differ(of1(10), of1(20), 11, 0));
 }
 
-static void noise_is_for_those_with_too_few_values(void **state)
+TEST_CASE(noise_is_for_those_with_too_few_values)
 {
 	assert_true(differ(of1(100), of1(101), 0, 0));
 	assert_false(differ(of1(100), of1(150), 0, 500000));
@@ -70,7 +70,7 @@ static void noise_is_for_those_with_too_few_values(void **state)
 	assert_true(differ(of1(0), of1(1), 0, UINT64_MAX));
 }
 
-static void noise_is_what_most_of_the_work_wavers_by(void **state)
+TEST_CASE(noise_is_what_most_of_the_work_wavers_by)
 {
 	/* Nine tenths vary by 11 % at most. The pair with the largest change is left out. */
 	struct spread_pair pairs[] = {
@@ -82,7 +82,7 @@ static void noise_is_what_most_of_the_work_wavers_by(void **state)
 	assert_true(spread_noise(NULL, 0) == UINT64_MAX);
 }
 
-static void errors_are_no_noise(void **state)
+TEST_CASE(errors_are_no_noise)
 {
 	/* 300 are within 1.65 errors of 200; of 500 with an error of 200 sqrt(500^2 - 330^2). */
 	struct spread_pair sampled[] = {{1000, 1300, 200}, {10, 11, 0}, {1, 9000, 0}};
@@ -92,16 +92,4 @@ static void errors_are_no_noise(void **state)
 	assert_in_range(spread_noise(more, 2), 375000, 376000);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_median_is_in_the_middle),
-		cmocka_unit_test(a_change_inside_the_spread_is_none),
-		cmocka_unit_test(a_change_below_the_least_is_none),
-		cmocka_unit_test(noise_is_for_those_with_too_few_values),
-		cmocka_unit_test(noise_is_what_most_of_the_work_wavers_by),
-		cmocka_unit_test(errors_are_no_noise),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -114,7 +114,7 @@ static const struct subject_row *row(const char *name)
 	return NULL;
 }
 
-static void a_macro_has_the_time_of_all_its_expansions(void **state)
+TEST_CASE_WITH(a_macro_has_the_time_of_all_its_expansions, NULL, done)
 {
 	begin(SUBJECTS_MACROS);
 	take(0, 7, EXPAND, 1, 100, 110, DERIVE);
@@ -129,7 +129,7 @@ static void a_macro_has_the_time_of_all_its_expansions(void **state)
 	assert_int_equal(row("b!")->total_ns, 2);
 }
 
-static void its_crates_are_those_that_expand_it_the_most_expensive_first(void **state)
+TEST_CASE_WITH(its_crates_are_those_that_expand_it_the_most_expensive_first, NULL, done)
 {
 	const struct subject_row *r;
 
@@ -145,7 +145,7 @@ static void its_crates_are_those_that_expand_it_the_most_expensive_first(void **
 	assert_string_equal(r->crates[1].crate, "lib");
 }
 
-static void time_counts_once_where_activities_lie_within_each_other(void **state)
+TEST_CASE_WITH(time_counts_once_where_activities_lie_within_each_other, NULL, done)
 {
 	begin(SUBJECTS_MACROS);
 	/* The outer one has the inner one, though another interval lies between. */
@@ -161,7 +161,7 @@ static void time_counts_once_where_activities_lie_within_each_other(void **state
 	assert_int_equal(row("b!")->total_ns, 4);
 }
 
-static void time_on_the_cpu_counts_once_too(void **state)
+TEST_CASE_WITH(time_on_the_cpu_counts_once_too, NULL, done)
 {
 	begin(SUBJECTS_MACROS);
 	take_off(50, 0, 7, EXPAND, 3, 20, 80, DERIVE);
@@ -171,7 +171,7 @@ static void time_on_the_cpu_counts_once_too(void **state)
 	assert_int_equal(row("#[derive(A)]")->cpu_ns, 80 - 53);
 }
 
-static void a_unit_has_its_steps_and_the_thread_of_most_of_them(void **state)
+TEST_CASE_WITH(a_unit_has_its_steps_and_the_thread_of_most_of_them, NULL, done)
 {
 	const struct trace_thread name = {.process = 0, .tid = 8, .name = "opt cgu.0"};
 	const struct subject_row *r;
@@ -199,7 +199,7 @@ static void a_unit_has_its_steps_and_the_thread_of_most_of_them(void **state)
 	assert_null(row("x-cgu.1")->thread);
 }
 
-static void units_of_two_compiles_are_two(void **state)
+TEST_CASE_WITH(units_of_two_compiles_are_two, NULL, done)
 {
 	begin(SUBJECTS_UNITS);
 	take(0, 7, CODEGEN, 1, 0, 10, UNIT_0);
@@ -207,7 +207,7 @@ static void units_of_two_compiles_are_two(void **state)
 	end(2);
 }
 
-static void what_is_not_known_is_a_row_without_a_name(void **state)
+TEST_CASE_WITH(what_is_not_known_is_a_row_without_a_name, NULL, done)
 {
 	begin(SUBJECTS_UNITS);
 	take(0, 7, OPTIMIZE, 1, 0, 3, NONE);
@@ -217,7 +217,7 @@ static void what_is_not_known_is_a_row_without_a_name(void **state)
 	assert_int_equal(row(NULL)->total_ns, 7);
 }
 
-static void a_process_that_did_not_come_is_refused(void **state)
+TEST_CASE_WITH(a_process_that_did_not_come_is_refused, NULL, done)
 {
 	const struct trace_span s = {.process = 3};
 	const struct trace_process far = {.index = 9};
@@ -228,20 +228,4 @@ static void a_process_that_did_not_come_is_refused(void **state)
 	assert_int_equal(subjects__process(subjects, &far), -EINVAL);
 }
 
-#define TEST(name) cmocka_unit_test_teardown(name, done)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_macro_has_the_time_of_all_its_expansions),
-		TEST(its_crates_are_those_that_expand_it_the_most_expensive_first),
-		TEST(time_counts_once_where_activities_lie_within_each_other),
-		TEST(time_on_the_cpu_counts_once_too),
-		TEST(a_unit_has_its_steps_and_the_thread_of_most_of_them),
-		TEST(units_of_two_compiles_are_two),
-		TEST(what_is_not_known_is_a_row_without_a_name),
-		TEST(a_process_that_did_not_come_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

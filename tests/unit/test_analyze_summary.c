@@ -86,7 +86,7 @@ static void assert_rows(const struct summary *s, const struct spans *spans, uint
 	}
 }
 
-static void sums_agree_with_a_naive_model(void **state)
+TEST_CASE(sums_agree_with_a_naive_model)
 {
 	struct rng rng = rng_new();
 	_free_ struct spans *spans = spans_new(&rng, 10000, N_PROCESSES, N_LABELS);
@@ -110,7 +110,7 @@ static void sums_agree_with_a_naive_model(void **state)
 	}
 }
 
-static void processes_are_copied_and_updated(void **state)
+TEST_CASE(processes_are_copied_and_updated)
 {
 	_summary_ struct summary *s = new_summary();
 	char crate[] = "a";
@@ -125,7 +125,7 @@ static void processes_are_copied_and_updated(void **state)
 	assert_null(summary__process_at(s, N_PROCESSES));
 }
 
-static void borrowed_texts_are_not_copied(void **state)
+TEST_CASE(borrowed_texts_are_not_copied)
 {
 	_summary_ struct summary *s = NULL;
 	char crate[] = "a";
@@ -139,7 +139,7 @@ static void borrowed_texts_are_not_copied(void **state)
 	assert_ptr_equal(summary__process_at(s, 0)->command, crate);
 }
 
-static void invalid_records_are_refused(void **state)
+TEST_CASE(invalid_records_are_refused)
 {
 	_summary_ struct summary *s = new_summary();
 	const struct trace_process gap = {.index = N_PROCESSES + 1};
@@ -155,7 +155,7 @@ static void invalid_records_are_refused(void **state)
 	assert_int_equal(summary__rows(s, N_PROCESSES, &rows, &n), -EINVAL);
 }
 
-static void nothing_sums_to_no_rows(void **state)
+TEST_CASE(nothing_sums_to_no_rows)
 {
 	_summary_ struct summary *s = new_summary();
 	_free_ struct summary_row *rows = rows_of(s, SUMMARY_ALL, 0);
@@ -164,7 +164,7 @@ static void nothing_sums_to_no_rows(void **state)
 }
 
 /* The rules of measureme's summarize, on intervals of all kinds and a tally of hits. */
-static void kinds_add_up_as_summarize_does(void **state)
+TEST_CASE(kinds_add_up_as_summarize_does)
 {
 	static const struct {
 		uint8_t kind;
@@ -219,7 +219,7 @@ static void kinds_add_up_as_summarize_does(void **state)
 	assert_int_equal(n, 1);
 }
 
-static void off_cpu_is_a_part_and_no_row(void **state)
+TEST_CASE(off_cpu_is_a_part_and_no_row)
 {
 	static const struct trace_span spans[] = {
 		{.start_ns = 20, .end_ns = 30, .depth = 2, .kind = TRACE_KIND_OFF_CPU, .label = 3},
@@ -247,7 +247,7 @@ static void off_cpu_is_a_part_and_no_row(void **state)
 }
 
 /* A thread that only waits has self time too, and that is no work. */
-static void rows_are_ordered_by_time_on_the_cpu(void **state)
+TEST_CASE(rows_are_ordered_by_time_on_the_cpu)
 {
 	static const struct {
 		uint32_t label;
@@ -274,7 +274,7 @@ static void rows_are_ordered_by_time_on_the_cpu(void **state)
 }
 
 /* Where a process has less self time than time off the CPU, another one has no less on it. */
-static void time_on_the_cpu_is_that_of_each_process(void **state)
+TEST_CASE(time_on_the_cpu_is_that_of_each_process)
 {
 	static const struct trace_times times[] = {{.self_ns = 80, .self_off_ns = 10},
 						   {.self_ns = 20, .self_off_ns = 50}};
@@ -292,7 +292,7 @@ static void time_on_the_cpu_is_that_of_each_process(void **state)
 }
 
 /* A hit costs 10 ns. Of the 20 ns for a span, 12 ns lie inside it and 8 ns in its parent. */
-static void probes_are_taken_off_sums(void **state)
+TEST_CASE(probes_are_taken_off_sums)
 {
 	static const struct trace_costs costs = {
 		.ps = {[TRACE_COST_EMULATED] = 10000, [TRACE_COST_EMULATED_INSIDE] = 12000}};
@@ -325,7 +325,7 @@ static void probes_are_taken_off_sums(void **state)
 	assert_int_equal(rows[2].clamped, 1);
 }
 
-static void a_query_with_only_cache_hits_has_a_row(void **state)
+TEST_CASE(a_query_with_only_cache_hits_has_a_row)
 {
 	const struct trace_tally hits = {.kind = TRACE_KIND_HIT_COUNT, .process = 1, .sum = 12};
 	const struct trace_span span = {.process = 2, .start_ns = 5, .end_ns = 9};
@@ -362,7 +362,7 @@ static void span(struct summary *s, uint32_t process, uint32_t tid, uint8_t kind
 	assert_int_equal(summary__span(s, &at, &none), 0);
 }
 
-static void loads_are_distinguished_from_executions(void **state)
+TEST_CASE(loads_are_distinguished_from_executions)
 {
 	_summary_ struct summary *s = new_summary();
 	_free_ struct summary_row *rows = NULL;
@@ -430,7 +430,7 @@ static void assert_result(const struct summary *s, uint32_t process, uint32_t la
 	assert_int_equal(found, n != 0);
 }
 
-static void a_sum_misses_what_was_not_read(void **state)
+TEST_CASE(a_sum_misses_what_was_not_read)
 {
 	_summary_ struct summary *s = NULL;
 
@@ -462,7 +462,7 @@ static void a_sum_misses_what_was_not_read(void **state)
 	assert_result(s, SUMMARY_ALL, 1, 11, true);
 }
 
-static void activities_are_distinguished_from_queries(void **state)
+TEST_CASE(activities_are_distinguished_from_queries)
 {
 	_summary_ struct summary *s = new_summary();
 	_free_ struct summary_row *rows = NULL;
@@ -484,7 +484,7 @@ static void activities_are_distinguished_from_queries(void **state)
 }
 
 /* rustc has some names for a query and for the activity around it. */
-static void a_query_and_an_activity_of_one_name_are_two_rows(void **state)
+TEST_CASE(a_query_and_an_activity_of_one_name_are_two_rows)
 {
 	_summary_ struct summary *s = new_summary();
 	struct summary_counts counts;
@@ -512,7 +512,7 @@ static void a_query_and_an_activity_of_one_name_are_two_rows(void **state)
 }
 
 /* Of queries without probes; of others the recorded ones count. */
-static void tables_of_the_compiler_count_executions(void **state)
+TEST_CASE(tables_of_the_compiler_count_executions)
 {
 	const struct trace_tally tallies[] = {
 		{.label = 1, .kind = TRACE_KIND_RESULTS, .events = 20},
@@ -535,7 +535,7 @@ static void tables_of_the_compiler_count_executions(void **state)
 
 /* One compiler has recorded executions, and another was found after its own: a total is their sum.
  */
-static void a_total_is_the_sum_of_its_compilers(void **state)
+TEST_CASE(a_total_is_the_sum_of_its_compilers)
 {
 	const struct trace_tally tallies[] = {
 		{.process = 0, .label = 1, .kind = TRACE_KIND_RESULTS, .events = 20},
@@ -568,7 +568,7 @@ static void a_total_is_the_sum_of_its_compilers(void **state)
 }
 
 /* One of two compilers ran before its probes were there. */
-static void recorded_executions_have_no_results_beside(void **state)
+TEST_CASE(recorded_executions_have_no_results_beside)
 {
 	_summary_ struct summary *s = new_summary();
 	struct summary_counts counts;
@@ -599,7 +599,7 @@ static struct sample_sums sampled(uint64_t self)
 	};
 }
 
-static void a_query_without_intervals_has_its_samples(void **state)
+TEST_CASE(a_query_without_intervals_has_its_samples)
 {
 	_summary_ struct summary *s = new_summary();
 	_free_ struct summary_row *rows = NULL, *one = NULL;
@@ -632,7 +632,7 @@ static void a_query_without_intervals_has_its_samples(void **state)
 }
 
 /* Self times of what has probes would hold those of queries; total times are exact. */
-static void without_probes_of_queries_all_self_times_are_by_samples(void **state)
+TEST_CASE(without_probes_of_queries_all_self_times_are_by_samples)
 {
 	const struct trace_tally tally = {.label = 3, .kind = TRACE_KIND_RESULTS, .events = 7};
 	const struct sample_sums more = sampled(100), fewer = sampled(25);
@@ -670,30 +670,4 @@ static void without_probes_of_queries_all_self_times_are_by_samples(void **state
 	assert_int_equal(rows[2].self_ns, 500000);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_query_and_an_activity_of_one_name_are_two_rows),
-		cmocka_unit_test(sums_agree_with_a_naive_model),
-		cmocka_unit_test(processes_are_copied_and_updated),
-		cmocka_unit_test(borrowed_texts_are_not_copied),
-		cmocka_unit_test(invalid_records_are_refused),
-		cmocka_unit_test(nothing_sums_to_no_rows),
-		cmocka_unit_test(kinds_add_up_as_summarize_does),
-		cmocka_unit_test(off_cpu_is_a_part_and_no_row),
-		cmocka_unit_test(rows_are_ordered_by_time_on_the_cpu),
-		cmocka_unit_test(time_on_the_cpu_is_that_of_each_process),
-		cmocka_unit_test(probes_are_taken_off_sums),
-		cmocka_unit_test(a_query_with_only_cache_hits_has_a_row),
-		cmocka_unit_test(loads_are_distinguished_from_executions),
-		cmocka_unit_test(a_sum_misses_what_was_not_read),
-		cmocka_unit_test(activities_are_distinguished_from_queries),
-		cmocka_unit_test(a_query_without_intervals_has_its_samples),
-		cmocka_unit_test(tables_of_the_compiler_count_executions),
-		cmocka_unit_test(a_total_is_the_sum_of_its_compilers),
-		cmocka_unit_test(recorded_executions_have_no_results_beside),
-		cmocka_unit_test(without_probes_of_queries_all_self_times_are_by_samples),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -103,24 +103,24 @@ static void check_random(const struct trace_costs *c, uint32_t lost)
 	free(spans);
 }
 
-static void sums_are_those_of_a_report(void **state)
+TEST_CASE(sums_are_those_of_a_report)
 {
 	check_random(NULL, 0);
 }
 
 /* The probe costs of many stacks exceed their self time. */
-static void probe_time_is_subtracted_from_self_time(void **state)
+TEST_CASE(probe_time_is_subtracted_from_self_time)
 {
 	check_random(&costs, 0);
 }
 
-static void lost_parents_lose_nothing_else(void **state)
+TEST_CASE(lost_parents_lose_nothing_else)
 {
 	check_random(&costs, 4);
 }
 
 /* A wait is shorter than its probe costs: the rest is subtracted from the query's executions. */
-static void all_kinds_of_a_query_bear_what_probes_took(void **state)
+TEST_CASE(all_kinds_of_a_query_bear_what_probes_took)
 {
 	static const struct trace_span spans[] = {
 		{.start_ns = 0, .end_ns = 90000, .label = 1},
@@ -131,7 +131,7 @@ static void all_kinds_of_a_query_bear_what_probes_took(void **state)
 }
 
 /* Also where probes are thought to have taken more than what is left. */
-static void waiting_is_in_the_wall_time_alone(void **state)
+TEST_CASE(waiting_is_in_the_wall_time_alone)
 {
 	static const struct trace_span spans[] = {
 		{.start_ns = 200, .end_ns = 700, .depth = 1, .kind = TRACE_KIND_OFF_CPU},
@@ -177,7 +177,7 @@ static char *stacks_of(const struct trace_span *spans, size_t n)
 		assert_string_equal(text, expected);               \
 	} while (0)
 
-static void kinds_have_stacks_of_their_own(void **state)
+TEST_CASE(kinds_have_stacks_of_their_own)
 {
 	static const struct trace_span spans[] = {
 		{.start_ns = 10, .end_ns = 10, .depth = 1, .kind = TRACE_KIND_HIT},
@@ -189,7 +189,7 @@ static void kinds_have_stacks_of_their_own(void **state)
 	assert_stacks(spans, "q1 1 6; q1>q1 1 1; q1>q1 [IncrementalLoadResult] 0 3; ");
 }
 
-static void threads_of_a_process_are_merged(void **state)
+TEST_CASE(threads_of_a_process_are_merged)
 {
 	static const struct trace_span spans[] = {
 		{.start_ns = 10, .end_ns = 13, .depth = 1, .label = 2, .tid = 1},
@@ -204,7 +204,7 @@ static void threads_of_a_process_are_merged(void **state)
 }
 
 /* The depths show that intervals between them were lost, but not which. */
-static void an_interval_belongs_to_its_nearest_recorded_ancestor(void **state)
+TEST_CASE(an_interval_belongs_to_its_nearest_recorded_ancestor)
 {
 	static const struct trace_span spans[] = {
 		{.start_ns = 10, .end_ns = 11, .depth = 2, .label = 2},
@@ -218,7 +218,7 @@ static void an_interval_belongs_to_its_nearest_recorded_ancestor(void **state)
 }
 
 /* Their time belongs to no stack. Their children move up and merge with equal stacks there. */
-static void unknown_kinds_are_passed_over(void **state)
+TEST_CASE(unknown_kinds_are_passed_over)
 {
 	static const struct trace_span spans[] = {
 		{.start_ns = 11, .end_ns = 12, .depth = 2, .label = 2},
@@ -238,7 +238,7 @@ static void unknown_kinds_are_passed_over(void **state)
 
 /* ---- Stack ----------------------------------------------------------------------------------- */
 
-static void each_stack_comes_once(void **state)
+TEST_CASE(each_stack_comes_once)
 {
 	/* Process 0: q0 > q1 > q2, q0 > q2; process 1: nothing; process 2: q1 */
 	const struct trace_span spans[] = {
@@ -282,7 +282,7 @@ static uint32_t add(struct flame_tree *t, uint32_t parent, uint32_t frame, uint6
 	return i;
 }
 
-static void children_are_found_by_frame(void **state)
+TEST_CASE(children_are_found_by_frame)
 {
 	__cleanup(flame_tree__destroy) struct flame_tree t = {0};
 	uint32_t top = flame_tree__new(&t, 0), a = add(&t, top, 1, 10);
@@ -293,7 +293,7 @@ static void children_are_found_by_frame(void **state)
 	assert_int_equal(t.nodes[a].parent, top);
 }
 
-static void nodes_of_the_same_label_are_merged(void **state)
+TEST_CASE(nodes_of_the_same_label_are_merged)
 {
 	__cleanup(flame_tree__destroy) struct flame_tree t = {0};
 	uint32_t from = flame_tree__new(&t, 0), to = flame_tree__new(&t, 0);
@@ -321,7 +321,7 @@ static void nodes_of_the_same_label_are_merged(void **state)
 }
 
 /* Moving the deepest possible tree must not recurse. */
-static void deep_trees_are_moved(void **state)
+TEST_CASE(deep_trees_are_moved)
 {
 	__cleanup(flame_tree__destroy) struct flame_tree t = {0};
 	uint32_t tops[2], node;
@@ -338,7 +338,7 @@ static void deep_trees_are_moved(void **state)
 
 /* ---- Flame frames ---------------------------------------------------------------------------- */
 
-static void a_name_has_one_frame(void **state)
+TEST_CASE(a_name_has_one_frame)
 {
 	struct flame_frames f = {0};
 	uint32_t first = flame_frames__named(&f, 1, "parse_crate", 5);
@@ -354,7 +354,7 @@ static void a_name_has_one_frame(void **state)
 	flame_frames__destroy(&f);
 }
 
-static void spans_of_one_label_share_its_first_frame(void **state)
+TEST_CASE(spans_of_one_label_share_its_first_frame)
 {
 	const struct export_job job = {0};
 	struct flame_frames f = {.job = &job};
@@ -445,7 +445,7 @@ static char *folded(void)
  * Time about nothing, or about another crate, is charged to the item around it, or to none; types
  * stay whole.
  */
-static void items_lie_in_their_modules(void **state)
+TEST_CASE(items_lie_in_their_modules)
 {
 	_free_ char *text = folded();
 
@@ -487,7 +487,7 @@ static char *flame_samples_stacks_of(struct export_job *job)
 	return text;
 }
 
-static void stacks_go_from_queries_to_functions(void **state)
+TEST_CASE(stacks_go_from_queries_to_functions)
 {
 	struct export_job job = {.cause = TRACE_SAMPLE_CPU, .short_names = true};
 	_free_ char *text = flame_samples_stacks_of(&job);
@@ -495,7 +495,7 @@ static void stacks_go_from_queries_to_functions(void **state)
 	assert_golden("export/sampled_stacks.txt", text);
 }
 
-static void each_cause_has_its_stacks(void **state)
+TEST_CASE(each_cause_has_its_stacks)
 {
 	struct export_job memory = {.cause = TRACE_SAMPLE_FAULT};
 	struct export_job waits = {.cause = TRACE_SAMPLE_OFF_CPU};
@@ -509,7 +509,7 @@ static void each_cause_has_its_stacks(void **state)
 				  "30000000\n");
 }
 
-static void waits_are_in_the_wall_time_alone(void **state)
+TEST_CASE(waits_are_in_the_wall_time_alone)
 {
 	struct export_job cpu = {.cause = TRACE_SAMPLE_CPU};
 	struct export_job wall = {.cause = TRACE_SAMPLE_CPU, .wall = true};
@@ -523,7 +523,7 @@ static void waits_are_in_the_wall_time_alone(void **state)
 }
 
 /* Before LLVM's own functions, or behind all that are known. */
-static void what_llvm_compiles_is_in_the_stack(void **state)
+TEST_CASE(what_llvm_compiles_is_in_the_stack)
 {
 	struct export_job job = {.cause = TRACE_SAMPLE_CPU, .r = llvm_build_open(true)};
 	_free_ char *text = flame_samples_stacks_of(&job);
@@ -538,7 +538,7 @@ static void what_llvm_compiles_is_in_the_stack(void **state)
 	assert_contains(text, "app (bin) (100);rustc_hir_typeck::typeck 57 57000000\n");
 }
 
-static void a_trace_may_have_none(void **state)
+TEST_CASE(a_trace_may_have_none)
 {
 	struct export_job job = {};
 	_flame_samples_ struct flame_samples *s = NULL;
@@ -552,7 +552,7 @@ static void a_trace_may_have_none(void **state)
 	trace_reader__free(job.r);
 }
 
-static void a_sample_of_no_process_is_refused(void **state)
+TEST_CASE(a_sample_of_no_process_is_refused)
 {
 	struct trace_item item = {.kind = TRACE_ITEM_SAMPLE,
 				  .sample = {.cause = TRACE_SAMPLE_CPU, .process = 7}};
@@ -564,32 +564,4 @@ static void a_sample_of_no_process_is_refused(void **state)
 	trace_reader__free(job.r);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sums_are_those_of_a_report),
-		cmocka_unit_test(probe_time_is_subtracted_from_self_time),
-		cmocka_unit_test(lost_parents_lose_nothing_else),
-		cmocka_unit_test(all_kinds_of_a_query_bear_what_probes_took),
-		cmocka_unit_test(waiting_is_in_the_wall_time_alone),
-		cmocka_unit_test(kinds_have_stacks_of_their_own),
-		cmocka_unit_test(an_interval_belongs_to_its_nearest_recorded_ancestor),
-		cmocka_unit_test(unknown_kinds_are_passed_over),
-		cmocka_unit_test(threads_of_a_process_are_merged),
-		cmocka_unit_test(each_stack_comes_once),
-		cmocka_unit_test(children_are_found_by_frame),
-		cmocka_unit_test(nodes_of_the_same_label_are_merged),
-		cmocka_unit_test(deep_trees_are_moved),
-		cmocka_unit_test(a_name_has_one_frame),
-		cmocka_unit_test(spans_of_one_label_share_its_first_frame),
-		cmocka_unit_test(items_lie_in_their_modules),
-		cmocka_unit_test(stacks_go_from_queries_to_functions),
-		cmocka_unit_test(each_cause_has_its_stacks),
-		cmocka_unit_test(waits_are_in_the_wall_time_alone),
-		cmocka_unit_test(what_llvm_compiles_is_in_the_stack),
-		cmocka_unit_test(a_trace_may_have_none),
-		cmocka_unit_test(a_sample_of_no_process_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -11,12 +11,12 @@
 #include "base/cleanup.h"
 #include "export/protobuf.h"
 
-static void the_small_trace_is_as_it_was(void **state)
+TEST_CASE(the_small_trace_is_as_it_was)
 {
 	assert_small_golden(export_counts, "export/small.csv");
 }
 
-static void raw_times_are_longer(void **state)
+TEST_CASE(raw_times_are_longer)
 {
 	_free_ char *text = export_small_text(export_counts, &(struct export_job){.raw = true});
 
@@ -56,7 +56,7 @@ static void write_sampled(const char *path)
 	assert_int_equal(trace_writer__finish(w), 0);
 }
 
-static void all_seconds_are_of_one_kind(void **state)
+TEST_CASE(all_seconds_are_of_one_kind)
 {
 	char path[] = "/tmp/qprof-export-XXXXXX.qpt";
 	struct export_job job = {};
@@ -73,12 +73,12 @@ static void all_seconds_are_of_one_kind(void **state)
 
 /* ---- Folded ---------------------------------------------------------------------------------- */
 
-static void folded_the_small_trace_is_as_it_was(void **state)
+TEST_CASE(folded_the_small_trace_is_as_it_was)
 {
 	assert_small_golden(export_folded, "export/small.folded");
 }
 
-static void folded_raw_times_are_longer(void **state)
+TEST_CASE(folded_raw_times_are_longer)
 {
 	struct export_job job = {.raw = true};
 	_free_ char *text = export_small_text(export_folded, &job);
@@ -89,7 +89,7 @@ static void folded_raw_times_are_longer(void **state)
 }
 
 /* Two executions of mir_built, in different places; the ids of others are not mapped. */
-static void keys_distinguish_frames(void **state)
+TEST_CASE(keys_distinguish_frames)
 {
 	struct export_job job = {.keys = true};
 	_free_ char *text = export_small_text(export_folded, &job);
@@ -102,12 +102,12 @@ static void keys_distinguish_frames(void **state)
 
 /* ---- Speedscope ------------------------------------------------------------------------------ */
 
-static void speedscope_the_small_trace_is_as_it_was(void **state)
+TEST_CASE(speedscope_the_small_trace_is_as_it_was)
 {
 	assert_small_golden(export_speedscope, "export/small.speedscope.json");
 }
 
-static void weights_add_up_to_the_end(void **state)
+TEST_CASE(weights_add_up_to_the_end)
 {
 	_free_ char *text = export_small_text(export_speedscope, &(struct export_job){.raw = true});
 	struct json_object *document = json_tokener_parse(text), *profiles;
@@ -128,7 +128,7 @@ static void weights_add_up_to_the_end(void **state)
 	json_object_put(document);
 }
 
-static void with_keys_frames_have_places(void **state)
+TEST_CASE(with_keys_frames_have_places)
 {
 	_free_ char *text =
 		export_small_text(export_speedscope, &(struct export_job){.keys = true});
@@ -139,7 +139,7 @@ static void with_keys_frames_have_places(void **state)
 }
 
 /* The CPU time first, unless the wall time is asked for. */
-static void waits_have_profiles_of_wall_times(void **state)
+TEST_CASE(waits_have_profiles_of_wall_times)
 {
 	char path[] = "/tmp/qprof-test-XXXXXX";
 	struct export_job cpu = {.cause = TRACE_SAMPLE_CPU};
@@ -162,7 +162,7 @@ static void waits_have_profiles_of_wall_times(void **state)
 /* ---- Pprof ----------------------------------------------------------------------------------- */
 
 /* Compares the unpacked data, because versions of zlib pack differently. */
-static void pprof_the_small_trace_is_as_it_was(void **state)
+TEST_CASE(pprof_the_small_trace_is_as_it_was)
 {
 	struct export_job job = {};
 	size_t size;
@@ -173,7 +173,7 @@ static void pprof_the_small_trace_is_as_it_was(void **state)
 }
 
 /* The function with a known place has its file and line, and so has its location. */
-static void with_keys_functions_have_places(void **state)
+TEST_CASE(with_keys_functions_have_places)
 {
 	struct export_job job = {.keys = true};
 	size_t size;
@@ -185,7 +185,7 @@ static void with_keys_functions_have_places(void **state)
 
 /* ---- Perfetto -------------------------------------------------------------------------------- */
 
-static void perfetto_the_small_trace_is_as_it_was(void **state)
+TEST_CASE(perfetto_the_small_trace_is_as_it_was)
 {
 	struct export_job job = {};
 	size_t size;
@@ -197,7 +197,7 @@ static void perfetto_the_small_trace_is_as_it_was(void **state)
 }
 
 /* The file consists of packets only (field 1). */
-static void it_is_packets(void **state)
+TEST_CASE(it_is_packets)
 {
 	struct export_job job = {};
 	size_t size;
@@ -211,7 +211,7 @@ static void it_is_packets(void **state)
 	}
 }
 
-static void intervals_beyond_the_size_limit_are_left_out(void **state)
+TEST_CASE(intervals_beyond_the_size_limit_are_left_out)
 {
 	struct export_job job = {.max_bytes = 300};
 	size_t size;
@@ -225,7 +225,7 @@ static void intervals_beyond_the_size_limit_are_left_out(void **state)
 
 /* ---- Protobuf -------------------------------------------------------------------------------- */
 
-static void fields_are_as_the_format_says(void **state)
+TEST_CASE(fields_are_as_the_format_says)
 {
 	/* 1: 150; 2: "testing"; 3 {1: 150}, as in its description; 44: 1.0; 16: "" */
 	static const uint8_t expected[] = {
@@ -244,7 +244,7 @@ static void fields_are_as_the_format_says(void **state)
 	assert_memory_equal(b.data, expected, sizeof(expected));
 }
 
-static void texts_are_utf8(void **state)
+TEST_CASE(texts_are_utf8)
 {
 	static const uint8_t expected[] = {0x0a, 7, 'a', 0xef, 0xbf, 0xbd, 0xc3, 0xa9, 'b'};
 	struct byte_buffer b = {}, empty = {};
@@ -287,7 +287,7 @@ static unsigned int count(const char *bytes, size_t size, const char *text)
 	return n;
 }
 
-static void samples_are_as_they_were(void **state)
+TEST_CASE(samples_are_as_they_were)
 {
 	struct export_job job = {};
 	size_t size;
@@ -298,7 +298,7 @@ static void samples_are_as_they_were(void **state)
 }
 
 /* A name is sent once in each of the two sequences of samples at most, and in texts of waits. */
-static void names_are_sent_once(void **state)
+TEST_CASE(names_are_sent_once)
 {
 	struct export_job job = {};
 	size_t size;
@@ -311,7 +311,7 @@ static void names_are_sent_once(void **state)
 }
 
 /* One entry of a pass and a function in each stack, and their names once. */
-static void what_llvm_compiles_is_in_the_stack(void **state)
+TEST_CASE(what_llvm_compiles_is_in_the_stack)
 {
 	char path[] = "/tmp/qprof-export-XXXXXX.qpt";
 	struct export_job job = {};
@@ -329,7 +329,7 @@ static void what_llvm_compiles_is_in_the_stack(void **state)
 }
 
 /* Waits have different durations: they are slices, with the stack as a text. */
-static void waits_are_slices_with_a_stack(void **state)
+TEST_CASE(waits_are_slices_with_a_stack)
 {
 	struct export_job job = {};
 	size_t size;
@@ -342,7 +342,7 @@ static void waits_are_slices_with_a_stack(void **state)
 			 1);
 }
 
-static void samples_beyond_the_size_limit_are_left_out(void **state)
+TEST_CASE(samples_beyond_the_size_limit_are_left_out)
 {
 	struct export_job job = {.max_bytes = 300};
 	size_t size;
@@ -353,32 +353,4 @@ static void samples_beyond_the_size_limit_are_left_out(void **state)
 			 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_small_trace_is_as_it_was),
-		cmocka_unit_test(raw_times_are_longer),
-		cmocka_unit_test(all_seconds_are_of_one_kind),
-		cmocka_unit_test(folded_the_small_trace_is_as_it_was),
-		cmocka_unit_test(folded_raw_times_are_longer),
-		cmocka_unit_test(keys_distinguish_frames),
-		cmocka_unit_test(speedscope_the_small_trace_is_as_it_was),
-		cmocka_unit_test(weights_add_up_to_the_end),
-		cmocka_unit_test(with_keys_frames_have_places),
-		cmocka_unit_test(waits_have_profiles_of_wall_times),
-		cmocka_unit_test(pprof_the_small_trace_is_as_it_was),
-		cmocka_unit_test(with_keys_functions_have_places),
-		cmocka_unit_test(perfetto_the_small_trace_is_as_it_was),
-		cmocka_unit_test(it_is_packets),
-		cmocka_unit_test(intervals_beyond_the_size_limit_are_left_out),
-		cmocka_unit_test(fields_are_as_the_format_says),
-		cmocka_unit_test(texts_are_utf8),
-		cmocka_unit_test(samples_are_as_they_were),
-		cmocka_unit_test(names_are_sent_once),
-		cmocka_unit_test(what_llvm_compiles_is_in_the_stack),
-		cmocka_unit_test(waits_are_slices_with_a_stack),
-		cmocka_unit_test(samples_beyond_the_size_limit_are_left_out),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

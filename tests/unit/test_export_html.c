@@ -53,7 +53,7 @@ static void print_document(FILE *f, const char *page, const char *id)
 }
 
 /* Covers only the data; browser tests cover the page around it. */
-static void the_data_of_the_small_trace_are_as_they_were(void **state)
+TEST_CASE(the_data_of_the_small_trace_are_as_they_were)
 {
 	_free_ char *page = export_small_text(export_html, &(struct export_job){});
 	_free_ char *text = PRINTED({
@@ -66,7 +66,7 @@ static void the_data_of_the_small_trace_are_as_they_were(void **state)
 	assert_golden("export/small.html.txt", text);
 }
 
-static void names_are_no_part_of_the_page(void **state)
+TEST_CASE(names_are_no_part_of_the_page)
 {
 	_free_ char *page = export_small_text(export_html, &(struct export_job){});
 
@@ -76,7 +76,7 @@ static void names_are_no_part_of_the_page(void **state)
 	assert_int_equal(occurrences(page, "a::main"), 0);
 }
 
-static void it_allows_its_own_script_only_and_loads_nothing(void **state)
+TEST_CASE(it_allows_its_own_script_only_and_loads_nothing)
 {
 	_free_ char *page = export_small_text(export_html, &(struct export_job){});
 
@@ -86,7 +86,7 @@ static void it_allows_its_own_script_only_and_loads_nothing(void **state)
 	assert_int_equal(occurrences(page, "@script-hash@"), 0);
 }
 
-static void documents_are_json(void **state)
+TEST_CASE(documents_are_json)
 {
 	_free_ char *page = export_small_text(export_html, &(struct export_job){});
 	static const char *const ids[] = {"about", "report"};
@@ -103,7 +103,7 @@ static void documents_are_json(void **state)
 }
 
 /* With a size limit that the trace may exceed, the exporter reads the trace twice. */
-static void read_twice_it_is_the_same(void **state)
+TEST_CASE(read_twice_it_is_the_same)
 {
 	static const char *const ids[] = {"spans", "flame", "report", "about"};
 	struct export_job once = {}, twice = {.max_bytes = 170000};
@@ -122,7 +122,7 @@ static void read_twice_it_is_the_same(void **state)
 	}
 }
 
-static void intervals_left_out_for_the_size_limit_are_noted(void **state)
+TEST_CASE(intervals_left_out_for_the_size_limit_are_noted)
 {
 	struct export_job job = {.max_bytes = 36};
 	_free_ char *page = export_small_text(export_html, &job);
@@ -134,7 +134,7 @@ static void intervals_left_out_for_the_size_limit_are_noted(void **state)
 	assert_contains((char *)about, " intervals are left out");
 }
 
-static void sampled_stacks_have_blocks_of_their_own(void **state)
+TEST_CASE(sampled_stacks_have_blocks_of_their_own)
 {
 	char path[] = "/tmp/qprof-sampled-XXXXXX.qpt";
 	struct export_job job = {};
@@ -199,7 +199,7 @@ static void assert_kept(const struct html_span *spans, size_t n)
 }
 
 /* Most spans are as a thread produces them; one in 50 has arbitrary times. */
-static void random_spans_come_out_as_they_went_in(void **state)
+TEST_CASE(random_spans_come_out_as_they_went_in)
 {
 	static struct html_span spans[SPANS];
 	struct rng rng = rng_new();
@@ -225,7 +225,7 @@ static void random_spans_come_out_as_they_went_in(void **state)
 	assert_kept(spans, SPANS);
 }
 
-static void there_may_be_none(void **state)
+TEST_CASE(there_may_be_none)
 {
 	assert_kept(NULL, 0);
 }
@@ -272,7 +272,7 @@ static struct json_object *report_of_small(bool raw)
 	return report;
 }
 
-static void it_has_queries_and_crates(void **state)
+TEST_CASE(it_has_queries_and_crates)
 {
 	struct json_object *raw = report_of_small(true);
 
@@ -282,7 +282,7 @@ static void it_has_queries_and_crates(void **state)
 	json_object_put(raw);
 }
 
-static void probes_are_taken_off_unless_it_is_raw(void **state)
+TEST_CASE(probes_are_taken_off_unless_it_is_raw)
 {
 	struct json_object *raw = report_of_small(true), *report = report_of_small(false);
 
@@ -292,7 +292,7 @@ static void probes_are_taken_off_unless_it_is_raw(void **state)
 }
 
 /* An item that no key is around is there, but has no name. */
-static void it_has_items(void **state)
+TEST_CASE(it_has_items)
 {
 	struct json_object *report = report_of_small(true), *items = member(report, "items");
 	uint64_t self_ns = 0;
@@ -309,22 +309,4 @@ static void it_has_items(void **state)
 	json_object_put(report);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_data_of_the_small_trace_are_as_they_were),
-		cmocka_unit_test(names_are_no_part_of_the_page),
-		cmocka_unit_test(it_allows_its_own_script_only_and_loads_nothing),
-		cmocka_unit_test(documents_are_json),
-		cmocka_unit_test(read_twice_it_is_the_same),
-		cmocka_unit_test(intervals_left_out_for_the_size_limit_are_noted),
-		cmocka_unit_test(sampled_stacks_have_blocks_of_their_own),
-		cmocka_unit_test(random_spans_come_out_as_they_went_in),
-		cmocka_unit_test(there_may_be_none),
-		cmocka_unit_test(it_has_queries_and_crates),
-		cmocka_unit_test(it_has_items),
-		cmocka_unit_test(probes_are_taken_off_unless_it_is_raw),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -29,7 +29,7 @@ static struct mm_reader *read_back(const char *name)
 }
 
 /* Each stream takes several pages; some strings and events cross the page boundaries. */
-static void strings_and_events_are_read_back(void **state)
+TEST_CASE(strings_and_events_are_read_back)
 {
 	struct rng rng = rng_new();
 	uint64_t seed = rng.state, ids[5000], kind;
@@ -69,7 +69,7 @@ static void strings_and_events_are_read_back(void **state)
 	}
 }
 
-static void a_long_string_takes_several_pages(void **state)
+TEST_CASE(a_long_string_takes_several_pages)
 {
 	_mm_writer_ struct mm_writer *w = new_writer();
 	_mm_reader_ struct mm_reader *r = NULL;
@@ -84,7 +84,7 @@ static void a_long_string_takes_several_pages(void **state)
 	assert_string_equal(mm_reader__label(r, id), text);
 }
 
-static void events_that_the_format_cannot_hold_are_refused(void **state)
+TEST_CASE(events_that_the_format_cannot_hold_are_refused)
 {
 	_mm_writer_ struct mm_writer *w = new_writer();
 
@@ -95,7 +95,7 @@ static void events_that_the_format_cannot_hold_are_refused(void **state)
 	assert_int_equal(mm_writer__interval(w, 1, 1, 1, 6, 0xfffffffffffdull), 0);
 }
 
-static void a_file_is_not_replaced_unless_forced(void **state)
+TEST_CASE(a_file_is_not_replaced_unless_forced)
 {
 	struct mm_writer *first, *second, *third;
 	struct mm_reader *r;
@@ -120,7 +120,7 @@ static void a_file_is_not_replaced_unless_forced(void **state)
 	mm_reader__free(r);
 }
 
-static void an_unfinished_file_is_removed(void **state)
+TEST_CASE(an_unfinished_file_is_removed)
 {
 	unsigned int before = directory_files(false);
 	struct mm_writer *w = new_writer();
@@ -131,7 +131,7 @@ static void an_unfinished_file_is_removed(void **state)
 	mm_writer__free(NULL);
 }
 
-static void a_full_disk_is_an_error_for_ever(void **state)
+TEST_CASE(a_full_disk_is_an_error_for_ever)
 {
 	struct rlimit old, limit;
 	struct mm_writer *w = new_writer();
@@ -154,7 +154,7 @@ static void a_full_disk_is_an_error_for_ever(void **state)
 }
 
 /* Covers an error of fsync() and one of close(). */
-static void a_file_that_did_not_reach_the_disk_gets_no_name(void **state)
+TEST_CASE(a_file_that_did_not_reach_the_disk_gets_no_name)
 {
 	for (int i = 0; i < 2; i++) {
 		struct mm_writer *w = new_writer();
@@ -169,7 +169,7 @@ static void a_file_that_did_not_reach_the_disk_gets_no_name(void **state)
 	}
 }
 
-static void no_directory_is_an_error(void **state)
+TEST_CASE(no_directory_is_an_error)
 {
 	struct mm_writer *w = NULL;
 
@@ -177,18 +177,4 @@ static void no_directory_is_an_error(void **state)
 	assert_null(w);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(strings_and_events_are_read_back),
-		cmocka_unit_test(a_long_string_takes_several_pages),
-		cmocka_unit_test(events_that_the_format_cannot_hold_are_refused),
-		cmocka_unit_test(a_file_is_not_replaced_unless_forced),
-		cmocka_unit_test(an_unfinished_file_is_removed),
-		cmocka_unit_test(a_full_disk_is_an_error_for_ever),
-		cmocka_unit_test(a_file_that_did_not_reach_the_disk_gets_no_name),
-		cmocka_unit_test(no_directory_is_an_error),
-	};
-
-	return cmocka_run_group_tests(tests, directory_make, directory_remove);
-}
+TEST_MAIN(directory_make, directory_remove)

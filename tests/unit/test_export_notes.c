@@ -16,7 +16,7 @@ static void assert_note(const struct export_job *job, enum export_note which, co
 	assert_string_equal(note, expected);
 }
 
-static void of_a_whole_trace_there_is_nothing_to_say(void **state)
+TEST_CASE(of_a_whole_trace_there_is_nothing_to_say)
 {
 	const struct trace_span span = {.start_ns = 10, .end_ns = 12};
 	_free_ char *all = NULL;
@@ -50,7 +50,7 @@ static void write_lossy(const char *path)
 	"1 interval is left out, those shorter than 10 ns first, as the file is to be no " \
 	"larger than 19 B"
 
-static void each_cause_of_missing_data_has_its_note(void **state)
+TEST_CASE(each_cause_of_missing_data_has_its_note)
 {
 	char path[] = "/tmp/qprof-notes-XXXXXX.qpt";
 	struct export_job job = {.left_out = 1, .least_ns = 10, .max_bytes = 19, .adjusted = 2};
@@ -98,7 +98,7 @@ static char *export_cut(export_fn export, size_t *size)
 }
 
 /* The reader of an exported file has not seen the messages of the exporter. */
-static void files_say_that_the_trace_was_not_whole(void **state)
+TEST_CASE(files_say_that_the_trace_was_not_whole)
 {
 	static const export_fn formats[] = {export_perfetto, export_speedscope, export_pprof};
 	static const char said[] = "the trace is not whole (cut short ";
@@ -118,7 +118,7 @@ static void files_say_that_the_trace_was_not_whole(void **state)
 
 /* ---- Process title --------------------------------------------------------------------------- */
 
-static void titles(void **state)
+TEST_CASE(titles)
 {
 	static const struct {
 		struct trace_process process;
@@ -141,14 +141,4 @@ static void titles(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(of_a_whole_trace_there_is_nothing_to_say),
-		cmocka_unit_test(each_cause_of_missing_data_has_its_note),
-		cmocka_unit_test(files_say_that_the_trace_was_not_whole),
-		cmocka_unit_test(titles),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

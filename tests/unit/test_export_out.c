@@ -32,7 +32,7 @@
 		assert_string_equal(text, expected); \
 	} while (0)
 
-static void texts_stay_in_what_they_are_in(void **state)
+TEST_CASE(texts_stay_in_what_they_are_in)
 {
 	assert_written(out__number(o, 0), "0");
 	assert_written(out__number(o, UINT64_MAX), "18446744073709551615");
@@ -43,7 +43,7 @@ static void texts_stay_in_what_they_are_in(void **state)
 		       "a_b__c_ d\xc3\xa9\xef\xbf\xbd__");
 }
 
-static void text_larger_than_the_buffer_keeps_its_order(void **state)
+TEST_CASE(text_larger_than_the_buffer_keeps_its_order)
 {
 	static char large[200001];
 	_free_ char *text = NULL;
@@ -59,7 +59,7 @@ static void text_larger_than_the_buffer_keeps_its_order(void **state)
 	assert_int_equal(text[sizeof(large)], 'y');
 }
 
-static void the_first_error_stays(void **state)
+TEST_CASE(the_first_error_stays)
 {
 	_close_ int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
 	_out_ struct out *o = NULL;
@@ -74,7 +74,7 @@ static void the_first_error_stays(void **state)
 
 /* ---- Gzip ------------------------------------------------------------------------------------ */
 
-static void bytes_survive_a_round_trip(void **state)
+TEST_CASE(bytes_survive_a_round_trip)
 {
 	char path[] = "/tmp/qprof-gzip-XXXXXX";
 	int fd = mkstemp(path);
@@ -104,7 +104,7 @@ static void bytes_survive_a_round_trip(void **state)
 	assert_int_equal(gzclose(f), Z_OK);
 }
 
-static void a_full_disk_is_reported(void **state)
+TEST_CASE(a_full_disk_is_reported)
 {
 	_close_ int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
 	_out_ struct out *out = NULL;
@@ -143,7 +143,7 @@ static char *pack(const uint8_t *in, size_t size, struct rng *rng)
 	return text;
 }
 
-static void gzip_base64_bytes_survive_a_round_trip(void **state)
+TEST_CASE(gzip_base64_bytes_survive_a_round_trip)
 {
 	static const size_t sizes[] = {0, 1, 2, 3, 4, 9000, MOST};
 	static uint8_t in[MOST];
@@ -162,7 +162,7 @@ static void gzip_base64_bytes_survive_a_round_trip(void **state)
 	}
 }
 
-static void text_printed_to_the_stream_is_packed(void **state)
+TEST_CASE(text_printed_to_the_stream_is_packed)
 {
 	_close_ int fd = memfd_create("packed", MFD_CLOEXEC);
 	_out_ struct out *out = NULL;
@@ -184,7 +184,7 @@ static void text_printed_to_the_stream_is_packed(void **state)
 	assert_string_equal((char *)back, "1 and two");
 }
 
-static void gzip_base64_a_full_disk_is_reported(void **state)
+TEST_CASE(gzip_base64_a_full_disk_is_reported)
 {
 	_close_ int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
 	_out_ struct out *out = NULL;
@@ -197,18 +197,4 @@ static void gzip_base64_a_full_disk_is_reported(void **state)
 	assert_int_equal(out__flush(out), -ENOSPC);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(texts_stay_in_what_they_are_in),
-		cmocka_unit_test(text_larger_than_the_buffer_keeps_its_order),
-		cmocka_unit_test(the_first_error_stays),
-		cmocka_unit_test(bytes_survive_a_round_trip),
-		cmocka_unit_test(a_full_disk_is_reported),
-		cmocka_unit_test(gzip_base64_bytes_survive_a_round_trip),
-		cmocka_unit_test(text_printed_to_the_stream_is_packed),
-		cmocka_unit_test(gzip_base64_a_full_disk_is_reported),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

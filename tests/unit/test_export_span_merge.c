@@ -110,7 +110,7 @@ static void run_as(bool queries, const struct row *rows, size_t n)
 #define RUN(...) \
 	run_as(true, (const struct row[]){__VA_ARGS__}, N_OF(((const struct row[]){__VA_ARGS__})))
 
-static void spans_go_on_as_they_are_where_queries_have_probes(void **state)
+TEST_CASE(spans_go_on_as_they_are_where_queries_have_probes)
 {
 	const struct row rows[] = {ACTIVITY(10, 20), SAMPLE(12, 1), SAMPLE(14, 1), ACTIVITY(5, 30)};
 
@@ -118,7 +118,7 @@ static void spans_go_on_as_they_are_where_queries_have_probes(void **state)
 	assert_string_equal(given, "7@3 10-20; 7@3 5-30; ");
 }
 
-static void intervals_nest_in_the_order_of_their_ends(void **state)
+TEST_CASE(intervals_nest_in_the_order_of_their_ends)
 {
 	/* Chunks of spans and of samples come in any order. */
 	RUN(SAMPLE(10, 1), SAMPLE(20, 2), SAMPLE(24, 2), SAMPLE(40, 1), ACTIVITY(21, 23),
@@ -128,7 +128,7 @@ static void intervals_nest_in_the_order_of_their_ends(void **state)
 	assert_string_equal(given, "~7@1 10-40; 7@0 5-50; 8@0 60-70; ");
 }
 
-static void an_execution_contains_an_activity_that_it_overlaps(void **state)
+TEST_CASE(an_execution_contains_an_activity_that_it_overlaps)
 {
 	/* It began before the activity, or ended after it. */
 	RUN(ACTIVITY(10, 30), SAMPLE(20, 1), SAMPLE(40, 1));
@@ -142,13 +142,13 @@ static void an_execution_contains_an_activity_that_it_overlaps(void **state)
 		given, "7@4 12-18; 7@3 10-30; 7@3 45-60; ~7@2 10-60; ~7@1 10-60; ~7@0 10-70; ");
 }
 
-static void nothing_follows_from_an_end_that_may_be_late(void **state)
+TEST_CASE(nothing_follows_from_an_end_that_may_be_late)
 {
 	RUN(LEFT(10, 30), SAMPLE(20, 1), SAMPLE(40, 1));
 	assert_string_equal(given, "~7@1 20-40; 7@0 10-30; ");
 }
 
-static void an_error_of_the_receiver_is_returned(void **state)
+TEST_CASE(an_error_of_the_receiver_is_returned)
 {
 	const struct row row = ACTIVITY(10, 20);
 	_trace_reader_ struct trace_reader *r = open_jobs();
@@ -163,7 +163,7 @@ static void an_error_of_the_receiver_is_returned(void **state)
 }
 
 /* Any intervals, as no compiler makes them. */
-static void a_trace_that_lies_ends_in_time(void **state)
+TEST_CASE(a_trace_that_lies_ends_in_time)
 {
 	_trace_reader_ struct trace_reader *r = open_jobs();
 	uint64_t n = 200000;
@@ -183,16 +183,4 @@ static void a_trace_that_lies_ends_in_time(void **state)
 	span_merge__destroy(&m);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(spans_go_on_as_they_are_where_queries_have_probes),
-		cmocka_unit_test(intervals_nest_in_the_order_of_their_ends),
-		cmocka_unit_test(an_execution_contains_an_activity_that_it_overlaps),
-		cmocka_unit_test(nothing_follows_from_an_end_that_may_be_late),
-		cmocka_unit_test(an_error_of_the_receiver_is_returned),
-		cmocka_unit_test(a_trace_that_lies_ends_in_time),
-	};
-
-	return cmocka_run_group_tests(tests, temporary_make, NULL);
-}
+TEST_MAIN(temporary_make, NULL)

@@ -69,7 +69,7 @@ static void run(struct export_job *job, const struct trace_span *spans, size_t n
 	trace_reader__free(readers[1]);
 }
 
-static void processes_and_threads_are_reported_once_and_first(void **state)
+TEST_CASE(processes_and_threads_are_reported_once_and_first)
 {
 	const struct trace_span spans[] = {
 		{.start_ns = 10, .end_ns = 20, .tid = 5, .depth = 1},
@@ -85,7 +85,7 @@ static void processes_and_threads_are_reported_once_and_first(void **state)
 	assert_int_equal(job.adjusted, 0);
 }
 
-static void overlapping_intervals_are_cut(void **state)
+TEST_CASE(overlapping_intervals_are_cut)
 {
 	const struct trace_span spans[] = {
 		{.start_ns = 10, .end_ns = 20},
@@ -103,7 +103,7 @@ static void overlapping_intervals_are_cut(void **state)
 	assert_int_equal(job.adjusted, 1);
 }
 
-static void a_left_out_interval_is_counted(void **state)
+TEST_CASE(a_left_out_interval_is_counted)
 {
 	const struct trace_span spans[] = {
 		{.start_ns = 10, .end_ns = 12, .depth = 1},
@@ -144,7 +144,7 @@ static void assert_nested(const struct interval *v, uint32_t n)
 	free(stack);
 }
 
-static void nested_intervals_are_left_unchanged(void **state)
+TEST_CASE(nested_intervals_are_left_unchanged)
 {
 	struct rng rng = rng_new();
 	struct spans *s = spans_new(&rng, 15000, 1, 10);
@@ -159,7 +159,7 @@ static void nested_intervals_are_left_unchanged(void **state)
 	free(s);
 }
 
-static void anything_is_made_to_nest(void **state)
+TEST_CASE(anything_is_made_to_nest)
 {
 	struct rng rng = rng_new();
 	static struct interval out[3][4000];
@@ -195,7 +195,7 @@ static void fit(struct nesting *n, uint16_t depth, uint64_t start, uint64_t end,
 	assert_int_equal(end, want_end);
 }
 
-static void a_lost_parent_changes_nothing(void **state)
+TEST_CASE(a_lost_parent_changes_nothing)
 {
 	__cleanup(nesting__destroy) struct nesting n = {0};
 
@@ -206,7 +206,7 @@ static void a_lost_parent_changes_nothing(void **state)
 	fit(&n, 0, 0, 6, 0, 6);
 }
 
-static void an_overlap_is_cut_and_an_end_moved(void **state)
+TEST_CASE(an_overlap_is_cut_and_an_end_moved)
 {
 	__cleanup(nesting__destroy) struct nesting n = {0};
 
@@ -217,7 +217,7 @@ static void an_overlap_is_cut_and_an_end_moved(void **state)
 }
 
 /* A parent encloses all its children, even if they are more than the code stores separately. */
-static void a_parent_of_very_many_is_left_alone(void **state)
+TEST_CASE(a_parent_of_very_many_is_left_alone)
 {
 	__cleanup(nesting__destroy) struct nesting n = {0};
 	uint64_t at = 100;
@@ -252,7 +252,7 @@ static int add_change(void *ctx, uint64_t at_ns, double mean)
 
 static struct parallelism p;
 
-static void overlaps_add_up(void **state)
+TEST_CASE(overlaps_add_up)
 {
 	struct reported t = {};
 
@@ -268,7 +268,7 @@ static void overlaps_add_up(void **state)
 	assert_true(fabs(t.busy_ns - 6.5 * MS) < 1);
 }
 
-static void nothing_is_nothing(void **state)
+TEST_CASE(nothing_is_nothing)
 {
 	struct reported t = {};
 
@@ -279,7 +279,7 @@ static void nothing_is_nothing(void **state)
 }
 
 /* No time is lost when the buckets are widened. */
-static void time_is_kept(void **state)
+TEST_CASE(time_is_kept)
 {
 	struct rng rng = rng_new();
 	struct reported t = {};
@@ -328,7 +328,7 @@ static void add(struct memory_growth *g, uint32_t process, uint64_t at_ns, uint6
 	assert_int_equal(memory_growth__add(g, &(struct memory_fault){at_ns, bytes, process}), 0);
 }
 
-static void faults_in_any_order_add_up(void **state)
+TEST_CASE(faults_in_any_order_add_up)
 {
 	struct memory_growth g = {};
 	struct seen s = {};
@@ -347,7 +347,7 @@ static void faults_in_any_order_add_up(void **state)
 	memory_growth__destroy(&g);
 }
 
-static void many_faults_share_points(void **state)
+TEST_CASE(many_faults_share_points)
 {
 	const uint32_t n = 3 * MEMORY_GROWTH_POINTS + 5;
 	struct memory_growth g = {};
@@ -367,7 +367,7 @@ static int refuse(void *ctx, const struct memory_fault *sum)
 	return -EPIPE;
 }
 
-static void an_error_ends_it(void **state)
+TEST_CASE(an_error_ends_it)
 {
 	struct memory_growth g = {};
 
@@ -398,7 +398,7 @@ static uint64_t least_for(uint64_t max_bytes)
 	return job.least_ns;
 }
 
-static void the_longest_fit(void **state)
+TEST_CASE(the_longest_fit)
 {
 	assert_int_equal(least_for(0), 0);
 	assert_int_equal(least_for(10000), 0);
@@ -515,7 +515,7 @@ static void nest(struct generator *g, uint16_t depth, uint32_t most)
 	g->n++;
 }
 
-static void any_nesting_is_kept(void **state)
+TEST_CASE(any_nesting_is_kept)
 {
 	gen.rng = rng_new();
 	while (gen.n < 15000) {
@@ -528,7 +528,7 @@ static void any_nesting_is_kept(void **state)
 }
 
 /* The number of kept starts depends on the nesting depth, not on the number of spans. */
-static void few_are_kept(void **state)
+TEST_CASE(few_are_kept)
 {
 	struct trace_span s = {.depth = 3};
 	__cleanup(begins__destroy) struct begins b = {0};
@@ -549,27 +549,4 @@ static void few_are_kept(void **state)
 	assert_int_equal(file.n, 10002);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(processes_and_threads_are_reported_once_and_first),
-		cmocka_unit_test(overlapping_intervals_are_cut),
-		cmocka_unit_test(a_left_out_interval_is_counted),
-		cmocka_unit_test(nested_intervals_are_left_unchanged),
-		cmocka_unit_test(anything_is_made_to_nest),
-		cmocka_unit_test(a_lost_parent_changes_nothing),
-		cmocka_unit_test(an_overlap_is_cut_and_an_end_moved),
-		cmocka_unit_test(a_parent_of_very_many_is_left_alone),
-		cmocka_unit_test(overlaps_add_up),
-		cmocka_unit_test(nothing_is_nothing),
-		cmocka_unit_test(time_is_kept),
-		cmocka_unit_test(faults_in_any_order_add_up),
-		cmocka_unit_test(many_faults_share_points),
-		cmocka_unit_test(an_error_ends_it),
-		cmocka_unit_test(the_longest_fit),
-		cmocka_unit_test(any_nesting_is_kept),
-		cmocka_unit_test(few_are_kept),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

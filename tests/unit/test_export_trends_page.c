@@ -41,7 +41,7 @@ static struct json_object *trend_of(struct json_object *document)
 	return json_object_array_get_idx(member(document, "trends"), 0);
 }
 
-static void points_refer_to_builds_by_number(void **state)
+TEST_CASE(points_refer_to_builds_by_number)
 {
 	struct json_object *document, *trend, *point;
 	_free_ char *text = NULL;
@@ -64,7 +64,7 @@ static void points_refer_to_builds_by_number(void **state)
 }
 
 /* A build may be added between two questions. */
-static void points_of_other_builds_are_left_out(void **state)
+TEST_CASE(points_of_other_builds_are_left_out)
 {
 	struct json_object *document, *changes, *point;
 	_free_ char *text = NULL, *without = NULL;
@@ -85,12 +85,4 @@ static void points_of_other_builds_are_left_out(void **state)
 	json_object_put(document);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(points_refer_to_builds_by_number),
-		cmocka_unit_test(points_of_other_builds_are_left_out),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)
