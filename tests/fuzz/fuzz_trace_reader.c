@@ -53,18 +53,18 @@ static void use_model(struct model *m, const struct trace_reader *r)
 	if (summary__rows(m->summary, SUMMARY_ALL, &rows, &n))
 		abort();
 	free(rows);
-	if (callers__rows(m->callers, &locator, &callers, &n))
+	if (pivot__callers(m->callers, &locator, &callers, &n))
 		abort();
 	free(callers);
 	for (int by = GROUP_BY_CRATE; by <= GROUP_BY_THREAD; by++) {
-		if (groups__rows(m->groups, by, &groups, &n))
+		if (pivot__groups(m->groups, by, &groups, &n))
 			abort();
 		group_rows__free(groups, n);
 	}
 	if (llvm__rows(m->llvm, NULL, NULL, &llvm))
 		abort();
 	sink += llvm.n_functions;
-	sink += build__totals(m->build)->compiles + threads__n(m->threads);
+	sink += build__totals(m->build)->compiles + pivot__n_threads(m->threads);
 }
 
 /* The entries that all have in common are used once: a chain is as deep as it says. */

@@ -77,7 +77,7 @@ static struct group_row group_of(const struct model *m)
 	struct group_row *rows, row;
 	size_t n;
 
-	assert_int_equal(groups__rows(m->groups, GROUP_BY_CRATE, &rows, &n), 0);
+	assert_int_equal(pivot__groups(m->groups, GROUP_BY_CRATE, &rows, &n), 0);
 	assert_int_equal(n, 1);
 	row = rows[0];
 	group_rows__free(rows, n);
@@ -104,8 +104,8 @@ TEST_CASE(parts_are_as_asked_for)
 		if (m.groups)
 			assert_int_equal(group_of(&m).count, 2);
 		if (m.threads) {
-			assert_int_equal(threads__at(m.threads, 0).count, 2);
-			assert_string_equal(threads__at(m.threads, 0).name, "rustc");
+			assert_int_equal(pivot__thread_at(m.threads, 0).count, 2);
+			assert_string_equal(pivot__thread_at(m.threads, 0).name, "rustc");
 		}
 	}
 }
@@ -218,7 +218,7 @@ TEST_CASE(only_wanted_labels_are_of_groups_and_callers)
 	assert_int_equal(row.self_ns, 50);
 	assert_int_equal(row.self_off_ns, 5);
 	assert_int_equal(row.preempted_ns, 0);
-	assert_int_equal(callers__rows(m.callers, NULL, &callers, &n), 0);
+	assert_int_equal(pivot__callers(m.callers, NULL, &callers, &n), 0);
 	assert_int_equal(n, 1);
 	assert_int_equal(callers[0].count, 1);
 	assert_int_equal(summary__spans(m.summary), 2);

@@ -71,9 +71,9 @@ static void spans_are_summed_as_they_are_written(void **state)
 	assert_int_equal(n, 1);
 	assert_int_equal(rows[0].count, 2);
 	assert_int_equal(rows[0].self_ns, 100);
-	assert_int_equal(threads__n(f.model.threads), 1);
-	assert_int_equal(threads__at(f.model.threads, 0).count, 2);
-	assert_string_equal(threads__at(f.model.threads, 0).name, "rustc");
+	assert_int_equal(pivot__n_threads(f.model.threads), 1);
+	assert_int_equal(pivot__thread_at(f.model.threads, 0).count, 2);
+	assert_string_equal(pivot__thread_at(f.model.threads, 0).name, "rustc");
 	assert_int_equal(follow__read(&f, &more), 0);
 	assert_false(more);
 }

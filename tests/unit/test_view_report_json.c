@@ -281,19 +281,19 @@ static void time_of_a_crate_is_that_of_its_processes(void **state)
 {
 	static const struct trace_times times[] = {{.self_ns = 100, .self_off_ns = 150},
 						   {.self_ns = 100, .self_off_ns = 10}};
-	_groups_ struct groups *groups = NULL;
+	_pivot_ struct pivot *groups = NULL;
 	_summary_ struct summary *s = sample_one();
 	struct report_options opt = {.by = GROUP_BY_CRATE};
 	struct json_object *report;
 	_free_ char *text = NULL;
 
-	assert_int_equal(groups__new(&groups), 0);
+	assert_int_equal(pivot__new(PIVOT_THREADS, &groups), 0);
 	for (uint32_t i = 0; i < N_OF(times); i++) {
 		const struct trace_process p = {.index = i, .pid = i + 1, .crate = "a"};
 		const struct trace_span span = {.process = i, .tid = i + 1, .end_ns = 200};
 
-		assert_int_equal(groups__process(groups, &p), 0);
-		assert_int_equal(groups__span(groups, &span, &times[i]), 0);
+		assert_int_equal(pivot__process(groups, &p), 0);
+		assert_int_equal(pivot__span(groups, &span, &times[i]), 0);
 	}
 	opt.groups = groups;
 	text = printed_text(report_json(out, s, NULL, &sample_names, &opt));

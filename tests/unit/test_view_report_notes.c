@@ -101,10 +101,10 @@ static void callers_of_queries_without_probes_are_unknown(void **state)
 	_summary_ struct summary *s = sample_one();
 	_free_ char *text = NULL, *none = NULL;
 	struct report_options opt = {.query = is_unknown};
-	struct callers *c;
+	struct pivot *c;
 
 	assert_int_equal(summary__samples(s, 0, 7, 1, &sums), 0);
-	assert_int_equal(callers__new(&c), 0);
+	assert_int_equal(pivot__new(PIVOT_CALLERS, &c), 0);
 	opt.callers = c;
 	text = print(report_text, s, &opt);
 	assert_contains(text,
@@ -113,7 +113,7 @@ static void callers_of_queries_without_probes_are_unknown(void **state)
 	s = sample_one();
 	none = print(report_text, s, &opt);
 	assert_contains(none, "none of these queries was executed");
-	callers__free(c);
+	pivot__free(c);
 }
 
 /* An end that was noticed late is an end. Off-CPU intervals are counted apart. */

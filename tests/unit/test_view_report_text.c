@@ -419,7 +419,7 @@ static void queries_without_probes_are_sorted_and_explained_too(void **state)
 	struct report_options opt = {.sort = REPORT_SORT_COUNT, .top = 1};
 	_free_ char *text = report_of(sample_without_probes(), NULL, &opt);
 	_free_ char *asked = NULL, *groups_text = NULL;
-	_groups_ struct groups *groups = NULL;
+	_pivot_ struct pivot *groups = NULL;
 
 	assert_contains(text, "\ntypeck  1,234  ");
 	assert_contains(text, "  and 4 more queries\n");
@@ -428,7 +428,7 @@ static void queries_without_probes_are_sorted_and_explained_too(void **state)
 	assert_contains(asked, "query   count ");
 	assert_contains(asked, "self times are by samples, on the CPU");
 	/* Below another table it is one line. */
-	assert_int_equal(groups__new(&groups), 0);
+	assert_int_equal(pivot__new(PIVOT_THREADS, &groups), 0);
 	opt = (struct report_options){.groups = groups};
 	groups_text = report_of(sample_without_probes(), NULL, &opt);
 	assert_contains(groups_text, "\ntimes of queries and items are by samples, on the CPU; ");
@@ -439,18 +439,18 @@ static void activities_are_counted_where_they_were_asked_for(void **state)
 {
 	const struct trace_process p = {.pid = 1, .crate = "a"};
 	struct trace_span span = {.tid = 7, .label = SAMPLE_TYPECK, .end_ns = 20000000};
-	_groups_ struct groups *groups = NULL;
+	_pivot_ struct pivot *groups = NULL;
 	struct report_options all = {}, asked = {.query = is_typeck};
 	_free_ char *queries = NULL, *both = NULL, *named = NULL;
 
-	assert_int_equal(groups__new(&groups), 0);
+	assert_int_equal(pivot__new(PIVOT_THREADS, &groups), 0);
 	all.groups = asked.groups = groups;
-	assert_int_equal(groups__process(groups, &p), 0);
-	assert_int_equal(groups__span(groups, &span, &(struct trace_times){}), 0);
+	assert_int_equal(pivot__process(groups, &p), 0);
+	assert_int_equal(pivot__span(groups, &span, &(struct trace_times){}), 0);
 	queries = report_of(sample_one(), NULL, &asked);
 	assert_contains(queries, "crate  executions ");
 	span.kind = TRACE_KIND_ACTIVITY;
-	assert_int_equal(groups__span(groups, &span, &(struct trace_times){}), 0);
+	assert_int_equal(pivot__span(groups, &span, &(struct trace_times){}), 0);
 	both = report_of(sample_one(), NULL, &all);
 	assert_contains(both, "crate  executions ");
 	assert_contains(both, "a               1 ");

@@ -292,7 +292,7 @@ static void the_last_interval_has_its_argument(void **state)
 		};
 		struct top_rows rows;
 
-		assert_int_equal(threads__span(w.threads, &span, &(struct trace_times){}), 0);
+		assert_int_equal(pivot__span(w.threads, &span, &(struct trace_times){}), 0);
 		assert_int_equal(top_rows__make(&w.data, TOP_THREADS, 0, NULL, &rows), 0);
 		assert_cell(&rows, TOP_THREADS, 0, "last ended", cases[i].want);
 		top_rows__clear(&rows);

@@ -92,9 +92,9 @@ static int take_sampled_interval(void *model, const struct sampled_interval *int
 static int add_parts(struct model *m, unsigned int parts)
 {
 	if ((parts & MODEL_BUILD && build__new(&m->options.texts, &m->build)) ||
-	    (parts & MODEL_CALLERS && callers__new(&m->callers)) ||
-	    (parts & MODEL_GROUPS && groups__new(&m->groups)) ||
-	    (parts & MODEL_THREADS && threads__new(&m->threads)) ||
+	    (parts & MODEL_CALLERS && pivot__new(PIVOT_CALLERS, &m->callers)) ||
+	    (parts & MODEL_GROUPS && pivot__new(PIVOT_THREADS, &m->groups)) ||
+	    (parts & MODEL_THREADS && pivot__new(PIVOT_THREADS, &m->threads)) ||
 	    (parts & MODEL_HOT &&
 	     hot_functions__new(&m->options.stacks, &m->options.texts, &m->hot)) ||
 	    (parts & MODEL_ITEMS && items__new(&m->options.texts, &m->items)) ||
@@ -145,8 +145,8 @@ static int take_off_cpu(struct model *m, const struct trace_span *span)
 {
 	if (!m->groups || m->options.wants)
 		return 0;
-	return groups__off_cpu(m->groups, span,
-			       !strcmp(label_text(m, span->label), TRACE_OFF_PREEMPTED));
+	return pivot__off_cpu(m->groups, span,
+			      !strcmp(label_text(m, span->label), TRACE_OFF_PREEMPTED));
 }
 
 /* An instance that another crate's compile made of a generic function. */
@@ -195,7 +195,7 @@ static int take_interval(struct model *m, const struct trace_span *span,
 	if (m->by_samples && m->options.job && span->kind == TRACE_KIND_QUERY)
 		err = sampled_intervals__probed(&m->sampled_intervals, span->label);
 	if (!err && m->threads)
-		err = threads__span(m->threads, span, times);
+		err = pivot__span(m->threads, span, times);
 	if (!err && m->subjects)
 		err = subjects__span(m->subjects, span, times,
 				     m->options.item(m->options.item_ctx, span));
@@ -204,9 +204,9 @@ static int take_interval(struct model *m, const struct trace_span *span,
 	if (err || (!m->groups && !m->callers) || !wants(&m->options, span->label))
 		return err;
 	if (m->groups)
-		err = groups__span(m->groups, span, times);
+		err = pivot__span(m->groups, span, times);
 	if (!err && m->callers && span->kind == TRACE_KIND_QUERY)
-		err = callers__span(m->callers, span, times);
+		err = pivot__span(m->callers, span, times);
 	return err;
 }
 
@@ -245,7 +245,7 @@ static int take_process(struct model *m, const struct trace_process *p)
 	if (!err && m->build)
 		err = build__process(m->build, p);
 	if (!err && m->groups)
-		err = groups__process(m->groups, p);
+		err = pivot__process(m->groups, p);
 	if (!err && m->llvm)
 		err = llvm__process(m->llvm, p);
 	if (!err && m->subjects)
@@ -262,11 +262,11 @@ static int take_thread(struct model *m, const struct trace_thread *t)
 	if (m->build)
 		err = build__thread(m->build, t);
 	if (!err && m->groups)
-		err = groups__thread(m->groups, t);
+		err = pivot__thread(m->groups, t);
 	if (!err && m->subjects)
 		err = subjects__thread(m->subjects, t);
 	if (!err && m->threads)
-		err = threads__name(m->threads, t);
+		err = pivot__thread(m->threads, t);
 	return err;
 }
 
@@ -288,8 +288,7 @@ static int take_tally(struct model *m, const struct trace_tally *tally)
 		return err;
 	if (m->build)
 		build__results(m->build, tally->process, tally->events);
-	return m->groups && wants(&m->options, tally->label) ? groups__results(m->groups, tally)
-							     : 0;
+	return m->groups && wants(&m->options, tally->label) ? pivot__results(m->groups, tally) : 0;
 }
 
 static int take_results(struct model *m, const struct trace_results *results)
@@ -419,7 +418,7 @@ static int take_sample(struct model *m, const struct trace_sample *sample)
 	if (!err && m->llvm)
 		err = llvm__sample(m->llvm, sample);
 	if (!err && m->hot)
-		err = threads__sample(m->threads, sample) ?: hot_functions__add(m->hot, sample);
+		err = pivot__sample(m->threads, sample) ?: hot_functions__add(m->hot, sample);
 	if (err || !(m->options.stack_causes & 1u << sample->cause))
 		return err;
 	/* Waits have queries by the jobs of their threads, but no functions. */
@@ -570,9 +569,9 @@ void model__destroy(struct model *m)
 {
 	summary__free(m->summary);
 	build__free(m->build);
-	callers__free(m->callers);
-	groups__free(m->groups);
-	threads__free(m->threads);
+	pivot__free(m->callers);
+	pivot__free(m->groups);
+	pivot__free(m->threads);
 	hot_functions__free(m->hot);
 	items__free(m->items);
 	modules__free(m->modules);

@@ -7,8 +7,7 @@
 #define QPROF_ANALYZE_MODEL_H
 
 #include "analyze/build.h"
-#include "analyze/callers.h"
-#include "analyze/groups.h"
+#include "analyze/pivot.h"
 #include "analyze/hot_functions.h"
 #include "analyze/items.h"
 #include "analyze/llvm.h"
@@ -17,7 +16,6 @@
 #include "analyze/samples.h"
 #include "analyze/subjects.h"
 #include "analyze/summary.h"
-#include "analyze/threads.h"
 #include "trace/reader.h"
 #include "trace/self_time.h"
 
@@ -71,9 +69,9 @@ struct model {
 	struct model_options options;
 	struct summary *summary;
 	struct build *build; /* NULL unless asked for, and so on */
-	struct callers *callers;
-	struct groups *groups;
-	struct threads *threads;
+	struct pivot *callers;
+	struct pivot *groups;
+	struct pivot *threads;
 	struct hot_functions *hot;
 	struct items *items;
 	struct modules *modules;

@@ -19,8 +19,8 @@ static uint64_t *count_spans(const struct follow *from, uint32_t n)
 		spans[i] = from->samples[i].n;
 	if (from->model.by_samples)
 		return spans;
-	for (uint32_t i = 0; spans && i < threads__n(from->model.threads); i++) {
-		struct thread_row row = threads__at(from->model.threads, i);
+	for (uint32_t i = 0; spans && i < pivot__n_threads(from->model.threads); i++) {
+		struct thread_row row = pivot__thread_at(from->model.threads, i);
 
 		spans[row.process] += row.count;
 	}

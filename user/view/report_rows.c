@@ -234,7 +234,7 @@ int report_rows__groups(struct report_rows *r, const struct report_options *opt)
 	int err;
 
 	*r = (struct report_rows){0};
-	err = groups__rows(opt->groups, opt->by, &r->groups, &r->n_groups);
+	err = pivot__groups(opt->groups, opt->by, &r->groups, &r->n_groups);
 	if (err)
 		return err;
 	r->rows = calloc(r->n_groups + 1, sizeof(*r->rows));
@@ -252,7 +252,7 @@ int report_rows__callers(struct report_rows *r, const struct report_options *opt
 	int err;
 
 	*r = (struct report_rows){0};
-	err = callers__rows(opt->callers, &opt->locator, &r->callers, &n);
+	err = pivot__callers(opt->callers, &opt->locator, &r->callers, &n);
 	if (err)
 		return err;
 	r->rows = calloc(n + 1, sizeof(*r->rows));

@@ -251,8 +251,8 @@ static int find_sampled(const struct top_data *data, struct sampled_rows *out)
 	out->hot = calloc(summary__n_processes(data->summary) + 1UL, sizeof(*out->hot));
 	if (!out->hot)
 		return -ENOMEM;
-	for (uint32_t i = 0; data->hot && i < threads__n(data->threads); i++) {
-		struct thread_row thread = threads__at(data->threads, i);
+	for (uint32_t i = 0; data->hot && i < pivot__n_threads(data->threads); i++) {
+		struct thread_row thread = pivot__thread_at(data->threads, i);
 		struct hot_function hot;
 
 		if (find_hot(data, &thread, &hot) &&
@@ -561,13 +561,13 @@ static void make_thread(const struct top_data *data, const struct thread_row *th
 
 static int make_threads(const struct top_data *data, uint32_t process, struct top_rows *out)
 {
-	uint32_t n = threads__n(data->threads);
+	uint32_t n = pivot__n_threads(data->threads);
 
 	out->at = calloc(n ?: 1, sizeof(*out->at));
 	if (!out->at)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++) {
-		struct thread_row thread = threads__at(data->threads, i);
+		struct thread_row thread = pivot__thread_at(data->threads, i);
 
 		if (process != SUMMARY_ALL && thread.process != process)
 			continue;

@@ -6,8 +6,8 @@
 #include "analyze/hot_functions.h"
 #include "analyze/llvm.h"
 #include "analyze/modules.h"
+#include "analyze/pivot.h"
 #include "analyze/samples.h"
-#include "analyze/threads.h"
 #include "base/format.h"
 #include "base/table.h"
 #include "trace/reader.h"
@@ -24,7 +24,7 @@ enum top_source {
 /* The data to show. Everything it points to must stay unchanged until the next top__update(). */
 struct top_data {
 	const struct summary *summary;
-	const struct threads *threads;
+	const struct pivot *threads;
 	struct samples *samples;	 /* NULL: there are none */
 	const struct hot_functions *hot; /* NULL: not known */
 	const struct llvm *llvm;	 /* likewise: what threads in LLVM do */

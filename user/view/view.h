@@ -8,8 +8,7 @@
 
 #include <stdio.h>
 
-#include "analyze/callers.h"
-#include "analyze/groups.h"
+#include "analyze/pivot.h"
 #include "analyze/items.h"
 #include "analyze/llvm.h"
 #include "analyze/subjects.h"
@@ -104,13 +103,13 @@ struct report_options {
 	bool (*query)(const void *ctx, const char *name);
 	const void *query_ctx;
 	/* Show these groups, by `by`, instead of queries; NULL = queries. Only rows to show. */
-	const struct groups *groups;
+	const struct pivot *groups;
 	enum group_by by;
 	/* Probe costs; NULL if not in the trace. Subtracted unless `raw` is set. */
 	const struct trace_costs *costs;
 	bool raw;
 	/* Show these callers instead of queries; NULL = queries. Only rows to show. */
-	const struct callers *callers;
+	const struct pivot *callers;
 	struct caller_locator locator;
 	/* Show these items instead of queries; NULL = queries. */
 	struct items *items;

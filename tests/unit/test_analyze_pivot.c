@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "analyze/groups.h"
-#include "analyze/threads.h"
-#include "analyze/callers.h"
+#include "analyze/pivot.h"
 
 #include "test.h"
 
 static const struct trace_times none;
 
-static void add_process(struct groups *g, uint32_t index, uint32_t pid, const char *crate)
+static void add_process(struct pivot *g, uint32_t index, uint32_t pid, const char *crate)
 {
 	const struct trace_process p = {
 		.index = index, .pid = pid, .crate = (char *)crate, .command = (char *)"rustc x"};
 
-	assert_int_equal(groups__process(g, &p), 0);
+	assert_int_equal(pivot__process(g, &p), 0);
 }
 
-static void add_span(struct groups *g, uint32_t process, uint32_t tid, uint64_t start, uint64_t end,
+static void add_span(struct pivot *g, uint32_t process, uint32_t tid, uint64_t start, uint64_t end,
 		     uint64_t self)
 {
 	const struct trace_span s = {.process = process,
@@ -24,22 +22,22 @@ static void add_span(struct groups *g, uint32_t process, uint32_t tid, uint64_t 
 				     .end_ns = end,
 				     .flags = tid == 99 ? TRACE_SPAN_OPEN : TRACE_SPAN_LEFT};
 
-	assert_int_equal(groups__span(g, &s, &(struct trace_times){.self_ns = self}), 0);
+	assert_int_equal(pivot__span(g, &s, &(struct trace_times){.self_ns = self}), 0);
 }
 
 /* Crate a has two processes, the first with two threads. One process has no crate. */
-static struct groups *sample(void)
+static struct pivot *sample(void)
 {
 	const struct trace_thread name = {.process = 0, .tid = 11, .name = "opt a"};
-	struct groups *g;
+	struct pivot *g;
 
-	assert_int_equal(groups__new(&g), 0);
+	assert_int_equal(pivot__new(PIVOT_THREADS, &g), 0);
 	add_process(g, 0, 10, NULL);
 	add_process(g, 0, 10, "a");
 	add_process(g, 1, 20, "a");
 	add_process(g, 2, 30, NULL);
 	add_process(g, 3, 40, "idle");
-	assert_int_equal(groups__thread(g, &name), 0);
+	assert_int_equal(pivot__thread(g, &name), 0);
 	add_span(g, 0, 10, 100, 300, 150);
 	add_span(g, 0, 11, 200, 500, 300);
 	add_span(g, 0, 10, 310, 320, 10);
@@ -49,12 +47,12 @@ static struct groups *sample(void)
 }
 
 /* Expect `n` rows. The caller frees them. */
-static struct group_row *rows_of(const struct groups *g, enum group_by by, size_t n)
+static struct group_row *rows_of(const struct pivot *g, enum group_by by, size_t n)
 {
 	struct group_row *rows;
 	size_t got;
 
-	assert_int_equal(groups__rows(g, by, &rows, &got), 0);
+	assert_int_equal(pivot__groups(g, by, &rows, &got), 0);
 	assert_int_equal(got, n);
 	return rows;
 }
@@ -80,7 +78,7 @@ static void check(const struct group_row *r, uint32_t processes, uint64_t count,
 
 TEST_CASE(threads_make_processes_and_those_make_crates)
 {
-	_groups_ struct groups *g = sample();
+	_pivot_ struct pivot *g = sample();
 	struct group_row *rows = rows_of(g, GROUP_BY_THREAD, 4);
 
 	check(row(rows, 4, "a 10/10"), 1, 2, 160, 220, 200);
@@ -103,12 +101,12 @@ TEST_CASE(threads_without_executions_have_rows)
 	static const enum group_by by[] = {GROUP_BY_CRATE, GROUP_BY_PROCESS, GROUP_BY_THREAD};
 	const struct trace_span waits = {
 		.tid = 2, .start_ns = 5, .end_ns = 905, .kind = TRACE_KIND_BLOCKED};
-	_groups_ struct groups *g = NULL;
+	_pivot_ struct pivot *g = NULL;
 	struct group_row *rows;
 
-	assert_int_equal(groups__new(&g), 0);
+	assert_int_equal(pivot__new(PIVOT_THREADS, &g), 0);
 	add_process(g, 0, 1, "a");
-	assert_int_equal(groups__span(g, &waits, &(struct trace_times){.self_ns = 900}), 0);
+	assert_int_equal(pivot__span(g, &waits, &(struct trace_times){.self_ns = 900}), 0);
 	for (size_t i = 0; i < N_OF(by); i++) {
 		rows = rows_of(g, by[i], 1);
 		check(&rows[0], 1, 0, 900, 900, 900);
@@ -121,15 +119,13 @@ TEST_CASE(on_and_off_the_cpu_make_up_the_wall)
 	static const struct trace_span off[] = {
 		{.tid = 10, .start_ns = 110, .end_ns = 120, .kind = TRACE_KIND_OFF_CPU},
 		{.tid = 10, .start_ns = 300, .end_ns = 450, .kind = TRACE_KIND_OFF_CPU},
-		{.process = 9, .kind = TRACE_KIND_OFF_CPU},
 	};
-	_groups_ struct groups *g = sample();
+	_pivot_ struct pivot *g = sample();
 	const struct group_row *r;
 	struct group_row *rows;
 
-	assert_int_equal(groups__off_cpu(g, &off[0], true), 0);
-	assert_int_equal(groups__off_cpu(g, &off[1], false), 0);
-	assert_int_equal(groups__off_cpu(g, &off[2], false), -EINVAL);
+	assert_int_equal(pivot__off_cpu(g, &off[0], true), 0);
+	assert_int_equal(pivot__off_cpu(g, &off[1], false), 0);
 	rows = rows_of(g, GROUP_BY_THREAD, 4);
 	r = row(rows, 4, "a 10/10");
 	assert_int_equal(r->wall_ns, 450 - 100);
@@ -142,13 +138,13 @@ TEST_CASE(on_and_off_the_cpu_make_up_the_wall)
 
 TEST_CASE(long_texts_are_not_copied_whole)
 {
-	_groups_ struct groups *g = NULL;
+	_pivot_ struct pivot *g = NULL;
 	_free_ char *crate = malloc(100001);
 	struct group_row *rows;
 
 	memset(crate, 'x', 100000);
 	crate[100000] = '\0';
-	assert_int_equal(groups__new(&g), 0);
+	assert_int_equal(pivot__new(PIVOT_THREADS, &g), 0);
 	add_process(g, 0, 1, crate);
 	add_span(g, 0, 1, 0, 1, 1);
 	for (int by = GROUP_BY_CRATE; by <= GROUP_BY_THREAD; by++) {
@@ -158,32 +154,18 @@ TEST_CASE(long_texts_are_not_copied_whole)
 	}
 }
 
-TEST_CASE(records_of_an_unannounced_process_are_refused)
-{
-	_groups_ struct groups *g = NULL;
-	const struct trace_process gap = {.index = 1};
-	const struct trace_thread thread = {.name = "x"};
-	const struct trace_span span = {.end_ns = 1};
-
-	assert_int_equal(groups__new(&g), 0);
-	assert_int_equal(groups__process(g, &gap), -EINVAL);
-	assert_int_equal(groups__thread(g, &thread), -EINVAL);
-	assert_int_equal(groups__span(g, &span, &none), -EINVAL);
-	group_rows__free(rows_of(g, GROUP_BY_CRATE, 0), 0);
-}
-
 TEST_CASE(time_on_the_cpu_is_a_part_of_self_time)
 {
 	const struct trace_span spans[] = {
 		{.end_ns = 100, .tid = 5}, {.end_ns = 100, .tid = 6}, {.end_ns = 100, .tid = 6}};
 	const struct trace_times times = {.self_ns = 110, .self_probe_ns = 10, .self_off_ns = 50};
-	_groups_ struct groups *g = NULL;
+	_pivot_ struct pivot *g = NULL;
 	struct group_row *rows;
 
-	assert_int_equal(groups__new(&g), 0);
+	assert_int_equal(pivot__new(PIVOT_THREADS, &g), 0);
 	add_process(g, 0, 1, "a");
 	for (size_t i = 0; i < N_OF(spans); i++)
-		assert_int_equal(groups__span(g, &spans[i], &times), 0);
+		assert_int_equal(pivot__span(g, &spans[i], &times), 0);
 	rows = rows_of(g, GROUP_BY_THREAD, 2);
 	assert_int_equal(row(rows, 2, "a 1/6")->self_ns, 200);
 	assert_int_equal(row(rows, 2, "a 1/6")->cpu_ns, 100);
@@ -206,14 +188,14 @@ TEST_CASE(executions_are_those_of_queries)
 		{.tid = 1, .end_ns = 10, .kind = TRACE_KIND_LOAD},
 		{.tid = 2, .end_ns = 10, .kind = TRACE_KIND_ACTIVITY, .process = 1},
 	};
-	_groups_ struct groups *g = NULL;
+	_pivot_ struct pivot *g = NULL;
 	struct group_row *rows;
 
-	assert_int_equal(groups__new(&g), 0);
+	assert_int_equal(pivot__new(PIVOT_THREADS, &g), 0);
 	add_process(g, 0, 1, "a");
-	assert_int_equal(groups__process(g, &asks), 0);
+	assert_int_equal(pivot__process(g, &asks), 0);
 	for (size_t i = 0; i < N_OF(spans); i++)
-		assert_int_equal(groups__span(g, &spans[i], &none), 0);
+		assert_int_equal(pivot__span(g, &spans[i], &none), 0);
 	rows = rows_of(g, GROUP_BY_CRATE, 1);
 	assert_string_equal(rows[0].name, "a");
 	assert_int_equal(rows[0].count, 1);
@@ -224,7 +206,7 @@ TEST_CASE(executions_are_those_of_queries)
 	assert_int_equal(row(rows, 2, "rustc --print 2")->activities, 1);
 	group_rows__free(rows, 2);
 	spans[3].kind = TRACE_KIND_QUERY;
-	assert_int_equal(groups__span(g, &spans[3], &none), 0);
+	assert_int_equal(pivot__span(g, &spans[3], &none), 0);
 	group_rows__free(rows_of(g, GROUP_BY_CRATE, 2), 2);
 }
 
@@ -236,14 +218,14 @@ TEST_CASE(results_are_executions_without_probes)
 		{.process = 0, .kind = TRACE_KIND_RESULTS, .events = 3},
 		{.process = 1, .kind = TRACE_KIND_RESULTS, .events = 9},
 	};
-	_groups_ struct groups *g = NULL;
+	_pivot_ struct pivot *g = NULL;
 	struct group_row *rows;
 
-	assert_int_equal(groups__new(&g), 0);
+	assert_int_equal(pivot__new(PIVOT_THREADS, &g), 0);
 	add_process(g, 0, 1, "a");
 	add_process(g, 1, 2, "b");
 	for (size_t i = 0; i < N_OF(results); i++)
-		assert_int_equal(groups__results(g, &results[i]), 0);
+		assert_int_equal(pivot__results(g, &results[i]), 0);
 	for (uint32_t process = 0; process < 2; process++) {
 		const struct trace_span span = {
 			.tid = 1,
@@ -252,7 +234,7 @@ TEST_CASE(results_are_executions_without_probes)
 			.process = process,
 		};
 
-		assert_int_equal(groups__span(g, &span, &none), 0);
+		assert_int_equal(pivot__span(g, &span, &none), 0);
 	}
 	rows = rows_of(g, GROUP_BY_CRATE, 2);
 	assert_int_equal(row(rows, 2, "a")->count, 50 - 8 + 3);
@@ -262,7 +244,7 @@ TEST_CASE(results_are_executions_without_probes)
 
 /* ---- Threads --------------------------------------------------------------------------------- */
 
-static void add(struct threads *t, uint32_t process, uint32_t tid, uint32_t label, uint64_t end)
+static void add(struct pivot *t, uint32_t process, uint32_t tid, uint32_t label, uint64_t end)
 {
 	const struct trace_span span = {
 		.end_ns = end,
@@ -274,22 +256,22 @@ static void add(struct threads *t, uint32_t process, uint32_t tid, uint32_t labe
 	const struct trace_times times = {
 		.self_ns = 100, .self_probe_ns = 30, .off_ns = 50, .self_off_ns = 10};
 
-	assert_int_equal(threads__span(t, &span, &times), 0);
+	assert_int_equal(pivot__span(t, &span, &times), 0);
 }
 
 TEST_CASE(threads_of_processes_are_distinguished)
 {
-	_threads_ struct threads *t = NULL;
+	_pivot_ struct pivot *t = NULL;
 	struct thread_row row;
 
-	assert_int_equal(threads__new(&t), 0);
-	assert_int_equal(threads__n(t), 0);
+	assert_int_equal(pivot__new(PIVOT_THREADS, &t), 0);
+	assert_int_equal(pivot__n_threads(t), 0);
 	add(t, 0, 7, 3, 1000);
 	add(t, 1, 7, 4, 1100);
 	add(t, 0, 8, 5, 1200);
 	add(t, 0, 7, 6, 1300);
-	assert_int_equal(threads__n(t), 3);
-	row = threads__at(t, 0);
+	assert_int_equal(pivot__n_threads(t), 3);
+	row = pivot__thread_at(t, 0);
 	assert_int_equal(row.process, 0);
 	assert_int_equal(row.tid, 7);
 	assert_int_equal(row.count, 2);
@@ -298,32 +280,22 @@ TEST_CASE(threads_of_processes_are_distinguished)
 	assert_int_equal(row.last_label, 6);
 	assert_int_equal(row.last_invocation, 60);
 	assert_int_equal(row.last_ns, 1300);
-	assert_int_equal(threads__at(t, 1).process, 1);
-	assert_int_equal(threads__at(t, 2).last_label, 5);
+	assert_int_equal(pivot__thread_at(t, 1).process, 1);
+	assert_int_equal(pivot__thread_at(t, 2).last_label, 5);
 }
 
 TEST_CASE(a_name_may_come_first_and_change)
 {
 	const struct trace_thread first = {0, 7, "rustc"}, later = {0, 7, "opt cgu.0"};
-	_threads_ struct threads *t = NULL;
+	_pivot_ struct pivot *t = NULL;
 
-	assert_int_equal(threads__new(&t), 0);
-	assert_int_equal(threads__name(t, &first), 0);
-	assert_int_equal(threads__at(t, 0).last_label, TRACE_NO_STRING);
+	assert_int_equal(pivot__new(PIVOT_THREADS, &t), 0);
+	assert_int_equal(pivot__thread(t, &first), 0);
+	assert_int_equal(pivot__thread_at(t, 0).last_label, TRACE_NO_STRING);
 	add(t, 0, 7, 3, 1000);
-	assert_int_equal(threads__name(t, &later), 0);
-	assert_int_equal(threads__n(t), 1);
-	assert_string_equal(threads__at(t, 0).name, "opt cgu.0");
-}
-
-TEST_CASE(an_off_cpu_span_adds_no_thread)
-{
-	const struct trace_span off = {.kind = TRACE_KIND_OFF_CPU, .label = 9, .end_ns = 50};
-	_threads_ struct threads *t = NULL;
-
-	assert_int_equal(threads__new(&t), 0);
-	assert_int_equal(threads__span(t, &off, &(struct trace_times){0}), 0);
-	assert_int_equal(threads__n(t), 0);
+	assert_int_equal(pivot__thread(t, &later), 0);
+	assert_int_equal(pivot__n_threads(t), 1);
+	assert_string_equal(pivot__thread_at(t, 0).name, "opt cgu.0");
 }
 
 /* ---- Callers --------------------------------------------------------------------------------- */
@@ -345,21 +317,21 @@ static bool locate(const void *ctx, uint32_t locindex, struct trace_location *ou
 	return true;
 }
 
-static void count(struct callers *c, uint32_t caller, uint64_t ns, unsigned int n)
+static void count(struct pivot *c, uint32_t caller, uint64_t ns, unsigned int n)
 {
 	const struct trace_span s = {.start_ns = 1000, .end_ns = 1000 + ns, .caller = caller};
 	const struct trace_times times = {.self_ns = ns / 2};
 
 	for (unsigned int i = 0; i < n; i++)
-		assert_int_equal(callers__span(c, &s, &times), 0);
+		assert_int_equal(pivot__span(c, &s, &times), 0);
 }
 
-static struct caller_row *callers_rows_of(const struct callers *c, size_t *n)
+static struct caller_row *callers_rows_of(const struct pivot *c, size_t *n)
 {
 	const struct caller_locator locator = {.locate = locate};
 	struct caller_row *rows;
 
-	assert_int_equal(callers__rows(c, &locator, &rows, n), 0);
+	assert_int_equal(pivot__callers(c, &locator, &rows, n), 0);
 	return rows;
 }
 
@@ -374,12 +346,12 @@ static const struct caller_row *row_of(const struct caller_row *rows, size_t n, 
 
 TEST_CASE(rows_are_functions_and_their_most_frequent_line)
 {
-	_callers_ struct callers *c = NULL;
+	_pivot_ struct pivot *c = NULL;
 	_free_ struct caller_row *rows = NULL;
 	const struct caller_row *row;
 	size_t n;
 
-	assert_int_equal(callers__new(&c), 0);
+	assert_int_equal(pivot__new(PIVOT_CALLERS, &c), 0);
 	count(c, 110, 100, 2);
 	count(c, 125, 10, 2);
 	/* 126 is on the line of 125, which has the most executions. */
@@ -405,11 +377,11 @@ TEST_CASE(rows_are_functions_and_their_most_frequent_line)
 /* Two libraries may contain a function of the same name. */
 TEST_CASE(functions_of_one_name_are_one_row)
 {
-	_callers_ struct callers *c = NULL;
+	_pivot_ struct pivot *c = NULL;
 	_free_ struct caller_row *rows = NULL;
 	size_t n;
 
-	assert_int_equal(callers__new(&c), 0);
+	assert_int_equal(pivot__new(PIVOT_CALLERS, &c), 0);
 	count(c, 250, 10, 3);
 	count(c, 450, 10, 4);
 	count(c, 110, 10, 1);
@@ -421,18 +393,18 @@ TEST_CASE(functions_of_one_name_are_one_row)
 
 TEST_CASE(executions_of_unknown_callers_share_one_row)
 {
-	_callers_ struct callers *c = NULL;
+	_pivot_ struct pivot *c = NULL;
 	_free_ struct caller_row *rows = NULL;
 	struct trace_span open = {.end_ns = 5, .flags = TRACE_SPAN_OPEN};
 	size_t n;
 
-	assert_int_equal(callers__new(&c), 0);
+	assert_int_equal(pivot__new(PIVOT_CALLERS, &c), 0);
 	rows = callers_rows_of(c, &n);
 	assert_int_equal(n, 0);
 	free(rows);
 	count(c, TRACE_NO_LOCATION, 10, 1);
 	count(c, 600, 10, 1);
-	assert_int_equal(callers__span(c, &open, &(struct trace_times){0}), 0);
+	assert_int_equal(pivot__span(c, &open, &(struct trace_times){0}), 0);
 	rows = callers_rows_of(c, &n);
 	assert_int_equal(n, 1);
 	assert_int_equal(row_of(rows, n, NULL)->count, 3);
