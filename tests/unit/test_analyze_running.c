@@ -101,14 +101,14 @@ TEST_CASE(any_intervals_are_counted_as_by_hand)
 
 /* ---- Waits ----------------------------------------------------------------------------------- */
 
-static void wait_for(struct wait_track *t, uint16_t depth, uint64_t ns)
+static void wait_for(struct within_track *t, uint16_t depth, uint64_t ns)
 {
 	const struct trace_span span = {.end_ns = ns, .depth = depth, .kind = TRACE_KIND_OFF_CPU};
 
 	assert_int_equal(wait_track__wait(t, &span), 0);
 }
 
-static void end(struct wait_track *t, uint16_t depth, enum trace_kind kind, struct waits *w)
+static void end(struct within_track *t, uint16_t depth, enum trace_kind kind, struct waits *w)
 {
 	wait_track__span(t, &(struct trace_span){.depth = depth, .kind = kind}, w);
 }
@@ -122,7 +122,7 @@ static void assert_waits(const struct waits *w, uint64_t queries, uint64_t passe
 
 TEST_CASE(a_query_around_counts_whatever_lies_between)
 {
-	struct wait_track t = {};
+	struct within_track t = {};
 	struct waits w = {};
 
 	wait_for(&t, 3, 5);
@@ -138,7 +138,7 @@ TEST_CASE(a_query_around_counts_whatever_lies_between)
 
 TEST_CASE(without_one_it_is_in_a_pass_or_in_neither)
 {
-	struct wait_track t = {};
+	struct within_track t = {};
 	struct waits w = {};
 
 	wait_for(&t, 1, 5);
@@ -154,7 +154,7 @@ TEST_CASE(all_kinds_of_queries_count)
 {
 	static const enum trace_kind kinds[] = {TRACE_KIND_BLOCKED, TRACE_KIND_LOAD,
 						TRACE_KIND_HASHING};
-	struct wait_track t = {};
+	struct within_track t = {};
 	struct waits w = {};
 
 	for (int i = 0; i < 3; i++) {
@@ -171,7 +171,7 @@ TEST_CASE(all_kinds_of_queries_count)
 /* Waits below a lost span belong to the span around it. */
 TEST_CASE(depths_without_a_span_are_bridged)
 {
-	struct wait_track t = {};
+	struct within_track t = {};
 	struct waits w = {};
 
 	wait_for(&t, 9, 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "analyze/sampled_intervals.h"
-#include "analyze/explained.h"
+#include "analyze/within.h"
 
 #include <errno.h>
 

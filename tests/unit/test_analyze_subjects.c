@@ -48,6 +48,7 @@ static const char *text_of(const void *ctx, uint32_t id)
 	return texts[id];
 }
 
+static struct summary *processes_of;
 static struct subjects *subjects;
 static struct subject_row *rows;
 static size_t n_rows;
@@ -61,9 +62,10 @@ static void begin(enum subjects_of of)
 		{.index = 2, .pid = 102, .crate = "app"},
 	};
 
-	assert_int_equal(subjects__new(&texts, of, &subjects), 0);
+	assert_int_equal(summary__new(&processes_of), 0);
 	for (size_t i = 0; i < N_OF(processes); i++)
-		assert_int_equal(subjects__process(subjects, &processes[i]), 0);
+		assert_int_equal(summary__process(processes_of, &processes[i]), 0);
+	assert_int_equal(subjects__new(&texts, processes_of, of, &subjects), 0);
 }
 
 static void take_off(uint64_t off_ns, uint32_t process, uint32_t tid, uint32_t label,
@@ -102,6 +104,7 @@ static int done(void **state)
 	n_rows = 0;
 	subjects__free(subjects);
 	subjects = NULL;
+	summary__free(processes_of);
 	return 0;
 }
 
@@ -215,17 +218,6 @@ TEST_CASE_WITH(what_is_not_known_is_a_row_without_a_name, NULL, done)
 	take(0, 7, EXPAND, 1, 7, 9, DERIVE);
 	end(1);
 	assert_int_equal(row(NULL)->total_ns, 7);
-}
-
-TEST_CASE_WITH(a_process_that_did_not_come_is_refused, NULL, done)
-{
-	const struct trace_span s = {.process = 3};
-	const struct trace_process far = {.index = 9};
-	const struct trace_times times = {0};
-
-	begin(SUBJECTS_UNITS);
-	assert_int_equal(subjects__span(subjects, &s, &times, NONE), -EINVAL);
-	assert_int_equal(subjects__process(subjects, &far), -EINVAL);
 }
 
 TEST_MAIN(NULL, NULL)

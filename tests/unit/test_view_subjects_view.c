@@ -35,9 +35,23 @@ static char *output_of(int (*print)(FILE *out, const void *arg), const void *arg
 
 static const struct trace_texts texts = {.text = text_of};
 
-static struct subjects *sample(enum subjects_of of)
+static struct summary *processes;
+
+static int make_processes(void **state)
 {
 	static const struct trace_process process = {.index = 0, .pid = 42, .crate = "app"};
+
+	return summary__new(&processes) ?: summary__process(processes, &process);
+}
+
+static int free_processes(void **state)
+{
+	summary__free(processes);
+	return 0;
+}
+
+static struct subjects *sample(enum subjects_of of)
+{
 	static const struct {
 		uint32_t label, event;
 		uint64_t ms;
@@ -46,8 +60,7 @@ static struct subjects *sample(enum subjects_of of)
 	struct subjects *s = NULL;
 	uint64_t now = 0;
 
-	assert_int_equal(subjects__new(&texts, of, &s), 0);
-	assert_int_equal(subjects__process(s, &process), 0);
+	assert_int_equal(subjects__new(&texts, processes, of, &s), 0);
 	for (size_t i = 0; i < N_OF(spans); i++) {
 		const struct trace_span span = {
 			.start_ns = now,
@@ -107,7 +120,6 @@ static void units_have_a_column_for_each_step(void **state)
 
 static void a_trace_without_arguments_says_why(void **state)
 {
-	static const struct trace_process process = {.index = 0, .pid = 42, .crate = "app"};
 	const struct trace_span span = {
 		.end_ns = 20000000, .tid = 7, .label = 0, .kind = TRACE_KIND_ACTIVITY};
 	const struct trace_times times = {0};
@@ -115,8 +127,7 @@ static void a_trace_without_arguments_says_why(void **state)
 	struct report_options opt = {0};
 	_free_ char *none = NULL, *got = NULL;
 
-	assert_int_equal(subjects__new(&texts, SUBJECTS_MACROS, &s), 0);
-	assert_int_equal(subjects__process(s, &process), 0);
+	assert_int_equal(subjects__new(&texts, processes, SUBJECTS_MACROS, &s), 0);
 	opt.subjects = s;
 	none = output_of(print_text, &opt);
 	assert_string_equal(none, "no expansion of a procedural macro was recorded\n");
@@ -209,5 +220,5 @@ int main(void)
 		cmocka_unit_test(only_as_many_as_asked_for_are_printed),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, make_processes, free_processes);
 }

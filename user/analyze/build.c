@@ -47,7 +47,7 @@ struct thread {
 	uint64_t start_ns;
 	uint64_t end_ns;
 	uint64_t off_ns;
-	struct wait_track waits;
+	struct within_track waits;
 	uint32_t interrupted; /* index, or U64_MAP_NONE */
 };
 

@@ -102,7 +102,7 @@ static int add_parts(struct model *m, unsigned int parts)
 	     llvm__new(&m->options.llvm, &m->options.stacks, &m->options.texts, &m->llvm)) ||
 	    (parts & MODEL_MODULES && modules__new(&m->options.texts, &m->modules)) ||
 	    (parts & (MODEL_MACROS | MODEL_UNITS) &&
-	     subjects__new(&m->options.texts,
+	     subjects__new(&m->options.texts, m->summary,
 			   parts & MODEL_MACROS ? SUBJECTS_MACROS : SUBJECTS_UNITS, &m->subjects)))
 		return -ENOMEM;
 	return 0;
@@ -248,8 +248,6 @@ static int take_process(struct model *m, const struct trace_process *p)
 		err = pivot__process(m->groups, p);
 	if (!err && m->llvm)
 		err = llvm__process(m->llvm, p);
-	if (!err && m->subjects)
-		err = subjects__process(m->subjects, p);
 	return err;
 }
 

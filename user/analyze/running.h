@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/within.h"
 #include "base/cleanup.h"
 #include "trace/trace.h"
 
@@ -41,25 +42,13 @@ struct waits {
 	uint64_t in_neither;
 };
 
-struct open_waits {
-	uint64_t ns[2]; /* waits with nothing around them yet, and waits inside activities only */
-	uint16_t depth;
-};
-
-/* Waits of a thread that may still be inside a query. All zeroes is empty. */
-struct wait_track {
-	struct open_waits *open; /* the deepest is last */
-	uint32_t n;
-	uint32_t capacity;
-};
-
 /* Add a wait: a span of TRACE_KIND_OFF_CPU. 0 or -ENOMEM. */
-int wait_track__wait(struct wait_track *t, const struct trace_span *span);
+int wait_track__wait(struct within_track *t, const struct trace_span *span);
 
 /* Add any other span; waits inside it are now known to be. */
-void wait_track__span(struct wait_track *t, const struct trace_span *span, struct waits *sums);
+void wait_track__span(struct within_track *t, const struct trace_span *span, struct waits *sums);
 
 /* Finish: no more spans follow. Frees the track. */
-void wait_track__end(struct wait_track *t, struct waits *sums);
+void wait_track__end(struct within_track *t, struct waits *sums);
 
 #endif /* QPROF_ANALYZE_RUNNING_H */

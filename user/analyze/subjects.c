@@ -7,8 +7,10 @@
 
 #include "analyze/on_cpu.h"
 #include "base/array.h"
+#include "analyze/within.h"
 #include "base/table.h"
 #include "qprof/measureme_format.h"
+#include "trace/interner.h"
 
 /* The text that a reader returns for an id that is not mapped. */
 #define UNKNOWN "<unknown>"
@@ -20,15 +22,9 @@ struct tag {
 	uint8_t phase;
 };
 
-/* A text that subjects are called by; its number is its index. */
-struct name {
-	char *text;    /* NULL: none */
-	uint32_t next; /* of the same hash: its number plus 1, or 0 */
-};
-
 /* The part of a string before the first separator, and the number behind it. */
 struct event {
-	uint32_t name;
+	uint32_t name; /* its number plus 1; 0: none */
 	uint64_t number;
 };
 
@@ -45,72 +41,43 @@ struct cell {
 	uint64_t total_ns;
 };
 
-struct time {
-	uint64_t ns;
-	uint64_t off_ns; /* of it off the CPU */
-};
-
-/* Activities of the subjects that are no part of another one yet. */
-struct done {
-	uint32_t depth;
-	struct time time;
-};
-
-struct track {
-	struct done *done; /* by depth */
-	uint32_t n, capacity;
-};
+/* The time of an interval, and the part of it off the CPU. */
+enum { WHOLE, OFF_CPU };
 
 struct thread_name {
 	const char *name;
 };
 
-struct first_name {
-	uint32_t number; /* plus 1 */
-};
-
 struct subjects {
 	struct trace_texts texts;
+	const struct summary *processes;
 	enum subjects_of of;
-	struct trace_process *processes;
-	uint32_t n_processes, processes_capacity;
 	TABLE(struct tag) tags;		   /* by label */
 	TABLE(struct event) events;	   /* by string id */
-	TABLE(struct first_name) by_hash;  /* of the text */
 	TABLE(struct subject) subjects;	   /* by process << 32 | name */
 	TABLE(struct cell) cells;	   /* by subject << 32 | of */
-	TABLE(struct track) tracks;	   /* by process << 32 | tid */
+	TABLE(struct within_track) tracks; /* by process << 32 | tid */
 	TABLE(struct thread_name) threads; /* likewise */
-	struct name *names;
-	uint32_t n_names, names_capacity;
+	struct interner numbers;
+	char **names; /* by number plus 1 */
+	uint32_t n_names;
 };
 
-int subjects__new(const struct trace_texts *texts, enum subjects_of of, struct subjects **out)
+int subjects__new(const struct trace_texts *texts, const struct summary *processes,
+		  enum subjects_of of, struct subjects **out)
 {
-	struct name none = {0};
-
 	*out = calloc(1, sizeof(**out));
 	if (!*out)
 		return -ENOMEM;
 	(*out)->texts = *texts;
+	(*out)->processes = processes;
 	(*out)->of = of;
-	return array__add(&(*out)->names, &(*out)->n_names, &(*out)->names_capacity, &none);
+	return array__reserve_at(&(*out)->names, 0, &(*out)->n_names, sizeof(*(*out)->names));
 }
 
 enum subjects_of subjects__of(const struct subjects *s)
 {
 	return s->of;
-}
-
-int subjects__process(struct subjects *s, const struct trace_process *p)
-{
-	if (p->index > s->n_processes)
-		return -EINVAL;
-	if (array__reserve_one(&s->processes, s->n_processes, &s->processes_capacity, sizeof(*p)))
-		return -ENOMEM;
-	s->n_processes += p->index == s->n_processes;
-	s->processes[p->index] = *p;
-	return 0;
 }
 
 int subjects__thread(struct subjects *s, const struct trace_thread *t)
@@ -146,13 +113,6 @@ static const struct {
 	{"LLVM_thin_lto_resolve_weak", SUBJECTS_UNITS, SUBJECT_LTO, true},
 };
 
-static bool is_label(const char *pattern, const char *label)
-{
-	size_t len = strlen(pattern) - 1;
-
-	return pattern[len] == '*' ? !strncmp(pattern, label, len) : !strcmp(pattern, label);
-}
-
 /* NULL without memory. */
 static const struct tag *tag_of(struct subjects *s, uint32_t label)
 {
@@ -162,50 +122,30 @@ static const struct tag *tag_of(struct subjects *s, uint32_t label)
 
 	if (known)
 		return known;
-	for (size_t i = 0; i < N_OF(labels) && !tag.wanted; i++)
-		if (labels[i].of == s->of && is_label(labels[i].label, text))
+	for (size_t i = 0; i < N_OF(labels) && !tag.wanted; i++) {
+		size_t len = strlen(labels[i].label) - 1;
+
+		/* With the NUL, unless it is a prefix. */
+		len = labels[i].label[len] == '*' ? len : len + 2;
+		if (labels[i].of == s->of && !strncmp(labels[i].label, text, len))
 			tag = (struct tag){true, labels[i].counted, (uint8_t)labels[i].phase};
+	}
 	return table__get(&s->tags, label, .wanted = tag.wanted, .counted = tag.counted,
 			  .phase = tag.phase);
 }
 
-static bool is_called(const struct name *name, const char *text, size_t len)
-{
-	return strlen(name->text) == len && !memcmp(name->text, text, len);
-}
-
-/* The number of a text; -ENOMEM. */
+/* The number of a text, plus 1; -ENOMEM. */
 static int number_name(struct subjects *s, const char *text, size_t len, uint32_t *number)
 {
-	struct first_name *first = table__get(&s->by_hash, map_hash(text, len), .number = 0);
-	struct name name = {.text = strndup(text, len)};
-	int err;
+	_free_ char *name = strndup(text, len);
+	bool is_new;
 
-	if (!first || !name.text) {
-		free(name.text);
+	if (!name || interner__id(&s->numbers, name, number, &is_new) ||
+	    array__reserve_at(&s->names, ++*number, &s->n_names, sizeof(*s->names)))
 		return -ENOMEM;
-	}
-	for (uint32_t i = first->number; i; i = s->names[i - 1].next) {
-		if (!is_called(&s->names[i - 1], text, len))
-			continue;
-		free(name.text);
-		*number = i - 1;
-		return 0;
-	}
-	name.next = first->number;
-	err = array__add(&s->names, &s->n_names, &s->names_capacity, &name);
-	if (err) {
-		free(name.text);
-		return err;
-	}
-	first->number = s->n_names;
-	*number = s->n_names - 1;
+	if (is_new)
+		s->names[*number] = take_ptr(name);
 	return 0;
-}
-
-static bool is_known(const char *text)
-{
-	return *text && strcmp(text, UNKNOWN) != 0;
 }
 
 /* NULL without memory. */
@@ -219,53 +159,25 @@ static const struct event *event_of(struct subjects *s, uint32_t string)
 
 	if (known)
 		return known;
-	if (is_known(text) && number_name(s, text, (size_t)(end - text), &name))
+	if (*text && strcmp(text, UNKNOWN) != 0 &&
+	    number_name(s, text, (size_t)(end - text), &name))
 		return NULL;
 	return table__get(&s->events, string, .name = name,
 			  .number = *end ? strtoull(end + 1, NULL, 10) : 0);
 }
 
-/* Time within an interval of this depth belongs to it from now on. Returns that time. */
-static struct time take_inner(struct track *t, uint32_t depth)
+static uint64_t less(uint64_t ns, uint64_t part_ns)
 {
-	struct time sum = {0};
-
-	while (t->n && t->done[t->n - 1].depth > depth) {
-		const struct time *inner = &t->done[--t->n].time;
-
-		sum.ns += inner->ns;
-		sum.off_ns += inner->off_ns;
-	}
-	return sum;
-}
-
-static int put_done(struct track *t, uint32_t depth, struct time time)
-{
-	struct done done = {depth, time};
-
-	if (!time.ns)
-		return 0;
-	if (!t->n || t->done[t->n - 1].depth != depth)
-		return array__add(&t->done, &t->n, &t->capacity, &done);
-	t->done[t->n - 1].time.ns += time.ns;
-	t->done[t->n - 1].time.off_ns += time.off_ns;
-	return 0;
-}
-
-static struct time without(struct time whole, struct time inner)
-{
-	return (struct time){
-		.ns = whole.ns > inner.ns ? whole.ns - inner.ns : 0,
-		.off_ns = whole.off_ns > inner.off_ns ? whole.off_ns - inner.off_ns : 0,
-	};
+	return ns > part_ns ? ns - part_ns : 0;
 }
 
 static int add(struct subjects *s, const struct trace_span *span, const struct tag *tag,
-	       const struct event *event, uint64_t whole_ns, struct time own)
+	       const struct event *event, const struct within *whole, const struct within *inner)
 {
 	bool unit = s->of == SUBJECTS_UNITS;
 	uint32_t process = unit ? span->process : 0, of = span->tid;
-	const char *crate = s->processes[span->process].crate;
+	const char *crate = summary__process_at(s->processes, span->process)->crate;
+	uint64_t own_ns = less(whole->ns[WHOLE], inner->ns[WHOLE]);
 	struct subject *subject;
 	struct cell *cell;
 	uint32_t i;
@@ -280,13 +192,13 @@ static int add(struct subjects *s, const struct trace_span *span, const struct t
 	cell = table__get(&s->cells, (uint64_t)i << 32 | of, .subject = i, .of = of);
 	if (!cell)
 		return -ENOMEM;
-	cell->total_ns += own.ns;
-	subject->row.total_ns += own.ns;
-	subject->row.cpu_ns += on_cpu_ns(own.ns, own.off_ns);
-	subject->row.phase_ns[tag->phase] += own.ns;
+	cell->total_ns += own_ns;
+	subject->row.total_ns += own_ns;
+	subject->row.cpu_ns += on_cpu_ns(own_ns, less(whole->ns[OFF_CPU], inner->ns[OFF_CPU]));
+	subject->row.phase_ns[tag->phase] += own_ns;
 	subject->row.count += tag->counted;
-	if (whole_ns > subject->row.max_ns)
-		subject->row.max_ns = whole_ns;
+	if (whole->ns[WHOLE] > subject->row.max_ns)
+		subject->row.max_ns = whole->ns[WHOLE];
 	if (tag->phase == SUBJECT_CODEGEN && event->number)
 		subject->row.size = event->number;
 	return 0;
@@ -295,25 +207,24 @@ static int add(struct subjects *s, const struct trace_span *span, const struct t
 int subjects__span(struct subjects *s, const struct trace_span *span,
 		   const struct trace_times *times, uint32_t event)
 {
-	struct track *t = table__get(&s->tracks, (uint64_t)span->process << 32 | span->tid, .n = 0);
+	struct within_track *t =
+		table__get(&s->tracks, (uint64_t)span->process << 32 | span->tid, .n = 0);
 	const struct tag *tag = tag_of(s, span->label);
-	struct time inner, whole;
+	struct within inner, whole = {.depth = span->depth};
 	const struct event *about;
 
-	if (span->process >= s->n_processes)
-		return -EINVAL;
 	if (!t || !tag)
 		return -ENOMEM;
-	inner = take_inner(t, span->depth);
+	inner = within__take(t, span->depth);
 	if (!tag->wanted || span->kind != TRACE_KIND_ACTIVITY)
-		return put_done(t, span->depth, inner);
+		return within__put(t, &inner);
 	about = event_of(s, event);
 	if (!about)
 		return -ENOMEM;
-	whole.ns = trace_without_probes(span->end_ns - span->start_ns, times->probe_ns);
-	whole.off_ns = times->off_ns;
-	return add(s, span, tag, about, whole.ns, without(whole, inner))
-		       ?: put_done(t, span->depth, whole);
+	whole.ns[WHOLE] = trace_without_probes(span->end_ns - span->start_ns, times->probe_ns);
+	/* What takes no time is in nothing. */
+	whole.ns[OFF_CPU] = whole.ns[WHOLE] ? times->off_ns : 0;
+	return add(s, span, tag, about, &whole, &inner) ?: within__put(t, &whole);
 }
 
 static void note_crate(struct subject_row *row, const char *crate, uint64_t ns)
@@ -330,27 +241,22 @@ static void note_crate(struct subject_row *row, const char *crate, uint64_t ns)
 	row->crates[at] = (struct subject_part){crate, ns};
 }
 
-static const char *thread_name(struct subjects *s, uint32_t process, uint32_t tid)
-{
-	const struct thread_name *t = table__find(&s->threads, (uint64_t)process << 32 | tid);
-
-	return t ? t->name : NULL;
-}
-
 static void place(struct subjects *s, struct subject_row *rows)
 {
 	_free_ uint64_t *most = calloc(s->subjects.n + 1UL, sizeof(*most));
 
 	for (uint32_t i = 0; most && i < s->cells.n; i++) {
 		const struct cell *c = &s->cells.at[i];
-		const struct subject *subject = &s->subjects.at[c->subject];
+		uint32_t process = s->subjects.at[c->subject].process;
+		const struct thread_name *t;
 
 		if (s->of == SUBJECTS_MACROS) {
-			note_crate(&rows[c->subject], s->names[c->of].text, c->total_ns);
+			note_crate(&rows[c->subject], s->names[c->of], c->total_ns);
 		} else if (!rows[c->subject].tid || c->total_ns > most[c->subject]) {
+			t = table__find(&s->threads, (uint64_t)process << 32 | c->of);
 			most[c->subject] = c->total_ns;
 			rows[c->subject].tid = c->of;
-			rows[c->subject].thread = thread_name(s, subject->process, c->of);
+			rows[c->subject].thread = t ? t->name : NULL;
 		}
 	}
 }
@@ -363,8 +269,8 @@ int subjects__rows(struct subjects *s, struct subject_row **rows, size_t *n)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < s->subjects.n; i++) {
 		const struct subject *subject = &s->subjects.at[i];
-		const char *name = s->names[subject->name].text;
-		const struct trace_process *p = &s->processes[subject->process];
+		const char *name = s->names[subject->name];
+		const struct trace_process *p = summary__process_at(s->processes, subject->process);
 
 		out[i] = subject->row;
 		out[i].name = name ? strdup(name) : NULL;
@@ -395,14 +301,13 @@ void subjects__free(struct subjects *s)
 	if (!s)
 		return;
 	for (uint32_t i = 0; i < s->tracks.n; i++)
-		free(s->tracks.at[i].done);
+		free(s->tracks.at[i].at);
 	for (uint32_t i = 0; i < s->n_names; i++)
-		free(s->names[i].text);
+		free(s->names[i]);
 	free(s->names);
-	free(s->processes);
+	interner__destroy(&s->numbers);
 	table__destroy(&s->tags);
 	table__destroy(&s->events);
-	table__destroy(&s->by_hash);
 	table__destroy(&s->subjects);
 	table__destroy(&s->cells);
 	table__destroy(&s->tracks);

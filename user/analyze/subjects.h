@@ -9,7 +9,7 @@
 #ifndef QPROF_ANALYZE_SUBJECTS_H
 #define QPROF_ANALYZE_SUBJECTS_H
 
-#include "trace/trace.h"
+#include "analyze/summary.h"
 
 struct subjects;
 
@@ -53,21 +53,18 @@ struct subject_row {
 	const char *thread; /* its name, or NULL */
 };
 
-/* `texts` outlives the subjects. 0, or -ENOMEM. */
-int subjects__new(const struct trace_texts *texts, enum subjects_of of, struct subjects **out);
+/* `texts` and the summary, which has the processes, outlive the subjects. 0, or -ENOMEM. */
+int subjects__new(const struct trace_texts *texts, const struct summary *processes,
+		  enum subjects_of of, struct subjects **out);
 
 enum subjects_of subjects__of(const struct subjects *s);
 
-/*
- * Add or update a process, or the name of a thread. Texts are not copied and must outlive the
- * subjects. Errors as summary__process().
- */
-int subjects__process(struct subjects *s, const struct trace_process *p);
+/* Set the name of a thread; it is not copied and must outlive the subjects. 0 or -ENOMEM. */
 int subjects__thread(struct subjects *s, const struct trace_thread *t);
 
 /*
  * Take a span, which is not TRACE_KIND_OFF_CPU. `event` is the string id of its event's text
- * (trace_reader__event_string()), or TRACE_NO_STRING. -ENOMEM; -EINVAL if its process is unknown.
+ * (trace_reader__event_string()), or TRACE_NO_STRING. 0 or -ENOMEM.
  */
 int subjects__span(struct subjects *s, const struct trace_span *span,
 		   const struct trace_times *times, uint32_t event);

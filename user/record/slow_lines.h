@@ -7,7 +7,7 @@
 #ifndef QPROF_RECORD_SLOW_LINES_H
 #define QPROF_RECORD_SLOW_LINES_H
 
-#include "analyze/explained.h"
+#include "analyze/within.h"
 #include "base/writer_thread.h"
 #include "record/item_output.h"
 #include "analyze/summary.h"
@@ -43,7 +43,7 @@ struct slow_lines {
 };
 
 /*
- * Print a line if the interval is slow and explains its time (analyze/explained.h); `label` is its
+ * Print a line if the interval is slow and explains its time (analyze/within.h); `label` is its
  * name.
  */
 void slow_lines__see(struct slow_lines *l, const struct trace_span *s,
