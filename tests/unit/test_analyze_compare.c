@@ -115,6 +115,38 @@ TEST_CASE(the_sum_covers_the_selected_rows)
 	assert_int_equal(compare__sum(c, &r, COMPARE_OF_QUERIES, is_nothing, NULL, &sum), 0);
 }
 
+/* The last compiler executed nothing, and the end of the first was not seen. */
+TEST_CASE(a_query_and_an_activity_of_one_name_are_two)
+{
+	struct sample_names texts = {{"check"}, 1};
+	const struct trace_texts names = {.ctx = &texts, .text = sample_name};
+	const struct trace_process p = {.crate = (char *)"a"},
+				   idle = {.index = 1, .crate = (char *)"b"};
+	const struct compare_rules rules = {};
+	_compare_result_ struct compare_result r;
+	_summary_ struct summary *s;
+	_compare_ struct compare *c;
+
+	assert_int_equal(summary__new(&s), 0);
+	assert_int_equal(summary__process(s, &p), 0);
+	assert_int_equal(summary__process(s, &idle), 0);
+	for (uint64_t ns = 8; ns < 10; ns++) {
+		const struct trace_span span = {
+			.end_ns = ns, .kind = ns == 8 ? TRACE_KIND_QUERY : TRACE_KIND_ACTIVITY};
+
+		assert_int_equal(summary__span(s, &span, &(struct trace_times){.self_ns = ns}), 0);
+	}
+	assert_int_equal(compare__new(1, 1, &c), 0);
+	assert_int_equal(compare__trace(c, COMPARE_BASE, s, &names), 0);
+	assert_int_equal(compare__trace(c, COMPARE_NEW, s, &names), 0);
+	assert_int_equal(compare__result(c, &rules, &r), 0);
+	assert_int_equal(r.n_crates, 1);
+	assert_int_equal(r.n_rows, 2);
+	for (size_t i = 0; i < r.n_rows; i++)
+		assert_string_equal(r.rows[i].query, "check");
+	assert_int_equal(r.crates[0].of[COMPARE_TOTAL][COMPARE_BASE].median, 9);
+}
+
 TEST_CASE(waiting_is_no_self_time)
 {
 	struct sample_names texts = {{"typeck"}, 1};
@@ -441,12 +473,21 @@ TEST_CASE(items_can_be_summed)
 	assert_int_equal(compare_row__change(&row, COMPARE_SELF), 80 * MS);
 }
 
+/* Of each string, in the file with that name. */
+static const struct trace_place *place_of(const void *ctx, uint32_t id)
+{
+	static struct trace_place place;
+
+	place = (struct trace_place){.file = id, .line = 7};
+	return &place;
+}
+
 /* An item with `n` samples of 1 ms, or with one execution that took as long. */
 static void add_item(struct compare *c, enum compare_side side, bool sampled, uint64_t n)
 {
 	const struct sample_row row = {"app", "lib", "typeck", 1, 40 * MS, NULL};
 	struct sample_names texts = {};
-	const struct trace_texts names = {.ctx = &texts, .text = sample_name};
+	const struct trace_texts names = {.ctx = &texts, .text = sample_name, .place = place_of};
 	_summary_ struct summary *s = sample_build(&row, 1, &texts);
 	uint32_t item = sample_id(&texts, "app::f"), typeck = sample_id(&texts, "typeck");
 	const struct trace_span span = {.end_ns = n * MS, .label = typeck};
@@ -489,6 +530,8 @@ TEST_CASE(items_by_samples_have_errors_and_no_count)
 		assert_true(row->compared);
 		assert_int_equal(compare_row__change(row, COMPARE_SELF), 80 * MS);
 		assert_int_equal(row->error_ns[COMPARE_SELF] / 1000, cases[i].error_us);
+		assert_string_equal(row->file, "app::f");
+		assert_int_equal(row->line, 7);
 		assert_int_equal(compare__result(c, &counts, &by_count), 0);
 		assert_int_equal(find_item(&by_count, "app::f")->compared, cases[i].counted);
 	}

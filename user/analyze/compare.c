@@ -3,11 +3,11 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "analyze/compile_name.h"
 #include "analyze/compare_cells.h"
-#include "analyze/compare_judge.h"
 #include "base/part.h"
 
 /* The pair of a unit and a label, new with cells of zeroes; NULL without memory. */
@@ -103,9 +103,100 @@ int compare__add_to_pair(struct compare *c, size_t place, uint32_t unit, uint32_
 	return 0;
 }
 
-static int add_compiler(struct compare *c, size_t place, const struct compare_compiler *compiler,
-			uint32_t unit, const struct trace_texts *names)
+/*
+ * The label of a name: a query and an activity of one name have two. 0; -ENOMEM; -E2BIG if the
+ * names are more, or longer, than one trace may hold.
+ */
+static int label_of(struct compare *c, const char *name, bool is_activity, uint32_t *label)
 {
+	_free_ char *key = NULL;
+	bool is_new;
+	int err;
+
+	if (is_activity && asprintf(&key, "\n%s", name) < 0) {
+		key = NULL;
+		return -ENOMEM;
+	}
+	err = interner__id(&c->numbers, key ?: name, label, &is_new);
+	if (err || !is_new)
+		return err;
+	if (array__reserve_at(&c->names, *label, &c->n_names, sizeof(*c->names)))
+		return -ENOMEM;
+	c->names[*label] = strdup(name);
+	return c->names[*label] ? 0 : -ENOMEM;
+}
+
+static int label_of_row(struct compare *c, const struct summary_row *row,
+			const struct trace_texts *names, uint32_t *label)
+{
+	return label_of(c, names->text(names->ctx, row->label), row->is_activity, label);
+}
+
+/* ---- Compilers ------------------------------------------------------------------------------- */
+
+/* Those of one trace that compiled a crate, and executed anything. */
+struct compilers {
+	const struct trace_process **processes;
+	struct compiler {
+		struct summary_row *rows;
+		size_t n;
+	} * all; /* in the same order */
+	uint32_t *unit_of;
+	uint32_t n;
+};
+
+static void compilers__clear(struct compilers *cs)
+{
+	for (uint32_t i = 0; cs->all && i < cs->n; i++)
+		free(cs->all[i].rows);
+	free(cs->all);
+	free(cs->processes);
+	free(cs->unit_of);
+}
+
+static int compilers__init(struct compilers *cs, const struct summary *s)
+{
+	uint32_t n = summary__n_processes(s);
+
+	cs->all = calloc(n + 1UL, sizeof(*cs->all));
+	cs->processes = calloc(n + 1UL, sizeof(*cs->processes));
+	cs->unit_of = calloc(n + 1UL, sizeof(*cs->unit_of));
+	if (!cs->all || !cs->processes || !cs->unit_of)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct trace_process *p = summary__process_at(s, i);
+		struct compiler *to = &cs->all[cs->n];
+
+		if (summary__rows(s, i, &to->rows, &to->n))
+			return -ENOMEM;
+		cs->processes[cs->n] = p;
+		/* Those of cargo's questions have a crate name, too, but are no crates. */
+		if (to->n && !(p->crate && compile_only_queries(p)))
+			cs->n++;
+		else
+			free(take_ptr(to->rows));
+	}
+	return 0;
+}
+
+/* Its run time; if its end was not seen, the time of its longest row. */
+static uint64_t wall_ns(const struct trace_process *p, const struct compiler *compiler)
+{
+	uint64_t longest = 0;
+
+	if (p->end_ns > p->start_ns)
+		return p->end_ns - p->start_ns;
+	for (size_t i = 0; i < compiler->n; i++)
+		if (compiler->rows[i].total_ns > longest)
+			longest = compiler->rows[i].total_ns;
+	return longest;
+}
+
+static int add_compiler(struct compare *c, size_t place, const struct compilers *cs, uint32_t which,
+			const struct trace_texts *names)
+{
+	const struct compiler *compiler = &cs->all[which];
+	uint32_t unit = cs->unit_of[which];
 	struct cell whole = {};
 
 	for (size_t i = 0; i < compiler->n; i++) {
@@ -119,17 +210,18 @@ static int add_compiler(struct compare *c, size_t place, const struct compare_co
 		/* No sample is in the self time of two queries. */
 		whole.variance[COMPARE_SELF] += cell.variance[COMPARE_SELF];
 		whole.by |= cell.by & ~COMPARE_UNCOUNTED;
-		err = compare_labels__of_row(&c->labels, &compiler->rows[i], names, &label)
+		err = label_of_row(c, &compiler->rows[i], names, &label)
 			      ?: compare__add_to_pair(c, place, unit, label,
 						      compiler->rows[i].kinds, &cell);
 		if (err)
 			return err;
 	}
-	whole.of[COMPARE_TOTAL] = compare_compiler__wall_ns(compiler);
+	whole.of[COMPARE_TOTAL] = wall_ns(cs->processes[which], compiler);
 	return compare__add_to_pair(c, place, unit, WHOLE, 0, &whole)
 		       ?: compare__add_to_pair(c, place, WHOLE, WHOLE, 0, &whole);
 }
 
+/* For summary__each(). */
 struct blind_queries {
 	struct compare *c;
 	const struct trace_texts *names;
@@ -142,21 +234,12 @@ static int note_blind(void *ctx, const struct summary_row *row)
 
 	if (!row->results_missing || row->results || row->count)
 		return 0;
-	return compare_labels__of_row(&b->c->labels, row, b->names, &b->blind.label)
+	return label_of_row(b->c, row, b->names, &b->blind.label)
 		       ?: array__add(&b->c->blinds, &b->c->n_blinds, &b->c->blinds_capacity,
 				     &b->blind);
 }
 
-static int note_blinds(struct compare *c, const struct summary *s, uint32_t process,
-		       struct blind blind, const struct trace_texts *names)
-{
-	struct blind_queries b = {c, names, blind};
-
-	return summary__is_unwatched(s) ? summary__each(s, process, note_blind, &b) : 0;
-}
-
-static int keep_units(struct compare *c, const struct compare_compilers *cs,
-		      const uint32_t *unit_of, uint32_t n_processes)
+static int keep_units(struct compare *c, const struct compilers *cs, uint32_t n_processes)
 {
 	free(c->last_units);
 	c->n_last_units = 0;
@@ -166,38 +249,33 @@ static int keep_units(struct compare *c, const struct compare_compilers *cs,
 	c->n_last_units = n_processes;
 	memset(c->last_units, 0xff, n_processes * sizeof(*c->last_units));
 	for (uint32_t i = 0; i < cs->n; i++)
-		c->last_units[cs->processes[i]->index] = unit_of[i];
+		c->last_units[cs->processes[i]->index] = cs->unit_of[i];
 	return 0;
 }
 
 int compare__trace(struct compare *c, enum compare_side side, const struct summary *s,
 		   const struct trace_texts *names)
 {
-	_compare_compilers_ struct compare_compilers cs = {};
-	_free_ uint32_t *unit_of = NULL;
+	__cleanup(compilers__clear) struct compilers cs = {};
+	struct blind_queries b = {c, names, {.trace = place_of(c, side, 0)}};
+	int err = c->seen[side] == c->n[side] ? -EINVAL : compilers__init(&cs, s);
 
-	if (c->seen[side] == c->n[side])
-		return -EINVAL;
-	if (compare_compilers__init(&cs, s))
-		return -ENOMEM;
-	unit_of = calloc(cs.n + 1UL, sizeof(*unit_of));
-	if (!unit_of || compare_units__match(&c->units, cs.processes, cs.n, unit_of))
-		return -ENOMEM;
-	for (uint32_t i = 0; i < cs.n; i++) {
-		size_t place = place_of(c, side, 0);
-		int err = add_compiler(c, place, &cs.all[i], unit_of[i], names)
-				  ?: note_blinds(c, s, cs.processes[i]->index,
-						 (struct blind){.trace = place, .unit = unit_of[i]},
-						 names);
-
-		if (err)
-			return err;
+	err = err ?: compare_units__match(&c->units, cs.processes, cs.n, cs.unit_of);
+	for (uint32_t i = 0; i < cs.n && !err; i++) {
+		b.blind.unit = cs.unit_of[i];
+		err = add_compiler(c, b.blind.trace, &cs, i, names);
+		if (!err && summary__is_unwatched(s))
+			err = summary__each(s, cs.processes[i]->index, note_blind, &b);
 	}
+	if (err)
+		return err;
 	c->n_sampled += summary__is_unwatched(s);
 	c->any_blind |= summary__is_unwatched(s) && summary__misses_results(s);
 	c->seen[side]++;
-	return keep_units(c, &cs, unit_of, summary__n_processes(s));
+	return keep_units(c, &cs, summary__n_processes(s));
 }
+
+/* ---- Costs ----------------------------------------------------------------------------------- */
 
 /* `one` is a compiler of the build. */
 static void add_crate_recording(struct cell *cell, const struct cell *whole, const struct build *b,
@@ -259,15 +337,84 @@ void compare__costs(struct compare *c, enum compare_side side, const struct buil
 		build->of[COMPARE_RESULTS] = 0;
 }
 
+/* ---- Items ----------------------------------------------------------------------------------- */
+
+/* For items__each(). */
+struct adding {
+	struct compare *c;
+	const struct trace_texts *names;
+	enum compare_side side;
+	bool lists; /* some results */
+};
+
+/* A place in the new build replaces one in the base. */
+static int note_place(const struct adding *a, uint32_t label, uint32_t item)
+{
+	const struct trace_place *place = trace_texts__place(a->names, item);
+	struct compare_place new = {.line = place ? place->line : 0, .side = a->side};
+	struct compare *c = a->c;
+	int err;
+
+	if (!place)
+		return 0;
+	err = label_of(c, a->names->text(a->names->ctx, place->file), false, &new.file);
+	if (err)
+		return err;
+	if (array__reserve_at(&c->places, label, &c->n_places, sizeof(*c->places)))
+		return -ENOMEM;
+	if (!c->places[label].line || c->places[label].side <= a->side)
+		c->places[label] = new;
+	return 0;
+}
+
+static int add_item(void *ctx, const struct item_cell *from)
+{
+	struct adding *a = ctx;
+	struct compare *c = a->c;
+	const struct trace_texts *names = a->names;
+	const char *path = from->item == TRACE_NO_STRING ? COMPARE_NO_ITEM
+							 : names->text(names->ctx, from->item);
+	struct compare_item item = {
+		.trace = (uint32_t)place_of(c, a->side, 0),
+		.executions = from->executions,
+		.results = from->results,
+		.self_ns = from->self_ns,
+		.cpu_ns = from->cpu_ns,
+		.probes_ns = from->probe_ns,
+		.error_ns = sample_sum__error(&from->sampled[TRACE_SAMPLE_CPU]),
+	};
+
+	if (!from->executions && !from->charged && !from->self_ns && !from->results)
+		return 0;
+	a->lists |= from->results;
+	return label_of(c, path, false, &item.item)
+		       ?: label_of(c, names->text(names->ctx, from->label), false, &item.query)
+		       ?: note_place(a, item.item, from->item)
+		       ?: array__add(&c->items, &c->n_items, &c->items_capacity, &item);
+}
+
 int compare__items(struct compare *c, enum compare_side side, struct items *items,
 		   const struct trace_texts *names)
 {
-	if (c->seen[side] == c->n[side])
-		return -EINVAL;
+	struct adding a = {c, names, side, false};
+	int err = c->seen[side] == c->n[side] ? -EINVAL : items__each(items, add_item, &a);
+	uint32_t n, label;
+	const uint32_t *unlisted = items__unlisted(items, &n);
+
+	for (uint32_t i = 0; i < n && !err; i++) {
+		err = label_of(c, names->text(names->ctx, unlisted[i]), false, &label);
+		if (!err &&
+		    array__reserve_at(&c->unlisted, label, &c->n_unlisted, sizeof(*c->unlisted)))
+			err = -ENOMEM;
+		if (!err)
+			c->unlisted[label] = true;
+	}
 	c->with_items++;
-	return compare_items__add(&c->items, &c->labels, (uint32_t)place_of(c, side, 0), side,
-				  items, names);
+	c->n_listing += a.lists;
+	return err;
 }
+
+/* ---- LLVM ------------------------------------------------------------------------------------ */
 
 /* One row of LLVM's of a trace. */
 static int add_llvm(struct compare *c, enum compare_side side, enum compare_of of, const char *name,
@@ -280,7 +427,7 @@ static int add_llvm(struct compare *c, enum compare_side side, enum compare_of o
 		.by = COMPARE_BY_SAMPLES | COMPARE_UNCOUNTED,
 	};
 	uint32_t label;
-	int err = compare_labels__id(&c->labels, name ?: COMPARE_UNKNOWN_PASS, &label);
+	int err = label_of(c, name ?: COMPARE_UNKNOWN_PASS, false, &label);
 
 	return err ?: compare__add_to_pair(c, place_of(c, side, 0), TABLE_OF(of), label, 0, &cell);
 }

@@ -5,9 +5,8 @@
 
 #include "analyze/compare_rows.h"
 #include "analyze/cost.h"
-#include "analyze/compare_compilers.h"
-#include "analyze/compare_items.h"
 #include "base/table.h"
+#include "trace/interner.h"
 
 #define WHOLE UINT32_MAX /* as a label: the whole unit; as a unit: all units */
 /* As a unit: the label is a row of this kind, which has none. */
@@ -42,6 +41,28 @@ struct blind {
 	uint32_t unit, label;
 };
 
+/*
+ * The time of a query for an item in one trace. These are kept until all traces are there, as items
+ * are compared only if all have some.
+ */
+struct compare_item {
+	uint32_t item, query; /* labels */
+	uint32_t trace;
+	uint64_t executions;
+	uint64_t results; /* by the compilers' tables, of definitions of the crate itself */
+	uint64_t self_ns;
+	uint64_t cpu_ns;    /* of self_ns, on the CPU */
+	uint64_t probes_ns; /* that were subtracted from self_ns */
+	uint64_t error_ns;  /* of a time by samples */
+};
+
+/* Where an item begins; line 0: unknown. */
+struct compare_place {
+	uint32_t file; /* the label of its name */
+	uint32_t line;
+	enum compare_side side;
+};
+
 struct compare {
 	uint32_t n[COMPARE_N_SIDES];	/* number of traces on each side */
 	uint32_t seen[COMPARE_N_SIDES]; /* traces added so far */
@@ -57,12 +78,21 @@ struct compare {
 	uint32_t n_uncounted;		/* queries whose executions not all traces know */
 	struct blind *blinds;
 	uint32_t n_blinds, blinds_capacity;
-	struct compare_items items;
+	struct compare_item *items;
+	uint32_t n_items, items_capacity;
+	struct compare_place *places; /* by label of an item */
+	uint32_t n_places;
+	bool *unlisted; /* by label of a query: not all its results are listed in some trace */
+	uint32_t n_unlisted;
+	uint32_t n_listing; /* traces that list results */
 	struct compare_units units;
 	/* Of the trace that was added last: units by process index, or WHOLE. */
 	uint32_t *last_units;
 	uint32_t n_last_units;
-	struct compare_labels labels;
+	struct interner
+		numbers; /* of the names of queries, items and files, alike for all traces */
+	char **names;	 /* by number, which is the label */
+	uint32_t n_names;
 	TABLE(struct pair) pairs; /* by unit << 32 | label; the first pair is the whole build */
 	struct cell *cells;	  /* per pair one for each trace: the base traces first */
 	uint32_t cells_capacity;  /* in pairs */

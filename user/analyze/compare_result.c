@@ -216,14 +216,16 @@ static int fill_rows(const struct compare *c, struct compare_result *r)
 		row = row_of(&s, c);
 		row.unit = unit_of(c, pair);
 		row.table = of_unit(pair->unit);
-		row.query = pair->label == WHOLE ? NULL : c->labels.texts[pair->label];
+		row.query = pair->label == WHOLE ? NULL : c->names[pair->label];
 		row.kinds = pair->kinds;
 		row.is_build = pair->unit == WHOLE;
 		row.knows_recording = r->without_cost && !row.query;
 		row.crate_self_ns = crate_self(c, pair);
-		if (pair->unit == ITEMS)
-			row.file =
-				compare_items__file(&c->items, &c->labels, pair->label, &row.line);
+		if (pair->unit == ITEMS && pair->label < c->n_places &&
+		    c->places[pair->label].line) {
+			row.file = c->names[c->places[pair->label].file];
+			row.line = c->places[pair->label].line;
+		}
 		take_row(r, &row);
 	}
 	return 0;
@@ -270,8 +272,8 @@ static void take_cost_out(struct compare *c)
  */
 static bool counts_item(const struct compare *c, const struct compare_item *item)
 {
-	bool listed = c->n_sampled == n_traces(c) && c->items.n_listing == n_traces(c) &&
-		      !c->any_blind && strcmp(c->labels.texts[item->item], COMPARE_NO_ITEM) != 0;
+	bool listed = c->n_sampled == n_traces(c) && c->n_listing == n_traces(c) && !c->any_blind &&
+		      strcmp(c->names[item->item], COMPARE_NO_ITEM) != 0;
 
 	return !c->n_sampled || listed;
 }
@@ -280,15 +282,16 @@ static uint64_t executions_of(const struct compare *c, const struct compare_item
 {
 	if (!c->n_sampled)
 		return item->executions;
-	return compare_items__lists(&c->items, item->query) ? item->results : 0;
+	/* In each trace that lists results, those of this query are complete. */
+	return item->query >= c->n_unlisted || !c->unlisted[item->query] ? item->results : 0;
 }
 
 static int add_items(struct compare *c)
 {
 	int err = 0;
 
-	for (uint32_t i = 0; i < c->items.n && !err; i++) {
-		const struct compare_item *item = &c->items.all[i];
+	for (uint32_t i = 0; i < c->n_items && !err; i++) {
+		const struct compare_item *item = &c->items[i];
 		const struct cell cell = {
 			.of[COMPARE_SELF] = item->self_ns,
 			.of[COMPARE_COUNT] = executions_of(c, item),
@@ -399,7 +402,7 @@ int compare__sum(const struct compare *c, const struct compare_result *r, enum c
 		return -ENOMEM;
 	for (uint32_t i = 0; i < c->pairs.n; i++) {
 		const struct pair *pair = &c->pairs.at[i];
-		const char *query = pair->label == WHOLE ? NULL : c->labels.texts[pair->label];
+		const char *query = pair->label == WHOLE ? NULL : c->names[pair->label];
 
 		if (query && of_unit(pair->unit) != of)
 			continue;
@@ -421,8 +424,13 @@ void compare__free(struct compare *c)
 {
 	if (!c)
 		return;
-	compare_labels__clear(&c->labels);
-	compare_items__clear(&c->items);
+	for (uint32_t i = 0; i < c->n_names; i++)
+		free(c->names[i]);
+	free(c->names);
+	interner__destroy(&c->numbers);
+	free(c->items);
+	free(c->places);
+	free(c->unlisted);
 	compare_units__clear(&c->units);
 	free(c->last_units);
 	free(c->blinds);
