@@ -413,7 +413,7 @@ static void assert_compiled(uint64_t n, bool all)
 	bool has_all;
 
 	assert_int_equal(items__llvm(items, ONE, &(struct sample_sum){1, 30}), 0);
-	assert_int_equal(items__count_compiled(items), 0);
+	items__count_compiled(items);
 	assert_int_equal(items__compiled(items, ONE_ELSEWHERE, &has_all), n);
 	assert_int_equal(has_all, all);
 	assert_int_equal(items__compiled(items, ONE, &has_all), n);
@@ -577,103 +577,24 @@ TEST_CASE_WITH(nothing_has_no_rows, setup, teardown)
 	done();
 }
 
-/* ---- Instances ------------------------------------------------------------------------------- */
-
-/* The first three are labels; then paths of the crate's own strings, and of other crates'. */
-enum {
-	SIZE_ESTIMATE,
-	SYMBOL_NAME,
-	KEY_TYPECK,
-	OWN_ONE,
-	OWN_TWO,
-	FOREIGN_ONE,
-	FOREIGN_TWO,
-	FOREIGN_OTHER
-};
-
-static const char *instances_text_of(const void *ctx, uint32_t id)
+/* Also if the other one was executed, but about the crate's own items alone. */
+TEST_CASE_WITH(one_query_does_not_say_what_was_made_elsewhere, setup, teardown)
 {
-	static const char *const texts[] = {"size_estimate", "symbol_name", "typeck", "a::one",
-					    "a::two",	     "a::one",	    "a::two", "core[12]"};
-
-	assert_in_range(id, 0, N_OF(texts) - 1);
-	return texts[id];
-}
-
-static const struct trace_texts texts = {.text = instances_text_of};
-
-static uint32_t asked;
-
-static bool keyed(const void *ctx, uint32_t label)
-{
-	asked++;
-	return label != KEY_TYPECK;
-}
-
-static void foreign(struct instances *i, uint32_t label, uint32_t path, int n)
-{
-	for (; n; n--)
-		assert_int_equal(instances__foreign(i, label, path), 0);
-}
-
-/* Instances made of two items, and of none. */
-static void made(struct instances *i, uint64_t one, uint64_t two)
-{
-	struct instances_made items[] = {
-		{.item = TRACE_NO_STRING, .made = 7}, {.item = OWN_ONE}, {.item = OWN_TWO}};
-
-	assert_int_equal(instances__made(i, &texts, items, N_OF(items)), 0);
-	assert_int_equal(items[0].made, 0);
-	assert_int_equal(items[1].made, one);
-	assert_int_equal(items[2].made, two);
-}
-
-TEST_CASE(the_least_of_all_queries_was_made)
-{
-	struct instances i = {.keyed = keyed};
-
-	foreign(&i, SIZE_ESTIMATE, FOREIGN_ONE, 4);
-	foreign(&i, SYMBOL_NAME, FOREIGN_ONE, 9);
-	/* Only referred to. */
-	foreign(&i, SYMBOL_NAME, FOREIGN_TWO, 5);
-	/* A definition without a row. */
-	foreign(&i, SIZE_ESTIMATE, FOREIGN_OTHER, 2);
-	foreign(&i, SYMBOL_NAME, FOREIGN_OTHER, 2);
-	made(&i, 4, 0);
-	instances__destroy(&i);
-}
-
-TEST_CASE(one_query_does_not_say_what_was_made)
-{
-	struct instances i = {.keyed = keyed};
-
-	foreign(&i, SYMBOL_NAME, FOREIGN_ONE, 9);
-	made(&i, 0, 0);
-	/* The other one was executed about the crate's own items. */
-	assert_int_equal(instances__own(&i, SIZE_ESTIMATE), 0);
-	made(&i, 0, 0);
-	foreign(&i, SIZE_ESTIMATE, FOREIGN_ONE, 1);
-	foreign(&i, SIZE_ESTIMATE, FOREIGN_TWO, 2);
-	made(&i, 1, 0);
-	instances__destroy(&i);
-}
-
-TEST_CASE(queries_with_other_keys_do_not_count)
-{
-	struct instances i = {.keyed = keyed}, none = {};
-
-	asked = 0;
-	assert_true(instances__counts(&i, SYMBOL_NAME));
-	assert_true(instances__counts(&i, SYMBOL_NAME));
-	assert_false(instances__counts(&i, KEY_TYPECK));
-	assert_int_equal(instances__own(&i, KEY_TYPECK), 0);
-	assert_int_equal(asked, 2);
-	foreign(&i, SYMBOL_NAME, FOREIGN_ONE, 9);
-	made(&i, 0, 0);
-	assert_false(instances__counts(&none, SYMBOL_NAME));
-	made(&none, 0, 0);
-	instances__destroy(&i);
-	instances__destroy(&none);
+	for (int others = 0; others < 3; others++) {
+		assert_int_equal(teardown(state) ?: setup(state), 0);
+		items__count_instances(items, is_keyed_by_instance, NULL);
+		query(TYPECK, 0, 1, ONE);
+		for (int i = 0; i < 9; i++)
+			assert_int_equal(items__foreign_instance(items, MIR_BUILT, ONE_ELSEWHERE),
+					 0);
+		if (others == 1)
+			query(CODEGEN, 0, 1, TWO);
+		if (others == 2)
+			assert_int_equal(items__foreign_instance(items, CODEGEN, ONE_ELSEWHERE), 0);
+		end(others == 1 ? 2 : 1);
+		assert_int_equal(instances_of(ONE), others == 2);
+		done();
+	}
 }
 
 TEST_MAIN(NULL, NULL)

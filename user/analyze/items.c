@@ -43,6 +43,36 @@ struct named {
 	bool is_item;
 };
 
+/*
+ * The instances that compiles make of generic functions, by the executions of queries whose key is
+ * exactly an Instance. Of a function of the crate itself each such query is executed at most once
+ * for each instance, so the most executions are their number. Of another crate's function some
+ * queries are also executed for instances that the compile only refers to, as they were made in the
+ * other one; so it made as many as the least of them was executed. By the compilers' tables, the
+ * results of that query alone are listed.
+ */
+
+/* A query that was executed. */
+struct instance_query {
+	bool is_one;   /* its key is an Instance */
+	bool is_named; /* an execution had a path */
+};
+
+/* Executions of such a query about a definition, in compiles of other crates. */
+struct foreign_instances {
+	uint32_t path; /* string id */
+	uint64_t executions;
+};
+
+/* All zeroes: no query has such a key. */
+struct instances {
+	bool (*keyed)(const void *ctx, uint32_t label); /* whether a query's key is an Instance */
+	const void *ctx;
+	TABLE(struct instance_query) queries;	 /* by label */
+	TABLE(struct foreign_instances) foreign; /* by path << 32 | label */
+	TABLE(struct foreign_instances) listed;	 /* by the compilers' tables; by path */
+};
+
 /* By LLVM. */
 struct compiled {
 	uint32_t item; /* one of the strings with its text */
@@ -59,7 +89,7 @@ struct items {
 	uint32_t n_unlisted, unlisted_capacity;
 	TABLE(struct track) tracks;	 /* by process << 32 | tid */
 	TABLE(struct named) names;	 /* by string id */
-	TABLE(struct compiled) compiled; /* by the hash of the text: find_compiled() */
+	TABLE(struct compiled) compiled; /* by the hash of the text: find_text() */
 	uint32_t compiler;		 /* whose instances are known, plus 1 */
 	bool several_compilers;
 	bool lists_instances; /* all of them, of the only compiler: set at the end */
@@ -90,14 +120,119 @@ void items__count_instances(struct items *m,
 	m->instances.ctx = ctx;
 }
 
+/* ---- Instances ------------------------------------------------------------------------------- */
+
+/* NULL without memory. */
+static struct instance_query *query(struct instances *i, uint32_t label)
+{
+	struct instance_query *q = table__find(&i->queries, label);
+
+	return q ?: table__get(&i->queries, label, .is_one = i->keyed && i->keyed(i->ctx, label));
+}
+
+/* Without memory it does not count. */
+static bool counts(struct instances *i, uint32_t label)
+{
+	const struct instance_query *q = query(i, label);
+
+	return q && q->is_one;
+}
+
 bool items__counts_instances_by(struct items *m, uint32_t label)
 {
-	return instances__counts(&m->instances, label);
+	return counts(&m->instances, label);
+}
+
+/* A query was executed about something with a path. */
+static int note_named(struct instances *i, uint32_t label)
+{
+	struct instance_query *q = query(i, label);
+
+	if (q)
+		q->is_named = true;
+	return q ? 0 : -ENOMEM;
 }
 
 int items__foreign_instance(struct items *m, uint32_t label, uint32_t path)
 {
-	return instances__foreign(&m->instances, label, path);
+	struct foreign_instances *f =
+		table__get(&m->instances.foreign, (uint64_t)path << 32 | label, .path = path);
+
+	if (!f)
+		return -ENOMEM;
+	f->executions++;
+	return note_named(&m->instances, label);
+}
+
+static int by_path(const void *a, const void *b)
+{
+	const struct foreign_instances *x = a, *y = b;
+
+	return (x->path > y->path) - (x->path < y->path);
+}
+
+/* The next path's executions, from *at on, which becomes their end: the least of `n` queries'. */
+static uint64_t least_of(const struct instances *i, uint32_t *at, uint32_t n)
+{
+	uint32_t path = i->foreign.at[*at].path, seen = 0;
+	uint64_t least = UINT64_MAX;
+
+	for (; *at < i->foreign.n && i->foreign.at[*at].path == path; ++*at, seen++)
+		if (i->foreign.at[*at].executions < least)
+			least = i->foreign.at[*at].executions;
+	return seen < n ? 0 : least;
+}
+
+/*
+ * Give `take` the instances that compiles of other crates made of the definition with a path; of
+ * one path there may be several strings. There are none, unless at least two queries were executed
+ * with a path, or tables list some.
+ */
+static void each_made(struct instances *i, void (*take)(void *ctx, uint32_t path, uint64_t made),
+		      void *ctx)
+{
+	uint32_t queries = 0;
+
+	for (uint32_t q = 0; q < i->queries.n; q++)
+		queries += i->queries.at[q].is_one && i->queries.at[q].is_named;
+	if (!i->foreign.n || queries < 2) {
+		for (uint32_t at = 0; at < i->listed.n; at++)
+			take(ctx, i->listed.at[at].path, i->listed.at[at].executions);
+		return;
+	}
+	/* Nothing is looked up by its place any more. */
+	qsort(i->foreign.at, i->foreign.n, sizeof(*i->foreign.at), by_path);
+	for (uint32_t at = 0; at < i->foreign.n;) {
+		uint32_t path = i->foreign.at[at].path;
+
+		take(ctx, path, least_of(i, &at, queries));
+	}
+}
+
+/* ---- Items ----------------------------------------------------------------------------------- */
+
+static const char *text_of(const struct items *m, uint32_t string)
+{
+	return m->texts.text(m->texts.ctx, string);
+}
+
+/*
+ * The place of a text among items, of `size` bytes, that begin with their string and are mapped by
+ * the hashes of their texts; or U64_MAP_NONE, and *key is where it would be. Paths of other crates'
+ * definitions have other strings than in their own crate, but the same texts.
+ */
+static uint32_t find_text(const struct items *m, const struct u64_map *places, const void *items,
+			  size_t size, uint32_t string, uint64_t *key)
+{
+	const char *text = text_of(m, string);
+
+	for (*key = map_hash(text, strlen(text));; ++*key) {
+		uint32_t at = u64_map__get(places, *key);
+		const uint32_t *found = (const void *)((const char *)items + size * at);
+
+		if (at == U64_MAP_NONE || *found == string || !strcmp(text_of(m, *found), text))
+			return at;
+	}
 }
 
 /* An empty text stands for an unknown key, "()" for that of a query that takes none. */
@@ -110,8 +245,7 @@ static bool is_item(const char *text)
 static struct named *named(struct items *m, uint32_t string)
 {
 	return table__find(&m->names, string)
-		       ?: table__get(&m->names, string,
-				     .is_item = is_item(m->texts.text(m->texts.ctx, string)));
+		       ?: table__get(&m->names, string, .is_item = is_item(text_of(m, string)));
 }
 
 int items__is(struct items *m, uint32_t string)
@@ -158,17 +292,10 @@ int items__sample(struct items *m, uint32_t label, uint32_t item, uint8_t cause,
 /* That of an item's text, or NULL and the key at which it would be. */
 static struct compiled *find_compiled(const struct items *m, uint32_t item, uint64_t *key)
 {
-	const char *text = m->texts.text(m->texts.ctx, item);
+	uint32_t at = find_text(m, &m->compiled.index.index_of, m->compiled.at,
+				sizeof(*m->compiled.at), item, key);
 
-	for (*key = map_hash(text, strlen(text));; ++*key) {
-		uint32_t at = u64_map__get(&m->compiled.index.index_of, *key);
-
-		if (at == U64_MAP_NONE)
-			return NULL;
-		if (m->compiled.at[at].item == item ||
-		    !strcmp(m->texts.text(m->texts.ctx, m->compiled.at[at].item), text))
-			return &m->compiled.at[at];
-	}
+	return at == U64_MAP_NONE ? NULL : &m->compiled.at[at];
 }
 
 int items__llvm(struct items *m, uint32_t item, const struct sample_sum *self)
@@ -183,14 +310,13 @@ int items__llvm(struct items *m, uint32_t item, const struct sample_sum *self)
 	return 0;
 }
 
-static int add_made(void *ctx, uint32_t path, uint64_t made)
+static void add_made(void *ctx, uint32_t path, uint64_t made)
 {
 	uint64_t key;
 	struct compiled *compiled = find_compiled(ctx, path, &key);
 
 	if (compiled)
 		compiled->made += made;
-	return 0;
 }
 
 static bool lists_instances(struct items *m)
@@ -198,26 +324,27 @@ static bool lists_instances(struct items *m)
 	if (!m->compiler || m->several_compilers || m->misses_results)
 		return false;
 	for (uint32_t i = 0; i < m->n_unlisted; i++)
-		if (instances__counts(&m->instances, m->unlisted[i]))
+		if (counts(&m->instances, m->unlisted[i]))
 			return false;
 	return true;
 }
 
-int items__count_compiled(struct items *m)
+void items__count_compiled(struct items *m)
 {
 	for (uint32_t i = 0; i < m->cells.n && m->compiled.n; i++) {
 		const struct cell *c = &m->cells.at[i];
 		uint64_t n = c->executions + c->results, key;
 		struct compiled *compiled;
 
-		if (c->item == TRACE_NO_STRING || !n || !instances__counts(&m->instances, c->label))
+		if (c->item == TRACE_NO_STRING || !n || !counts(&m->instances, c->label))
 			continue;
 		compiled = find_compiled(m, c->item, &key);
 		if (compiled && compiled->own < n)
 			compiled->own = n;
 	}
 	m->lists_instances = lists_instances(m);
-	return m->compiled.n ? instances__each_made(&m->instances, add_made, m) : 0;
+	if (m->compiled.n)
+		each_made(&m->instances, add_made, m);
 }
 
 uint64_t items__compiled(const struct items *m, uint32_t item, bool *all)
@@ -231,7 +358,7 @@ uint64_t items__compiled(const struct items *m, uint32_t item, bool *all)
 
 void items__note_compiler(struct items *m, uint32_t process, uint32_t label)
 {
-	if (!instances__counts(&m->instances, label))
+	if (!counts(&m->instances, label))
 		return;
 	m->several_compilers |= m->compiler && m->compiler != process + 1;
 	m->compiler = process + 1;
@@ -247,7 +374,7 @@ static int note_unlisted(struct items *m, uint32_t label)
 
 int items__note_limit(struct items *m, uint32_t label)
 {
-	return instances__counts(&m->instances, label) ? note_unlisted(m, label) : 0;
+	return counts(&m->instances, label) ? note_unlisted(m, label) : 0;
 }
 
 const uint32_t *items__unlisted(const struct items *m, uint32_t *n)
@@ -274,13 +401,17 @@ int items__results(struct items *m, const struct trace_results *r)
 
 int items__foreign_results(struct items *m, const struct trace_results *r)
 {
-	bool lists =
-		r->kind == TRACE_RESULTS_EXECUTED && instances__counts(&m->instances, r->label);
-	int err = 0;
+	bool lists = r->kind == TRACE_RESULTS_EXECUTED && counts(&m->instances, r->label);
 
-	for (uint32_t i = 0; lists && i < r->n && !err; i++)
-		err = instances__list(&m->instances, r->items[i]);
-	return err;
+	for (uint32_t i = 0; lists && i < r->n; i++) {
+		struct foreign_instances *f =
+			table__get(&m->instances.listed, r->items[i], .path = r->items[i]);
+
+		if (!f)
+			return -ENOMEM;
+		f->executions++;
+	}
+	return 0;
 }
 
 void items__miss_results(struct items *m)
@@ -369,7 +500,7 @@ int items__span(struct items *m, const struct trace_span *span, const struct tra
 		return -ENOMEM;
 	if (named)
 		return charge(m, t, span->depth, item)
-			       ?: instances__own(&m->instances, span->label)
+			       ?: note_named(&m->instances, span->label)
 			       ?: add(m, item, &w, true);
 	return wait(t, &w);
 }
@@ -439,8 +570,7 @@ static struct item_cell cell_of(struct items *m, const struct cell *c)
 		.self_ns = self_ns + sampled_ns,
 		.cpu_ns = on_cpu_ns(self_ns, c->off_ns) + sampled_ns,
 		.probe_ns = c->self_ns - self_ns,
-		.instances =
-			c->item != TRACE_NO_STRING && instances__counts(&m->instances, c->label),
+		.instances = c->item != TRACE_NO_STRING && counts(&m->instances, c->label),
 	};
 
 	memcpy(cell.sampled, c->sampled, sizeof(cell.sampled));
@@ -472,17 +602,40 @@ static void add_compiled(struct items *m, struct item_row *rows, size_t n)
 	}
 }
 
+/* Rows by the texts of their items. */
+struct rows_by_text {
+	const struct items *items;
+	struct item_row *rows;
+	struct u64_map at;
+};
+
+static void add_to_row(void *ctx, uint32_t path, uint64_t made)
+{
+	const struct rows_by_text *by = ctx;
+	uint64_t key;
+	uint32_t row = find_text(by->items, &by->at, by->rows, sizeof(*by->rows), path, &key);
+
+	if (row != U64_MAP_NONE)
+		by->rows[row].instances += made;
+}
+
 static int add_made_elsewhere(struct items *m, struct item_row *rows, size_t n)
 {
-	_free_ struct instances_made *made = calloc(n + 1, sizeof(*made));
-	int err = made ? 0 : -ENOMEM;
+	struct rows_by_text by = {m, rows, {}};
+	uint64_t key;
+	int err = 0;
 
-	for (size_t i = 0; i < n && !err; i++)
-		made[i].item = rows[i].item;
+	_Static_assert(!offsetof(struct item_row, item) && !offsetof(struct compiled, item),
+		       "find_text()");
+	if (!m->instances.foreign.n && !m->instances.listed.n)
+		return 0;
+	for (uint32_t i = 0; i < n && !err; i++)
+		if (rows[i].item != TRACE_NO_STRING &&
+		    find_text(m, &by.at, rows, sizeof(*rows), rows[i].item, &key) == U64_MAP_NONE)
+			err = u64_map__put(&by.at, key, i);
 	if (!err)
-		err = instances__made(&m->instances, &m->texts, made, n);
-	for (size_t i = 0; i < n && !err; i++)
-		rows[i].instances += made[i].made;
+		each_made(&m->instances, add_to_row, &by);
+	u64_map__destroy(&by.at);
 	return err;
 }
 
@@ -533,174 +686,8 @@ void items__free(struct items *m)
 	table__destroy(&m->tracks);
 	table__destroy(&m->names);
 	table__destroy(&m->compiled);
-	instances__destroy(&m->instances);
+	table__destroy(&m->instances.queries);
+	table__destroy(&m->instances.foreign);
+	table__destroy(&m->instances.listed);
 	free(m);
-}
-
-/* ---- Instances ------------------------------------------------------------------------------- */
-
-/* NULL without memory. */
-static struct instance_query *query(struct instances *i, uint32_t label)
-{
-	struct instance_query *q = table__find(&i->queries, label);
-
-	return q ?: table__get(&i->queries, label, .is_one = i->keyed && i->keyed(i->ctx, label));
-}
-
-bool instances__counts(struct instances *i, uint32_t label)
-{
-	const struct instance_query *q = query(i, label);
-
-	return q && q->is_one;
-}
-
-int instances__own(struct instances *i, uint32_t label)
-{
-	struct instance_query *q = query(i, label);
-
-	if (q)
-		q->is_named = true;
-	return q ? 0 : -ENOMEM;
-}
-
-int instances__foreign(struct instances *i, uint32_t label, uint32_t path)
-{
-	struct foreign_instances *f =
-		table__get(&i->foreign, (uint64_t)path << 32 | label, .path = path);
-
-	if (!f)
-		return -ENOMEM;
-	f->executions++;
-	return instances__own(i, label);
-}
-
-int instances__list(struct instances *i, uint32_t path)
-{
-	struct foreign_instances *f = table__get(&i->listed, path, .path = path);
-
-	if (!f)
-		return -ENOMEM;
-	f->executions++;
-	return 0;
-}
-
-/* Items by their texts. */
-struct text_index {
-	const struct trace_texts *texts;
-	struct instances_made *items;
-	struct u64_map at; /* hash -> item */
-};
-
-static void text_index__destroy(struct text_index *x)
-{
-	u64_map__destroy(&x->at);
-}
-
-static const char *text_of(const struct text_index *x, uint32_t string)
-{
-	return x->texts->text(x->texts->ctx, string);
-}
-
-/* The item with a text, or NULL and the hash at which it would be. */
-static struct instances_made *find_item(const struct text_index *x, const char *text,
-					uint64_t *hash)
-{
-	for (*hash = map_hash(text, strlen(text));; ++*hash) {
-		uint32_t at = u64_map__get(&x->at, *hash);
-
-		if (at == U64_MAP_NONE)
-			return NULL;
-		if (!strcmp(text_of(x, x->items[at].item), text))
-			return &x->items[at];
-	}
-}
-
-static int index_items(struct text_index *x, size_t n)
-{
-	uint64_t hash;
-
-	for (uint32_t i = 0; i < n; i++) {
-		x->items[i].made = 0;
-		if (x->items[i].item == TRACE_NO_STRING ||
-		    find_item(x, text_of(x, x->items[i].item), &hash))
-			continue;
-		if (u64_map__put(&x->at, hash, i))
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-static int instances_add_made(void *ctx, uint32_t path, uint64_t made)
-{
-	const struct text_index *x = ctx;
-	uint64_t hash;
-	struct instances_made *item = made ? find_item(x, text_of(x, path), &hash) : NULL;
-
-	if (item)
-		item->made += made;
-	return 0;
-}
-
-static uint32_t n_queries(const struct instances *i)
-{
-	uint32_t n = 0;
-
-	for (uint32_t q = 0; q < i->queries.n; q++)
-		n += i->queries.at[q].is_one && i->queries.at[q].is_named;
-	return n;
-}
-
-static int by_path(const void *a, const void *b)
-{
-	const struct foreign_instances *x = a, *y = b;
-
-	return (x->path > y->path) - (x->path < y->path);
-}
-
-/* The next path's executions, from *at on, which becomes their end: the least of `n` queries'. */
-static uint64_t least_of(const struct instances *i, uint32_t *at, uint32_t n)
-{
-	uint32_t path = i->foreign.at[*at].path, seen = 0;
-	uint64_t least = UINT64_MAX;
-
-	for (; *at < i->foreign.n && i->foreign.at[*at].path == path; ++*at, seen++)
-		if (i->foreign.at[*at].executions < least)
-			least = i->foreign.at[*at].executions;
-	return seen < n ? 0 : least;
-}
-
-int instances__each_made(struct instances *i, int (*take)(void *ctx, uint32_t path, uint64_t made),
-			 void *ctx)
-{
-	uint32_t queries = n_queries(i);
-	int err = 0;
-
-	if (!i->foreign.n || queries < 2) {
-		for (uint32_t at = 0; at < i->listed.n && !err; at++)
-			err = take(ctx, i->listed.at[at].path, i->listed.at[at].executions);
-		return err;
-	}
-	/* Nothing is looked up by its place any more. */
-	qsort(i->foreign.at, i->foreign.n, sizeof(*i->foreign.at), by_path);
-	for (uint32_t at = 0; at < i->foreign.n && !err;) {
-		uint32_t path = i->foreign.at[at].path;
-
-		err = take(ctx, path, least_of(i, &at, queries));
-	}
-	return err;
-}
-
-int instances__made(struct instances *i, const struct trace_texts *texts,
-		    struct instances_made *items, size_t n)
-{
-	__cleanup(text_index__destroy) struct text_index x = {.texts = texts, .items = items};
-
-	return index_items(&x, n) ?: instances__each_made(i, instances_add_made, &x);
-}
-
-void instances__destroy(struct instances *i)
-{
-	table__destroy(&i->queries);
-	table__destroy(&i->foreign);
-	table__destroy(&i->listed);
 }

@@ -538,7 +538,9 @@ static int charge_llvm(struct model *m)
 			err = items__llvm(m->items, rows.functions[i].item,
 					  &rows.functions[i].self);
 	llvm__set_instances(m->llvm, &(struct llvm_instances){m->items, compiled_instances});
-	return err ?: items__count_compiled(m->items);
+	if (!err)
+		items__count_compiled(m->items);
+	return err;
 }
 
 int model__end(struct model *m)
