@@ -210,16 +210,6 @@ static int take_open(struct build *b, struct thread *t, const struct trace_span 
 	return 0;
 }
 
-/* Where no table was read: numbers are given in the order of the ends. */
-static void take_execution(struct compiler *c, const struct trace_span *span)
-{
-	struct build_process *p = &c->sums;
-
-	p->executions++;
-	if (!c->counted && trace_span__has_number(span) && span->invocation >= p->results)
-		p->results = span->invocation + 1UL;
-}
-
 void build__results(struct build *b, uint32_t process, uint64_t n)
 {
 	struct compiler *c = process < b->n_compilers ? &b->compilers[process] : NULL;
@@ -237,10 +227,15 @@ static int take_interval(struct build *b, struct thread *t, const struct trace_s
 
 	c->sums.intervals++;
 	wait_track__span(&t->waits, span, &c->sums.waits);
-	if (span->kind == TRACE_KIND_QUERY)
-		take_execution(c, span);
-	else if (span->kind == TRACE_KIND_BLOCKED)
+	if (span->kind == TRACE_KIND_QUERY) {
+		c->sums.executions++;
+		/* Where no table was read: numbers are given in the order of the ends. */
+		if (!c->counted && trace_span__has_number(span) &&
+		    span->invocation >= c->sums.results)
+			c->sums.results = span->invocation + 1UL;
+	} else if (span->kind == TRACE_KIND_BLOCKED) {
 		c->sums.blocked_ns += span->end_ns - span->start_ns;
+	}
 	if (span->kind == TRACE_KIND_ACTIVITY) {
 		if (find_sign(b, span->label, &sign))
 			return -ENOMEM;

@@ -253,14 +253,6 @@ static void range_of(const struct search *s, uint32_t before, uint32_t i, uint32
 		*to = at + WINDOW;
 }
 
-/* Whether `a` is to go before `b`. */
-static bool is_weaker(const struct candidate *a, const struct candidate *b)
-{
-	if (a->p != b->p)
-		return a->p > b->p;
-	return fabs(a->point.change) < fabs(b->point.change);
-}
-
 static bool is_enough(const struct search *s, const struct candidate *c)
 {
 	double confidence = s->o->confidence > 0 ? s->o->confidence : CHANGE_POINTS_CONFIDENCE;
@@ -286,11 +278,16 @@ static void ranking__clear(struct ranking *r)
 	free(r->tree);
 }
 
+/* The one that is to go before the other. */
 static uint32_t weaker(const struct search *s, uint32_t a, uint32_t b)
 {
+	const struct candidate *x = &s->found[a], *y = &s->found[b];
+
 	if (a == NO_CANDIDATE || b == NO_CANDIDATE)
 		return a == NO_CANDIDATE ? b : a;
-	return is_weaker(&s->found[b], &s->found[a]) ? b : a;
+	if (x->p != y->p)
+		return y->p > x->p ? b : a;
+	return fabs(y->point.change) < fabs(x->point.change) ? b : a;
 }
 
 static void rank(struct ranking *r, uint32_t i, bool is_left)
@@ -515,13 +512,6 @@ struct levels {
 	uint32_t n, capacity;
 };
 
-static int exact_steps_by_double(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static int median(const double *values, size_t n, double *out)
 {
 	_free_ double *sorted = NULL;
@@ -535,7 +525,7 @@ static int median(const double *values, size_t n, double *out)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		sorted[i] = values[i];
-	qsort(sorted, n, sizeof(*sorted), exact_steps_by_double);
+	qsort(sorted, n, sizeof(*sorted), by_double);
 	*out = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
 	return 0;
 }
@@ -580,7 +570,7 @@ static double usual_step(const struct levels *l, size_t k)
 			steps[n++] = fabs(l->at[i].step);
 	if (!n)
 		return 0;
-	qsort(steps, n, sizeof(*steps), exact_steps_by_double);
+	qsort(steps, n, sizeof(*steps), by_double);
 	return steps[(n - 1) * 4 / 5];
 }
 
@@ -595,20 +585,13 @@ static bool most_are_beyond(const struct levels *l, size_t from, size_t to, size
 	return 2 * n > to - from;
 }
 
-static bool stays(const struct levels *l, size_t k)
-{
-	double middle = (l->at[k].value + l->at[k - 1].value) / 2;
-	size_t from = k > AROUND ? k - AROUND : 0, to = k + AROUND < l->n ? k + AROUND : l->n;
-
-	return most_are_beyond(l, k, to, k, middle) && most_are_beyond(l, from, k, k - 1, middle);
-}
-
 static bool is_change(const struct levels *l, size_t k, const struct change_points_options *o)
 {
-	double size = fabs(l->at[k].step);
+	double size = fabs(l->at[k].step), middle = (l->at[k].value + l->at[k - 1].value) / 2;
+	size_t from = k > AROUND ? k - AROUND : 0, to = k + AROUND < l->n ? k + AROUND : l->n;
 
 	return size > 0 && size >= o->least && size > EXACT_STEPS_TIMES * usual_step(l, k) &&
-	       stays(l, k);
+	       most_are_beyond(l, k, to, k, middle) && most_are_beyond(l, from, k, k - 1, middle);
 }
 
 int exact_steps__find(const double *values, size_t n, const struct change_points_options *o,

@@ -233,18 +233,16 @@ static const char *const of_allocators[] = {
 	"operator delete*", "_Znwm*",	       "_Znam*",	 "_ZdlPv*",	 "_ZdaPv*",
 };
 
-static bool matches(const char *name, const char *pattern)
-{
-	size_t n = strlen(pattern);
-
-	return pattern[n - 1] == '*' ? !strncmp(name, pattern, n - 1) : !strcmp(name, pattern);
-}
-
 static bool is_of_allocator(const char *name)
 {
-	for (size_t i = 0; i < N_OF(of_allocators); i++)
-		if (matches(name, of_allocators[i]))
+	for (size_t i = 0; i < N_OF(of_allocators); i++) {
+		size_t n = strlen(of_allocators[i]);
+
+		/* With the NUL, unless it stands for any end. */
+		n = of_allocators[i][n - 1] == '*' ? n - 1 : n + 1;
+		if (!strncmp(name, of_allocators[i], n))
 			return true;
+	}
 	return false;
 }
 
@@ -264,14 +262,6 @@ static const struct {
 	{"ld-linux", CODE_LIBC},   {"ld-2", CODE_LIBC},	   {"libdl.so", CODE_LIBC},
 	{"librt.so", CODE_LIBC},
 };
-
-static const char *part_of_file(const char *base)
-{
-	for (size_t i = 0; i < N_OF(of_files); i++)
-		if (starts_with(base, of_files[i].begins))
-			return of_files[i].part;
-	return NULL;
-}
 
 /*
  * The executable holds jemalloc beside its main function, where rustc has it, and no other code of
@@ -332,14 +322,14 @@ static char *stem_of(const char *base)
 
 char *code_part(const char *name, const char *file)
 {
-	const char *base = file ? base_of(file) : "", *part = NULL;
+	const char *base = file ? base_of(file) : "";
 	struct slice crate;
 
 	if (is_of_allocator(name) || is_allocator_of_rustc(name, base))
 		return strdup(CODE_ALLOCATOR);
-	part = part_of_file(base);
-	if (part)
-		return strdup(part);
+	for (size_t i = 0; i < N_OF(of_files); i++)
+		if (starts_with(base, of_files[i].begins))
+			return strdup(of_files[i].part);
 	crate = crate_of(name);
 	if (crate.end - crate.s == 4 && !strncmp(crate.s, "llvm", 4))
 		return strdup(CODE_LLVM);
@@ -415,14 +405,13 @@ static int number_of(struct code_functions *f, char *name, struct code_function 
 /* Code without a symbol has the name of its file. */
 static char *name_of(const char *cut, const char *file)
 {
-	const char *slash = file ? strrchr(file, '/') : NULL;
 	char *name = NULL;
 
 	if (*cut)
 		return code_name_plain(cut);
 	if (!file)
 		return strdup(CODE_UNKNOWN);
-	return asprintf(&name, "[%s]", slash ? slash + 1 : file) < 0 ? NULL : name;
+	return asprintf(&name, "[%s]", base_of(file)) < 0 ? NULL : name;
 }
 
 static int add_function(struct code_functions *f, const struct trace_function *from, uint32_t *out)

@@ -152,12 +152,6 @@ void compare_judge__row(const struct compare_result *r, struct compare_row *row,
 	row->significant = compare_row__changed(row, metric);
 }
 
-static bool same_count(const struct compare_row *row)
-{
-	return row->of[COMPARE_COUNT][COMPARE_BASE].median ==
-	       row->of[COMPARE_COUNT][COMPARE_NEW].median;
-}
-
 void compare_judge__by_estimate(struct compare_result *r)
 {
 	r->noise_is_estimated = true;
@@ -176,7 +170,7 @@ static int estimate_noise(struct compare_result *r)
 	for (size_t i = 0; i < r->n_rows; i++) {
 		const struct compare_row *row = &r->rows[i];
 
-		if (same_count(row))
+		if (!compare_row__change(row, COMPARE_COUNT))
 			pairs[n++] = (struct spread_pair){
 				row->of[COMPARE_SELF][COMPARE_BASE].median,
 				row->of[COMPARE_SELF][COMPARE_NEW].median,

@@ -316,18 +316,6 @@ static bool is_counted(const struct compare *c, const struct cell *cells)
 	return true;
 }
 
-/* Rows of which only other traces have the executions. */
-static void mark_blinds(struct compare *c)
-{
-	for (uint32_t i = 0; i < c->n_blinds; i++) {
-		const struct blind *b = &c->blinds[i];
-		struct cell *cells = cells_of(c, b->unit, b->label);
-
-		if (cells)
-			cells[b->trace].by |= COMPARE_UNCOUNTED;
-	}
-}
-
 static int level(struct compare *c)
 {
 	int err;
@@ -340,7 +328,13 @@ static int level(struct compare *c)
 		return err;
 	if (is_without_cost(c))
 		take_cost_out(c);
-	mark_blinds(c);
+	/* Rows of which only other traces have the executions. */
+	for (uint32_t i = 0; i < c->n_blinds; i++) {
+		struct cell *cells = cells_of(c, c->blinds[i].unit, c->blinds[i].label);
+
+		if (cells)
+			cells[c->blinds[i].trace].by |= COMPARE_UNCOUNTED;
+	}
 	for (uint32_t i = 0; i < c->pairs.n; i++) {
 		const struct pair *pair = &c->pairs.at[i];
 		struct cell *cells = &c->cells[(size_t)i * n_traces(c)];

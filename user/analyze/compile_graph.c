@@ -130,19 +130,6 @@ static bool links(const struct compile_node *node)
 	       has_type(node, "staticlib") || command_line__has(line_of(node), "--test");
 }
 
-static bool is_metadata(struct word path)
-{
-	return path.len > 6 && !memcmp(path.at + path.len - 6, ".rmeta", 6);
-}
-
-/* A compile that writes nothing but metadata (cargo check) is waited for to its end. */
-static bool writes_only_metadata(const struct compile_node *node)
-{
-	struct word kinds = command_line__value(line_of(node), "--emit");
-
-	return kinds.at && !word__contains(kinds, "link");
-}
-
 static int add_edge(struct maker *m, struct compile_node *node, uint32_t on, enum compile_need need)
 {
 	const struct compile_edge edge = {on, need};
@@ -175,9 +162,9 @@ static int add_extern(struct maker *m, struct compile_node *node, struct word va
 		return 0;
 	if (is_link)
 		return add_edge(m, node, on, NEED_ALL);
-	return add_edge(m, node, on,
-			(!equals || is_metadata(path)) && !m->only_metadata[on] ? NEED_METADATA
-										: NEED_END);
+	if (equals && (path.len <= 6 || memcmp(path.at + path.len - 6, ".rmeta", 6)))
+		return add_edge(m, node, on, NEED_END);
+	return add_edge(m, node, on, m->only_metadata[on] ? NEED_END : NEED_METADATA);
 }
 
 static int add_externs(struct maker *m, struct compile_node *node)
@@ -247,10 +234,12 @@ static int add_script(struct maker *m, struct compile_node *node)
 static int note(struct maker *m, const struct compile_node *node, uint32_t at)
 {
 	const char *crate = process_of(node)->crate ?: "";
+	struct word kinds = command_line__value(line_of(node), "--emit");
 	uint64_t file;
 	int err = hash_of_file(node, &file) ?: u64_map__put(&m->by_file, file, at);
 
-	m->only_metadata[at] = writes_only_metadata(node);
+	/* A compile that writes nothing but metadata (cargo check) is waited for to its end. */
+	m->only_metadata[at] = kinds.at && !word__contains(kinds, "link");
 	if (!err && compile_is_build_script(process_of(node)))
 		err = u64_map__put(&m->by_scripts,
 				   hash_of_directory(node, word__directory(command_line__source(

@@ -211,13 +211,6 @@ bool compile_emits_metadata(const struct trace_process *p)
 	return false;
 }
 
-/* cargo gives every crate a number of its own; who calls rustc himself caps his own lints. */
-static bool is_capped_by_cargo(struct command_line line)
-{
-	return command_line__value(line, "--cap-lints").at &&
-	       command_line__codegen(line, "metadata").at;
-}
-
 bool compile_is_own(const struct trace_process *p)
 {
 	static const char *const foreign[] = {"/registry/src/", "/git/checkouts/",
@@ -225,7 +218,12 @@ bool compile_is_own(const struct trace_process *p)
 	struct command_line line = command_line_joined(p->command);
 	struct word source = command_line__source(line);
 
-	if (compile_only_queries(p) || is_capped_by_cargo(line))
+	if (compile_only_queries(p))
+		return false;
+	/* cargo gives every crate a number of its own; who calls rustc himself caps his own lints.
+	 */
+	if (command_line__value(line, "--cap-lints").at &&
+	    command_line__codegen(line, "metadata").at)
 		return false;
 	for (size_t i = 0; i < N_OF(foreign); i++)
 		if (word__contains(source, foreign[i]))

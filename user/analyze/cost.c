@@ -24,15 +24,6 @@ static bool sum_up(const struct build *b, const struct samples *samples, uint64_
 	return known;
 }
 
-static uint64_t hits_of(const struct model *m)
-{
-	uint64_t hits = m->has_losses ? m->losses.count[TRACE_COUNT_HITS] : 0;
-	uint64_t least = 2 * summary__spans(m->summary);
-
-	/* The kernel half reports hits when threads end, so a cut trace may lack them. */
-	return hits < least && m->has_costs ? least : hits;
-}
-
 static void take_parts(struct cost *c, const struct model *m)
 {
 	const uint64_t *of = m->overhead.of;
@@ -83,8 +74,12 @@ static void take_share(struct cost *c, const struct model *m, uint64_t recorded)
 
 struct cost cost_of(const struct model *m, uint64_t recorded)
 {
-	struct cost c = {.hits = hits_of(m)};
+	struct cost c = {.hits = m->has_losses ? m->losses.count[TRACE_COUNT_HITS] : 0};
+	uint64_t least = 2 * summary__spans(m->summary);
 
+	/* The kernel half reports hits when threads end, so a cut trace may lack them. */
+	if (c.hits < least && m->has_costs)
+		c.hits = least;
 	take_parts(&c, m);
 	if (summary__n_processes(m->summary) < recorded)
 		take_share(&c, m, recorded);

@@ -120,14 +120,6 @@ static struct blocker needed_last(const struct compile_graph *g, uint32_t node)
 	return last;
 }
 
-/* Of the nodes that ended until a moment, the last one; NO_NODE: none did. */
-static uint32_t ended_last(const struct walk *w, uint64_t ns)
-{
-	size_t after = bisect(w->g->n_nodes, i, end_of(w->g, w->ends[i]) <= ns);
-
-	return after ? w->ends[after - 1] : NO_NODE;
-}
-
 /*
  * A compile that starts long after all that it needs was there waited for a job, if one became free
  * at the end of that wait; or else for something that is no compile.
@@ -137,7 +129,8 @@ static struct blocker blocker_of(const struct walk *w, uint32_t node)
 	const struct compile_graph *g = w->g;
 	uint64_t start_ns = start_of(g, node);
 	struct blocker last = needed_last(g, node);
-	uint32_t freed = ended_last(w, start_ns);
+	size_t n_ended = bisect(g->n_nodes, i, end_of(g, w->ends[i]) <= start_ns);
+	uint32_t freed = n_ended ? w->ends[n_ended - 1] : NO_NODE;
 	uint64_t wait_ns;
 	bool is_soon = last.node != NO_NODE && start_ns < last.ns + SLACK_NS;
 
@@ -180,16 +173,6 @@ static int by_end(const void *a, const void *b, void *ctx)
 	return (x > y) - (x < y);
 }
 
-static void reverse(struct path_step *steps, size_t n)
-{
-	for (size_t i = 0; i < n / 2; i++) {
-		const struct path_step step = steps[i];
-
-		steps[i] = steps[n - 1 - i];
-		steps[n - 1 - i] = step;
-	}
-}
-
 static int walk_back(struct critical_path *path, const struct compile_graph *g)
 {
 	_free_ uint32_t *ends = calloc(g->n_nodes, sizeof(*ends));
@@ -211,7 +194,12 @@ static int walk_back(struct critical_path *path, const struct compile_graph *g)
 	while (node != NO_NODE && !err)
 		err = step_back(&w, &node, &until_ns, &freed_job);
 	path->n_steps = w.n;
-	reverse(path->steps, path->n_steps);
+	for (size_t i = 0; i < w.n / 2; i++) {
+		const struct path_step step = path->steps[i];
+
+		path->steps[i] = path->steps[w.n - 1 - i];
+		path->steps[w.n - 1 - i] = step;
+	}
 	return err;
 }
 

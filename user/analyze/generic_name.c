@@ -235,15 +235,6 @@ static bool name_v0(struct slice symbol, struct demangled *d, struct generic_nam
 	return out->crate;
 }
 
-/* Take the symbol itself, of which nothing is known. */
-static bool name_other(struct slice symbol, struct generic_name *out)
-{
-	out->path = copy(symbol);
-	out->definition = copy(symbol);
-	out->is_one = true;
-	return out->path && out->definition;
-}
-
 /* A legacy symbol has a point in place of "-". */
 static struct slice with_arrows(struct demangled *d)
 {
@@ -266,10 +257,12 @@ int generic_name__of(const char *symbol, struct generic_name *out)
 	named = base.len <= SYMBOL_MAX && demangle(symbol, base.len, d) && d->len &&
 		(symbol[1] == 'R' ? name_v0(base, d, &name) : name_legacy(with_arrows(d), &name));
 	if (!named) {
+		/* The symbol itself, of which nothing is known. */
 		generic_name__clear(&name);
-		named = name_other(most, &name);
+		name = (struct generic_name){
+			.path = copy(most), .definition = copy(most), .is_one = true};
 	}
-	if (!named) {
+	if (!name.path || !name.definition) {
 		generic_name__clear(&name);
 		return -ENOMEM;
 	}

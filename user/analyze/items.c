@@ -235,17 +235,14 @@ static uint32_t find_text(const struct items *m, const struct u64_map *places, c
 	}
 }
 
-/* An empty text stands for an unknown key, "()" for that of a query that takes none. */
-static bool is_item(const char *text)
-{
-	return *text && strcmp(text, "()") != 0;
-}
-
 /* NULL: no memory. */
 static struct named *named(struct items *m, uint32_t string)
 {
-	return table__find(&m->names, string)
-		       ?: table__get(&m->names, string, .is_item = is_item(text_of(m, string)));
+	struct named *known = table__find(&m->names, string);
+	const char *text = known ? NULL : text_of(m, string);
+
+	/* An empty text stands for an unknown key, "()" for that of a query that takes none. */
+	return known ?: table__get(&m->names, string, .is_item = *text && strcmp(text, "()") != 0);
 }
 
 int items__is(struct items *m, uint32_t string)

@@ -185,23 +185,20 @@ static int find_generic(struct making *m, struct generic_name *name, uint32_t *o
 	return 0;
 }
 
-/* By the item that a symbol is an instance of, as tables of items write it. */
-static bool is_wanted_item(const struct making *m, const struct llvm_cell *cell)
-{
-	const struct llvm_source *source = &m->of->source;
-	uint32_t item = TRACE_NO_STRING;
-
-	if (source->item)
-		item = source->item(source->ctx, cell->process, cell->at.entry.function);
-	return item != TRACE_NO_STRING && m->wants(m->ctx, text_of(m->of, item));
-}
-
+/* Also by the item that a symbol is an instance of, as tables of items write it. */
 static bool is_wanted(const struct making *m, const struct llvm_cell *cell, const char *path,
 		      const struct generic_name *name)
 {
-	return !m->wants || m->wants(m->ctx, path) || m->wants(m->ctx, name->path) ||
-	       (name->any_path && m->wants(m->ctx, name->any_path)) ||
-	       m->wants(m->ctx, text_of(m->of, cell->at.entry.function)) || is_wanted_item(m, cell);
+	const struct llvm_source *source = &m->of->source;
+	uint32_t symbol = cell->at.entry.function, item = TRACE_NO_STRING;
+
+	if (!m->wants || m->wants(m->ctx, path) || m->wants(m->ctx, name->path) ||
+	    (name->any_path && m->wants(m->ctx, name->any_path)) ||
+	    m->wants(m->ctx, text_of(m->of, symbol)))
+		return true;
+	if (source->item)
+		item = source->item(source->ctx, cell->process, symbol);
+	return item != TRACE_NO_STRING && m->wants(m->ctx, text_of(m->of, item));
 }
 
 /* The function of a symbol that no sample had so far. */

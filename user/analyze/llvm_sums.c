@@ -132,20 +132,6 @@ static bool is_vague(const struct llvm *l, const struct trace_llvm *entry)
 	return ends_with(pass, "Adaptor") || ends_with(pass, "PassManager");
 }
 
-/*
- * The number of an entry with the pass that a stack shows; TABLE_NONE: no memory. It is far below
- * 2^30, as each takes more than a byte.
- */
-static uint32_t number_of(struct llvm *l, uint32_t id, const struct trace_llvm *entry,
-			  const struct llvm_place *place)
-{
-	uint32_t native = place->pass && is_vague(l, entry) ? place->pass - 1 : LLVM_NO_NATIVE;
-	struct llvm_at *at =
-		table__get(&l->ats, (uint64_t)id << 32 | native, .entry = *entry, .native = native);
-
-	return at ? (uint32_t)(at - l->ats.at) : TABLE_NONE;
-}
-
 /* ---- Samples --------------------------------------------------------------------------------- */
 
 enum whose {
@@ -215,28 +201,23 @@ static enum llvm_work work_of(const struct trace_llvm *entry, const struct llvm_
 	return entry->pass == TRACE_NO_STRING && !place->pass ? LLVM_ELSE : LLVM_OPTIMISES;
 }
 
-/* Time of no function. */
-static int add_rest(struct llvm *l, uint64_t key, const struct sample_sum *one)
-{
-	struct llvm_rest_sum *rest = table__get(&l->rests, key, .key = key);
-
-	if (!rest)
-		return -ENOMEM;
-	sample_sum__add(&rest->self, one);
-	return 0;
-}
-
 /* Time in a pass, or in none, as an entry says; sets *at. */
 static int add_cell(struct llvm *l, const struct trace_sample *sample,
 		    const struct trace_llvm *entry, const struct llvm_place *place,
 		    enum llvm_work work, struct llvm_at *at)
 {
 	const struct sample_sum one = {1, sample->value};
-	uint32_t number = number_of(l, sample->llvm, entry, place);
+	/* The entry, with the pass that the stack shows. */
+	uint32_t native = place->pass && is_vague(l, entry) ? place->pass - 1 : LLVM_NO_NATIVE;
+	struct llvm_at *known = table__get(&l->ats, (uint64_t)sample->llvm << 32 | native,
+					   .entry = *entry, .native = native);
 	struct llvm_cell *cell;
+	uint32_t number;
 
-	if (number == TABLE_NONE)
+	if (!known)
 		return -ENOMEM;
+	/* Far below 2^30, as each takes more than a byte. */
+	number = (uint32_t)(known - l->ats.at);
 	cell = table__get(&l->cells,
 			  (uint64_t)sample->process << 32 | (number << 2) | (uint32_t)work,
 			  .process = sample->process, .work = work, .at = l->ats.at[number]);
@@ -269,6 +250,7 @@ int llvm__sample(struct llvm *l, const struct trace_sample *sample)
 		.at = {.entry = {.pass = TRACE_NO_STRING, .function = TRACE_NO_STRING},
 		       .native = LLVM_NO_NATIVE}};
 	const struct trace_llvm *entry;
+	struct llvm_rest_sum *rest;
 	struct llvm_place place;
 	enum llvm_work work;
 	enum whose whose;
@@ -303,8 +285,13 @@ int llvm__sample(struct llvm *l, const struct trace_sample *sample)
 	last.in_llvm = true;
 	last.for_none = whose == OF_NONE;
 	last.rest = rest_key(l, entry, &place);
-	if ((last.for_none && add_rest(l, last.rest, &one)) ||
-	    (entry && add_cell(l, sample, entry, &place, work, &last.at)))
+	if (last.for_none) {
+		rest = table__get(&l->rests, last.rest, .key = last.rest);
+		if (!rest)
+			return -ENOMEM;
+		sample_sum__add(&rest->self, &one);
+	}
+	if (entry && add_cell(l, sample, entry, &place, work, &last.at))
 		return -ENOMEM;
 	return set_last(l, sample, &last);
 }

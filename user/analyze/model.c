@@ -130,23 +130,9 @@ int model__init(struct model *m, const struct model_options *options)
 	return 0;
 }
 
-static const char *label_text(const struct model *m, uint32_t label)
-{
-	return m->options.texts.text(m->options.texts.ctx, label);
-}
-
 static bool wants(const struct model_options *o, uint32_t label)
 {
 	return !o->wants || o->wants(o->wants_ctx, o->texts.text(o->texts.ctx, label));
-}
-
-/* If only some labels are wanted, only the off-CPU times of their own intervals count. */
-static int take_off_cpu(struct model *m, const struct trace_span *span)
-{
-	if (!m->groups || m->options.wants)
-		return 0;
-	return pivot__off_cpu(m->groups, span,
-			      !strcmp(label_text(m, span->label), TRACE_OFF_PREEMPTED));
 }
 
 /* An instance that another crate's compile made of a generic function. */
@@ -212,15 +198,20 @@ static int take_interval(struct model *m, const struct trace_span *span,
 
 int model__span(struct model *m, const struct trace_span *span, const struct trace_times *times)
 {
+	const struct trace_texts *texts = &m->options.texts;
 	int err = summary__span(m->summary, span, times);
 
 	if (!err && m->build)
 		err = build__span(m->build, span);
 	if (err)
 		return err;
-	if (span->kind == TRACE_KIND_OFF_CPU)
-		return take_off_cpu(m, span);
-	return take_interval(m, span, times);
+	if (span->kind != TRACE_KIND_OFF_CPU)
+		return take_interval(m, span, times);
+	/* If only some labels are wanted, only the off-CPU times of their own intervals count. */
+	if (!m->groups || m->options.wants)
+		return 0;
+	return pivot__off_cpu(m->groups, span,
+			      !strcmp(texts->text(texts->ctx, span->label), TRACE_OFF_PREEMPTED));
 }
 
 static int compute_span(struct model *m, const struct trace_span *span)
@@ -266,14 +257,6 @@ static int take_thread(struct model *m, const struct trace_thread *t)
 	if (!err && m->threads)
 		err = pivot__thread(m->threads, t);
 	return err;
-}
-
-static void take_costs(struct model *m, const struct trace_costs *costs)
-{
-	m->costs = *costs;
-	m->has_costs = true;
-	if (!m->options.raw)
-		self_time__set_costs(m->self_time, costs);
 }
 
 static int take_tally(struct model *m, const struct trace_tally *tally)
@@ -443,7 +426,10 @@ int model__item(struct model *m, const struct trace_item *item)
 		m->has_losses = true;
 		return 0;
 	case TRACE_ITEM_COSTS:
-		take_costs(m, &item->costs);
+		m->costs = item->costs;
+		m->has_costs = true;
+		if (!m->options.raw)
+			self_time__set_costs(m->self_time, &item->costs);
 		return 0;
 	case TRACE_ITEM_OVERHEAD:
 		m->overhead = item->overhead;
@@ -460,11 +446,6 @@ int model__item(struct model *m, const struct trace_item *item)
 		break;
 	}
 	return 0;
-}
-
-int model__fold(struct model *m, uint32_t process)
-{
-	return summary__fold(m->summary, process);
 }
 
 /* For samples__rows(): the labels that have intervals. */

@@ -141,9 +141,6 @@ static inline const struct samples_totals *model__sampled(const struct model *m)
 	return m->samples ? samples__totals(m->samples) : NULL;
 }
 
-/* As summary__fold(), for a model without further parts. Samples are in rows from the end on. */
-int model__fold(struct model *m, uint32_t process);
-
 /*
  * Have the rows of the summary know the samples so far; more items may follow. 0, -ENOMEM, or
  * -EOVERFLOW as samples__rows().

@@ -283,18 +283,15 @@ void modules__free(struct modules *m)
 
 /* ---- Lists of items -------------------------------------------------------------------------- */
 
-static int compare(const struct listed_item *a, const struct listed_item *b)
+static int by_cost(const void *a, const void *b)
 {
-	if (a->cpu_ns != b->cpu_ns)
-		return a->cpu_ns < b->cpu_ns ? 1 : -1;
-	if (a->process != b->process)
-		return a->process < b->process ? -1 : 1;
-	return (a->item > b->item) - (a->item < b->item);
-}
+	const struct listed_item *x = a, *y = b;
 
-static int compare_items(const void *a, const void *b)
-{
-	return compare(a, b);
+	if (x->cpu_ns != y->cpu_ns)
+		return x->cpu_ns < y->cpu_ns ? 1 : -1;
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	return (x->item > y->item) - (x->item < y->item);
 }
 
 /* The items of one compile, in order. */
@@ -317,7 +314,7 @@ static struct listed_item *list(uint32_t process, struct items *items, size_t *n
 			.sampled = !item_row__is_counted(&rows[i]),
 		};
 	if (at)
-		qsort(at, *n, sizeof(*at), compare_items);
+		qsort(at, *n, sizeof(*at), by_cost);
 	return at;
 }
 
@@ -332,7 +329,7 @@ int item_list__set(struct item_list *l, uint32_t process, struct items *items)
 	for (uint32_t i = 0; i < l->n; i++) {
 		if (l->at[i].process == process)
 			continue;
-		while (next < n_new && compare(&new[next], &l->at[i]) < 0)
+		while (next < n_new && by_cost(&new[next], &l->at[i]) < 0)
 			all[n++] = new[next++];
 		all[n++] = l->at[i];
 	}

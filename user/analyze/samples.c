@@ -53,11 +53,6 @@ void samples__set_sampling(struct samples *s, const struct trace_sampling *sampl
 	s->totals.sampling = *sampling;
 }
 
-static uint32_t kind_bit(unsigned int kind)
-{
-	return 1u << (kind < TRACE_KIND_OTHER ? kind : TRACE_KIND_OTHER);
-}
-
 static uint64_t key_of(uint32_t n, uint32_t label, uint32_t kinds)
 {
 	return (uint64_t)n << 33 | (uint64_t)summary_kinds_are_activity(kinds) << 32 | label;
@@ -66,14 +61,14 @@ static uint64_t key_of(uint32_t n, uint32_t label, uint32_t kinds)
 /* The cell of a sample; NULL without memory. */
 static struct cell *cell_of(struct samples *s, const struct trace_sample *sample, uint32_t interval)
 {
-	struct pair *pair =
-		table__get(&s->pairs, key_of(interval, sample->label, kind_bit(sample->kind)),
-			   .interval = interval, .label = sample->label);
+	struct pair *pair = table__get(
+		&s->pairs, key_of(interval, sample->label, summary_kind_bit(sample->kind)),
+		.interval = interval, .label = sample->label);
 	uint32_t number;
 
 	if (!pair)
 		return NULL;
-	pair->kinds |= kind_bit(sample->kind);
+	pair->kinds |= summary_kind_bit(sample->kind);
 	number = (uint32_t)(pair - s->pairs.at);
 	return table__get(&s->cells, (uint64_t)sample->process << 32 | number,
 			  .process = sample->process, .pair = number);
@@ -205,7 +200,7 @@ static struct samples_row *row_of_interval(struct making *m, uint32_t process, u
 {
 	const struct stack_interval *at = &m->intervals->at[interval];
 
-	return row_of(m, process, at->label, kind_bit(at->kind));
+	return row_of(m, process, at->label, summary_kind_bit(at->kind));
 }
 
 /* Add samples to an interval and all that are around it, and list these. */
@@ -229,7 +224,7 @@ static bool is_around(const struct making *m, uint32_t interval, uint32_t label,
 		const struct stack_interval *at = &m->intervals->at[i];
 
 		if (m->seen[i] == i &&
-		    key_of(0, at->label, kind_bit(at->kind)) == key_of(0, label, kinds))
+		    key_of(0, at->label, summary_kind_bit(at->kind)) == key_of(0, label, kinds))
 			return true;
 	}
 	return false;
@@ -275,13 +270,6 @@ static int add_cell(struct making *m, struct samples *s, const struct cell *cell
 	return 0;
 }
 
-static int descending(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x < y) - (x > y);
-}
-
 /* All samples of a process are added: the inner intervals come first, as their numbers are larger.
  */
 static int end_process(struct making *m, uint32_t process)
@@ -290,8 +278,8 @@ static int end_process(struct making *m, uint32_t process)
 
 	if (m->rows.n > SAMPLES_ROWS_MOST)
 		return -EOVERFLOW;
-	qsort(m->listed, m->n_listed, sizeof(*m->listed), descending);
-	for (uint32_t k = 0; k < m->n_listed; k++) {
+	qsort(m->listed, m->n_listed, sizeof(*m->listed), array__by_u32);
+	for (uint32_t k = m->n_listed; k--;) {
 		uint32_t i = m->listed[k];
 		struct samples_row *row = m->is_first[i] ? row_of_interval(m, process, i) : NULL;
 
@@ -309,13 +297,6 @@ static int end_process(struct making *m, uint32_t process)
 	return 0;
 }
 
-static int by_process(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static int add_cells(struct making *m, struct samples *s)
 {
 	_free_ struct cell *cells = calloc(s->cells.n + 1UL, sizeof(*cells));
@@ -324,7 +305,7 @@ static int add_cells(struct making *m, struct samples *s)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < s->cells.n; i++)
 		cells[i] = s->cells.at[i];
-	qsort(cells, s->cells.n, sizeof(*cells), by_process);
+	qsort(cells, s->cells.n, sizeof(*cells), array__by_u32);
 	for (uint32_t i = 0; i < s->cells.n; i++) {
 		bool is_last = i + 1 == s->cells.n || cells[i + 1].process != cells[i].process;
 
@@ -345,7 +326,7 @@ int samples__rows(struct samples *s, hides_fn hides, const void *ctx, struct sam
 	int err = making__init(&m, &s->intervals);
 
 	_Static_assert(!offsetof(struct samples_row, process) && !offsetof(struct cell, process),
-		       "by_process");
+		       "array__by_u32()");
 	if (err)
 		return err;
 	s->totals.compared = s->totals.differ = 0;
@@ -358,7 +339,7 @@ int samples__rows(struct samples *s, hides_fn hides, const void *ctx, struct sam
 		return -ENOMEM;
 	for (*n = 0; *n < m.rows.n; ++*n)
 		(*rows)[*n] = m.rows.at[*n];
-	qsort(*rows, *n, sizeof(**rows), by_process);
+	qsort(*rows, *n, sizeof(**rows), array__by_u32);
 	return 0;
 }
 

@@ -81,48 +81,31 @@ void summary__borrow_texts(struct summary *s)
 	s->borrows_texts = true;
 }
 
-static int copy_process(const struct summary *s, struct trace_process *dst,
-			const struct trace_process *src)
-{
-	if (!s->borrows_texts)
-		return trace_process__copy(dst, src);
-	*dst = *src;
-	return 0;
-}
-
 static void clear_process(const struct summary *s, struct trace_process *p)
 {
 	if (!s->borrows_texts)
 		trace_process__clear(p);
 }
 
-static struct summed_process *add_process(struct summary *s)
-{
-	if (array__reserve_one(&s->processes, s->n_processes, &s->processes_capacity,
-			       sizeof(*s->processes)))
-		return NULL;
-	s->processes[s->n_processes] = (struct summed_process){.entries = U64_MAP_NONE};
-	return &s->processes[s->n_processes++];
-}
-
 int summary__process(struct summary *s, const struct trace_process *p)
 {
-	struct trace_process copy;
-	struct summed_process *slot;
-	int err;
+	const struct summed_process new = {.entries = U64_MAP_NONE};
+	struct trace_process copy = *p;
+	int err = 0;
 
 	if (p->index > s->n_processes)
 		return -EINVAL;
-	err = copy_process(s, &copy, p);
+	if (!s->borrows_texts)
+		err = trace_process__copy(&copy, p);
 	if (err)
 		return err;
-	slot = p->index < s->n_processes ? &s->processes[p->index] : add_process(s);
-	if (!slot) {
+	if (p->index == s->n_processes &&
+	    array__add(&s->processes, &s->n_processes, &s->processes_capacity, &new)) {
 		clear_process(s, &copy);
 		return -ENOMEM;
 	}
-	clear_process(s, &slot->process);
-	slot->process = copy;
+	clear_process(s, &s->processes[p->index].process);
+	s->processes[p->index].process = copy;
 	return 0;
 }
 
@@ -178,18 +161,13 @@ static void count_execution(struct entry *entry, const struct trace_span *span,
 	entry->executed_probe_ns += times->probe_ns;
 }
 
-static uint32_t kind_bit(const struct trace_span *span)
-{
-	return 1u << (span->kind < TRACE_KIND_OTHER ? span->kind : TRACE_KIND_OTHER);
-}
-
 static void count_span(struct entry *entry, const struct trace_span *span,
 		       const struct trace_times *times)
 {
 	uint64_t duration = span->end_ns - span->start_ns;
 	struct summary_row *row = &entry->row;
 
-	row->kinds |= kind_bit(span);
+	row->kinds |= summary_kind_bit(span->kind);
 	if (span->kind == TRACE_KIND_HIT) {
 		row->hits++;
 		return;
@@ -277,7 +255,7 @@ int summary__span(struct summary *s, const struct trace_span *span, const struct
 		return 0;
 	}
 	entry = find_or_add(s, span->process, span->label,
-			    summary_kinds_are_activity(kind_bit(span)));
+			    summary_kinds_are_activity(summary_kind_bit(span->kind)));
 	if (!entry)
 		return -ENOMEM;
 	count_span(entry, span, times);
@@ -292,15 +270,6 @@ int summary__span(struct summary *s, const struct trace_span *span, const struct
 	return 0;
 }
 
-static int add_tally(struct summary *s, const struct trace_tally *t)
-{
-	if (array__reserve_one(&s->tallies, s->n_tallies, &s->tallies_capacity,
-			       sizeof(*s->tallies)))
-		return -ENOMEM;
-	s->tallies[s->n_tallies++] = *t;
-	return 0;
-}
-
 int summary__tally(struct summary *s, const struct trace_tally *t)
 {
 	struct entry *entry;
@@ -309,7 +278,7 @@ int summary__tally(struct summary *s, const struct trace_tally *t)
 		return -EINVAL;
 	if (t->kind != TRACE_KIND_HIT_COUNT && t->kind != TRACE_KIND_RESULTS &&
 	    t->kind != TRACE_KIND_RESULTS_AT_LEAST)
-		return add_tally(s, t);
+		return array__add(&s->tallies, &s->n_tallies, &s->tallies_capacity, t);
 	entry = find_or_add(s, t->process, t->label, false);
 	if (!entry)
 		return -ENOMEM;
@@ -556,23 +525,15 @@ static struct summary_row row_of(const struct entry *entry)
 }
 
 /*
- * Only the compiler's tables have it: of use where not all queries were recorded. Elsewhere all its
- * results were fed. Or only jobs have it: no stack shows the query.
- */
-static bool is_hidden(const struct summary *s, const struct summary_row *row)
-{
-	bool alone = row->results ? !s->has_unwatched : row->results_missing || row->sampled_max_ns;
-
-	return alone && !row->kinds && !row->hits && !sample_sums__any(&row->samples);
-}
-
-/*
- * True if the row is to be shown. Where each execution is recorded, what the tables have is no
+ * True if the row is to be shown: not if only the compiler's tables have it, which is of use where
+ * not all queries were recorded; elsewhere all its results were fed. Nor if only jobs have it, and
+ * no stack shows the query. Where each execution is recorded, what the tables have is no
  * execution, or of a compiler before its probes were there, of which all the rest is missing too.
  */
 static bool settle(const struct summary *s, struct summary_row *row)
 {
-	bool shown = !is_hidden(s, row);
+	bool alone = row->results ? !s->has_unwatched : row->results_missing || row->sampled_max_ns;
+	bool shown = !alone || row->kinds || row->hits || sample_sums__any(&row->samples);
 
 	if (!s->has_unwatched) {
 		row->results = row->results_unsure = 0;
@@ -633,21 +594,17 @@ static size_t sum_rows(const struct summary *s, struct summary_row *rows)
 	return used;
 }
 
-static bool has_intervals(const struct summary_row *row)
-{
-	return row->raw_total_ns || row->raw_self_ns || row->count;
-}
-
 /* Errors do not add up, so they are those of the merged sums. */
 static void judge_self(const struct summary *s, struct summary_row *row)
 {
 	const struct sample_sums *of = &row->samples;
+	bool has_intervals = row->raw_total_ns || row->raw_self_ns || row->count;
 
 	row->sampled_error_ns = sample_sum__error(&of->self[TRACE_SAMPLE_CPU]);
 	row->sampled_total_error_ns = sample_sum__error(&of->total[TRACE_SAMPLE_CPU]);
 	row->best_self_ns = row->self_ns;
 	row->best_cpu_ns = row->self_cpu_ns;
-	if (s->has_unwatched || (!has_intervals(row) && (sample_sums__any(of) || row->results))) {
+	if (s->has_unwatched || (!has_intervals && (sample_sums__any(of) || row->results))) {
 		row->self_by = SUMMARY_SELF_SAMPLES;
 		row->best_self_ns = row->best_cpu_ns = of->self[TRACE_SAMPLE_CPU].value;
 		row->best_error_ns = row->sampled_error_ns;
@@ -708,19 +665,10 @@ static int fold_entry(struct summary *s, uint32_t i)
 	return 0;
 }
 
-static void forget_texts(const struct summary *s, struct trace_process *p)
-{
-	struct trace_process rest = *p;
-
-	clear_process(s, p);
-	rest.command = rest.crate = rest.crate_type = NULL;
-	rest.rustc_version = rest.build_id = rest.cwd = rest.no_llvm = NULL;
-	*p = rest;
-}
-
 int summary__fold(struct summary *s, uint32_t process)
 {
 	struct summed_process *p = &s->processes[process];
+	struct trace_process rest = p->process;
 	bool had_rows = summary__recorded(s, process);
 
 	/* Cached entries may be reused for other keys. */
@@ -740,7 +688,10 @@ int summary__fold(struct summary *s, uint32_t process)
 	p->only_queried = compile_only_queries(&p->process);
 	p->had_rows = had_rows;
 	p->is_folded = true;
-	forget_texts(s, &p->process);
+	rest.command = rest.crate = rest.crate_type = NULL;
+	rest.rustc_version = rest.build_id = rest.cwd = rest.no_llvm = NULL;
+	clear_process(s, &p->process);
+	p->process = rest;
 	return 0;
 }
 

@@ -133,6 +133,12 @@ static inline uint64_t summary_row__mean_ns(const struct summary_row *row)
 	return row->count ? row->executed_ns / row->count : 0;
 }
 
+/* Of struct summary_row's kinds. */
+static inline uint32_t summary_kind_bit(unsigned int kind)
+{
+	return 1u << (kind < TRACE_KIND_OTHER ? kind : TRACE_KIND_OTHER);
+}
+
 /* Kinds of intervals that are an activity's, as in struct summary_row. */
 static inline bool summary_kinds_are_activity(uint32_t kinds)
 {

@@ -101,7 +101,7 @@ static int on_over(void *ctx, uint32_t process)
 	struct recorder *r = ctx;
 
 	slow_lines__over(&r->live.slow, process);
-	return model__fold(&r->model, process);
+	return summary__fold(r->model.summary, process);
 }
 
 static int on_function(void *ctx, uint32_t file, const struct trace_function *f)
