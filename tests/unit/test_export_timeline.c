@@ -5,7 +5,7 @@
 #include "../fixtures/spans.h"
 #include "../fixtures/random.h"
 #include "export/timeline.h"
-#include "export/size_limit.h"
+#include "export/span_merge.h"
 #include <math.h>
 #include <errno.h>
 /* The calls of the format, as text. */

@@ -79,17 +79,6 @@ static int append_process(struct flame *f, struct process *p)
 	return 0;
 }
 
-static int add_process(struct flame *f, const struct trace_process *p)
-{
-	struct process process = {.process = p};
-
-	if (p->index < f->n_processes)
-		return 0;
-	if (p->index > f->n_processes)
-		return -EINVAL;
-	return append_process(f, &process);
-}
-
 /* The parent node of the thread's spans at this depth. The thread has no deeper spans left. */
 static uint32_t node_at(struct flame *f, struct thread *t, uint16_t depth)
 {
@@ -190,13 +179,6 @@ static int pass_over(struct flame *f, struct thread *t, const struct trace_span 
 	return err;
 }
 
-/* Kinds that concern a query or a phase. The meaning of other kinds' times is unknown. */
-static bool has_stack(uint8_t kind)
-{
-	return flame_frame_is_execution(kind) || kind == TRACE_KIND_BLOCKED ||
-	       kind == TRACE_KIND_LOAD || kind == TRACE_KIND_HASHING;
-}
-
 static int take_span(struct flame *f, const struct trace_span *s)
 {
 	struct thread *t =
@@ -209,7 +191,9 @@ static int take_span(struct flame *f, const struct trace_span *s)
 		return -ENOMEM;
 	if (s->kind == TRACE_KIND_HIT)
 		return 0;
-	if (!has_stack(s->kind))
+	/* The meaning of other kinds' times is unknown. */
+	if (!flame_frame_is_execution(s->kind) && s->kind != TRACE_KIND_BLOCKED &&
+	    s->kind != TRACE_KIND_LOAD && s->kind != TRACE_KIND_HASHING)
 		return pass_over(f, t, s);
 	if (flame_frames__of(&f->frames, s, &frame))
 		return -ENOMEM;
@@ -228,7 +212,11 @@ int flame__item(struct flame *f, const struct trace_item *item)
 {
 	switch (item->kind) {
 	case TRACE_ITEM_PROCESS:
-		return add_process(f, item->process);
+		if (item->process->index < f->n_processes)
+			return 0;
+		if (item->process->index > f->n_processes)
+			return -EINVAL;
+		return append_process(f, &(struct process){.process = item->process});
 	case TRACE_ITEM_SPAN:
 		return take_span(f, &item->span);
 	case TRACE_ITEM_COSTS:
@@ -293,30 +281,6 @@ void flame__charge(struct flame *f, uint32_t node, uint64_t count, uint64_t self
 	f->tree.nodes[node].off_ns += off_ns;
 }
 
-/* The children of lost spans become children of their process. */
-static int take_orphans(struct flame *f)
-{
-	for (uint32_t i = 0; i < f->threads.n; i++) {
-		struct thread *t = &f->threads.at[i];
-
-		if (take_deeper(f, t, 0, f->processes[t->process].node))
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-static int name_processes(struct flame *f)
-{
-	for (uint32_t i = 0; i < f->n_processes; i++) {
-		struct process *p = &f->processes[i];
-
-		p->title = p->title ?: process_title(p->process);
-		if (!p->title)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
 /* ---- Probe costs, and times off the CPU ------------------------------------------------------ */
 
 /* The sums of one query in one process: executions, waits and loads. */
@@ -336,16 +300,6 @@ static uint64_t scaled(uint64_t part, uint64_t whole, uint64_t to)
 static uint64_t part_of(const struct flame_node *n, enum flame_value value)
 {
 	return n->probe_ns + (value == FLAME_CPU ? n->off_ns : 0);
-}
-
-/* Clear only the used shares, which are few of all frames. */
-static void clear_shares(const struct flame *f, uint32_t top, struct share *shares)
-{
-	uint32_t depth = 0;
-
-	for (uint32_t i = flame__walk(f, top, top, &depth); i != FLAME_NONE;
-	     i = flame__walk(f, top, i, &depth))
-		shares[f->frames.all.at[f->tree.nodes[i].frame].query] = (struct share){0};
 }
 
 /*
@@ -377,7 +331,11 @@ static void take_off(struct flame *f, uint32_t top, struct share *shares, enum f
 		s->before += trace_without_probes(n->self[FLAME_WALL], part_of(n, value));
 		n->self[value] = scaled(s->before, s->alone_ns, left) - from;
 	}
-	clear_shares(f, top, shares);
+	/* Clear only the used shares, which are few of all frames. */
+	depth = 0;
+	for (uint32_t i = flame__walk(f, top, top, &depth); i != FLAME_NONE;
+	     i = flame__walk(f, top, i, &depth))
+		shares[f->frames.all.at[f->tree.nodes[i].frame].query] = (struct share){0};
 }
 
 static int take_off_all(struct flame *f)
@@ -430,19 +388,6 @@ static int sort_children(struct flame *f, uint32_t parent, uint32_t **ids, uint3
 	return 0;
 }
 
-static int sort_all(struct flame *f)
-{
-	_free_ uint32_t *ids = NULL;
-	uint32_t capacity = 0;
-
-	/* Unused nodes have no children. */
-	for (uint32_t i = 0; i < f->tree.n; i++) {
-		if (sort_children(f, i, &ids, &capacity))
-			return -ENOMEM;
-	}
-	return 0;
-}
-
 int flame__new(struct export_job *job, struct flame **out)
 {
 	_flame_ struct flame *f = calloc(1, sizeof(*f));
@@ -457,7 +402,25 @@ int flame__new(struct export_job *job, struct flame **out)
 
 int flame__finish(struct flame *f)
 {
-	return take_orphans(f) ?: name_processes(f) ?: take_off_all(f) ?: sort_all(f);
+	_free_ uint32_t *ids = NULL;
+	uint32_t capacity = 0;
+	int err = 0;
+
+	/* The children of lost spans become children of their process. */
+	for (uint32_t i = 0; i < f->threads.n && !err; i++)
+		err = take_deeper(f, &f->threads.at[i], 0,
+				  f->processes[f->threads.at[i].process].node);
+	for (uint32_t i = 0; i < f->n_processes && !err; i++) {
+		struct process *p = &f->processes[i];
+
+		p->title = p->title ?: process_title(p->process);
+		err = p->title ? 0 : -ENOMEM;
+	}
+	err = err ?: take_off_all(f);
+	/* Unused nodes have no children. */
+	for (uint32_t i = 0; i < f->tree.n && !err; i++)
+		err = sort_children(f, i, &ids, &capacity);
+	return err;
 }
 
 static int take(void *ctx, const struct trace_item *item)

@@ -67,13 +67,6 @@ int flame_samples__new(struct export_job *job, uint8_t cause, bool with_waits,
 	return 0;
 }
 
-static bool is_taken(const struct flame_samples *s, uint8_t cause)
-{
-	if (cause == TRACE_SAMPLE_OFF_CPU && !s->wait_stacks)
-		return false;
-	return cause == s->cause || (s->with_waits && cause == TRACE_SAMPLE_OFF_CPU);
-}
-
 int flame_samples__item(struct flame_samples *s, const struct trace_item *item)
 {
 	const struct trace_sample *sample = &item->sample;
@@ -87,7 +80,9 @@ int flame_samples__item(struct flame_samples *s, const struct trace_item *item)
 		s->wait_stacks = item->sampling.off_cpu;
 	if (item->kind == TRACE_ITEM_PROCESS)
 		return flame__item(s->flame, item);
-	if (item->kind != TRACE_ITEM_SAMPLE || !is_taken(s, sample->cause))
+	if (item->kind != TRACE_ITEM_SAMPLE ||
+	    (waits && !(s->with_waits && sample->cause == TRACE_SAMPLE_OFF_CPU)) ||
+	    (sample->cause == TRACE_SAMPLE_OFF_CPU && !s->wait_stacks))
 		return 0;
 	if (flame__process(s->flame, sample->process) == FLAME_NONE)
 		return -EINVAL;
@@ -160,17 +155,6 @@ static int find_path(struct flame_samples *s, const struct cell *cell, uint32_t 
 	return 0;
 }
 
-static uint32_t add_entry(struct flame_samples *s, uint32_t process, uint32_t parent, uint32_t id)
-{
-	struct trace_stack entry;
-	const char *name = stack_source__entry(&s->source, id, &entry) ? name_of(s, &entry) : NULL;
-	uint32_t node = name ? flame__add(s->flame, parent, name, strlen(name)) : FLAME_NONE;
-
-	if (node == FLAME_NONE || u64_map__put(&s->nodes, (uint64_t)process << 32 | id, node))
-		return FLAME_NONE;
-	return node;
-}
-
 static uint32_t add_llvm(struct flame_samples *s, uint32_t node, uint32_t id)
 {
 	const struct llvm_frame *frame = llvm_frames__of(&s->llvm, id);
@@ -208,13 +192,22 @@ static uint32_t add_path(struct flame_samples *s, uint32_t node, uint32_t llvm)
 static int add_cell(struct flame_samples *s, const struct cell *cell)
 {
 	uint32_t node, top = flame__process(s->flame, cell->at.process);
+	struct trace_stack entry;
 
 	if (find_path(s, cell, &node))
 		return -ENOMEM;
 	if (cell->llvm != TRACE_NO_LLVM)
 		node = add_path(s, node, cell->llvm);
-	while (s->n_path && node != FLAME_NONE)
-		node = add_entry(s, cell->at.process, node, s->path[--s->n_path]);
+	while (s->n_path && node != FLAME_NONE) {
+		uint32_t id = s->path[--s->n_path];
+		const char *name =
+			stack_source__entry(&s->source, id, &entry) ? name_of(s, &entry) : NULL;
+
+		node = name ? flame__add(s->flame, node, name, strlen(name)) : FLAME_NONE;
+		if (node != FLAME_NONE &&
+		    u64_map__put(&s->nodes, (uint64_t)cell->at.process << 32 | id, node))
+			return -ENOMEM;
+	}
 	if (node == top)
 		node = flame__add(s->flame, top, NO_STACK, strlen(NO_STACK));
 	if (node == FLAME_NONE)

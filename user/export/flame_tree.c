@@ -59,14 +59,6 @@ int flame_tree__attach(struct flame_tree *t, uint32_t parent, uint32_t node)
 	return 0;
 }
 
-static int add_todo(struct flame_tree *t, uint32_t from, uint32_t to)
-{
-	if (array__reserve_one(&t->todo, t->n_todo, &t->todo_capacity, sizeof(*t->todo)))
-		return -ENOMEM;
-	t->todo[t->n_todo++] = (struct flame_pair){from, to};
-	return 0;
-}
-
 /* Make `child` a child of `to`, or merge it into the child with the same frame. */
 static int give(struct flame_tree *t, uint32_t child, uint32_t to)
 {
@@ -81,8 +73,10 @@ static int give(struct flame_tree *t, uint32_t child, uint32_t to)
 		same->self[i] += n->self[i];
 	same->off_ns += n->off_ns;
 	same->probe_ns += n->probe_ns;
+	/* Its children first, then the node itself. */
 	if (n->child != FLAME_NONE)
-		return add_todo(t, child, there); /* its children first, then the node itself */
+		return array__add(&t->todo, &t->n_todo, &t->todo_capacity,
+				  &((const struct flame_pair){child, there}));
 	flame_tree__release(t, child);
 	return 0;
 }
@@ -130,19 +124,6 @@ bool flame_frame_is_execution(uint8_t kind)
 	return kind == TRACE_KIND_QUERY || kind == TRACE_KIND_ACTIVITY;
 }
 
-/* The string id of the span's key; an unknown key is an empty text, and "()" that of a query
- * without. */
-static uint32_t frame_key(const struct flame_frames *f, const struct trace_span *s)
-{
-	uint32_t key = f->job->keys ? trace_reader__event_string(f->job->r, s) : TRACE_NO_STRING;
-	const char *text;
-
-	if (key == TRACE_NO_STRING)
-		return key;
-	text = trace_reader__string(f->job->r, key);
-	return *text && strcmp(text, "()") != 0 ? key : TRACE_NO_STRING;
-}
-
 /* A new frame's name: "typeck", "typeck(app::main)"; waits and loads add their kind. */
 static int name_frame(struct flame_frames *f, struct flame_frame *frame)
 {
@@ -183,9 +164,16 @@ static int get_what(struct flame_frames *f, const struct trace_span *s, uint32_t
 
 int flame_frames__of(struct flame_frames *f, const struct trace_span *s, uint32_t *out)
 {
-	uint32_t n = f->all.n, key = frame_key(f, s), first, what;
+	uint32_t n = f->all.n, key = TRACE_NO_STRING, first, what;
 	struct flame_frame *frame;
+	const char *text;
 
+	if (f->job->keys)
+		key = trace_reader__event_string(f->job->r, s);
+	text = key == TRACE_NO_STRING ? "" : trace_reader__string(f->job->r, key);
+	/* An unknown key is an empty text, and "()" that of a query without. */
+	if (!*text || !strcmp(text, "()"))
+		key = TRACE_NO_STRING;
 	if (get_what(f, s, key, &what))
 		return -ENOMEM;
 	frame = table__get(&f->all, (uint64_t)s->kind << 32 | what, .label = s->label, .key = key,

@@ -30,7 +30,7 @@
 #include "export/flame_samples.h"
 #include "export/html_spans.h"
 #include "export/notes.h"
-#include "export/size_limit.h"
+#include "export/span_merge.h"
 #include "export/timeline.h"
 #include "view/json.h"
 

@@ -16,11 +16,6 @@ static void put(struct html_spans *s, enum html_column column, uint64_t v)
 	byte_buffer__varint(&s->columns[column], v);
 }
 
-static void put_difference(struct html_spans *s, enum html_column column, uint64_t difference)
-{
-	put(s, column, bytes_zigzag(difference));
-}
-
 /* The low bytes of times are noise; the other bytes compress better without them. */
 static void put_time(struct html_spans *s, enum html_column low, uint64_t v)
 {
@@ -28,19 +23,6 @@ static void put_time(struct html_spans *s, enum html_column low, uint64_t v)
 
 	byte_buffer__bytes(&s->columns[low], &byte, 1);
 	put(s, low + 1, v >> 8);
-}
-
-static int begin_run(struct html_spans *s, const struct html_span *span)
-{
-	if (array__reserve_one(&s->runs, s->n_runs, &s->runs_capacity, sizeof(*s->runs)))
-		return -ENOMEM;
-	s->runs[s->n_runs++] = (struct html_run){
-		.thread = span->thread,
-		.gap = span->start_ns - s->last_end_ns,
-	};
-	s->last_end_ns = span->start_ns;
-	s->n_open = 0;
-	return 0;
 }
 
 static int put_times(struct html_spans *s, const struct html_span *span)
@@ -93,12 +75,16 @@ static int put_batch(struct html_spans *s, struct gzip *to)
 
 int html_spans__add(struct html_spans *s, const struct html_span *span, struct gzip *to)
 {
+	const struct html_run run = {span->thread, 0, span->start_ns - s->last_end_ns};
+
 	if (!s->n_runs || s->runs[s->n_runs - 1].thread != span->thread) {
-		if (begin_run(s, span))
+		if (array__add(&s->runs, &s->n_runs, &s->runs_capacity, &run))
 			return -ENOMEM;
+		s->last_end_ns = span->start_ns;
+		s->n_open = 0;
 	}
 	s->runs[s->n_runs - 1].n++;
-	put_difference(s, HTML_DEPTH, (uint64_t)span->depth - s->last_depth);
+	put(s, HTML_DEPTH, bytes_zigzag((uint64_t)span->depth - s->last_depth));
 	s->last_depth = span->depth;
 	put(s, HTML_WHAT, span->what);
 	byte_buffer__bytes(&s->columns[HTML_FLAGS], &span->flags, 1);

@@ -31,7 +31,6 @@ struct plan {
 
 struct export
 {
-	struct trace_reader *survey;
 	struct trace_reader *r;
 	int dir_fd;
 	const char *dir;
@@ -59,17 +58,6 @@ static void export__clear(struct export *e)
 
 /* ---- The first reading ----------------------------------------------------------------------- */
 
-static int survey_process(struct export *e, const struct trace_process *p)
-{
-	if (p->index < e->n)
-		return 0;
-	if (array__reserve_one(&e->plans, e->n, &e->capacity, sizeof(*e->plans)))
-		return -ENOMEM;
-	/* The reader updates the process in place. */
-	e->plans[e->n++] = (struct plan){.process = p, .first_ns = UINT64_MAX};
-	return 0;
-}
-
 /* measureme has no kind for intervals outside the compiler. */
 static bool is_left_out(const struct trace_item *item)
 {
@@ -78,14 +66,18 @@ static bool is_left_out(const struct trace_item *item)
 
 static int survey_item(void *ctx, const struct trace_item *item)
 {
+	struct plan new = {.first_ns = UINT64_MAX}, *plan;
 	struct export *e = ctx;
-	struct plan *plan;
 
 	if (is_left_out(item))
 		return 0;
 	switch (item->kind) {
 	case TRACE_ITEM_PROCESS:
-		return survey_process(e, item->process);
+		if (item->process->index < e->n)
+			return 0;
+		/* The reader updates the process in place. */
+		new.process = item->process;
+		return array__add(&e->plans, &e->n, &e->capacity, &new);
 	case TRACE_ITEM_SPAN:
 		plan = &e->plans[item->span.process];
 		plan->left++;
@@ -109,11 +101,6 @@ static int unreadable(int err)
 	if (!err || err == -E2BIG)
 		return err;
 	return diag_error_r(err, "cannot read the trace: %s", strerror(-err));
-}
-
-static int survey(struct export *e)
-{
-	return unreadable(trace_reader__each(e->survey, survey_item, e));
 }
 
 /* ---- Names of files -------------------------------------------------------------------------- */
@@ -208,17 +195,6 @@ static int changed(void)
 			    "the trace changed while it was read; export it when it is whole");
 }
 
-static int begin_file(struct export *e, struct plan *plan)
-{
-	const struct trace_process *p = plan->process;
-	uint64_t base = plan->first_ns;
-
-	if (p->start_ns && p->start_ns < base)
-		base = p->start_ns;
-	return mm_process__open(e->dir_fd, e->r, p, base, e->has_losses ? &e->losses : NULL,
-				&plan->out);
-}
-
 /* Add the growth of the file to the total. */
 static int check_size(struct export *e, struct plan *plan)
 {
@@ -246,11 +222,18 @@ static int end_file(struct export *e, struct plan *plan)
 static int write_item(struct export *e, const struct trace_item *item, uint32_t process)
 {
 	struct plan *plan = process < e->n ? &e->plans[process] : NULL;
-	int err;
+	int err = 0;
 
 	if (!plan || !plan->left)
 		return changed();
-	err = plan->out ? 0 : begin_file(e, plan);
+	if (!plan->out) {
+		uint64_t start_ns = plan->process->start_ns;
+
+		err = mm_process__open(e->dir_fd, e->r, plan->process,
+				       start_ns && start_ns < plan->first_ns ? start_ns
+									     : plan->first_ns,
+				       e->has_losses ? &e->losses : NULL, &plan->out);
+	}
 	if (err)
 		return failed(e, plan, err);
 	if (item->kind == TRACE_ITEM_SPAN)
@@ -290,11 +273,10 @@ static int write_files(struct export *e)
 	return 0;
 }
 
-int export_measureme(struct trace_reader *survey_reader, struct trace_reader *r, int dir_fd,
+int export_measureme(struct trace_reader *survey, struct trace_reader *r, int dir_fd,
 		     const char *dir, bool force, uint64_t most, struct measureme_sums *sums)
 {
 	__cleanup(export__clear) struct export e = {
-		.survey = survey_reader,
 		.r = r,
 		.dir_fd = dir_fd,
 		.dir = dir,
@@ -304,7 +286,8 @@ int export_measureme(struct trace_reader *survey_reader, struct trace_reader *r,
 	};
 
 	*sums = (struct measureme_sums){0};
-	return survey(&e) ?: name_files(&e) ?: write_files(&e);
+	return unreadable(trace_reader__each(survey, survey_item, &e))
+		       ?: name_files(&e) ?: write_files(&e);
 }
 
 /* ---- The file of one process ----------------------------------------------------------------- */
@@ -346,25 +329,22 @@ static struct json_object *own_metadata(const struct trace_info *info,
 	return json__take(&j);
 }
 
-/* Convert a time of the trace's clock to ns since the epoch. */
-static uint64_t realtime(const struct trace_info *info, uint64_t ns)
-{
-	__int128 t = (__int128)info->realtime_start_ns + ns - info->clock_start_ns;
-
-	return t < 0 ? 0 : t > UINT64_MAX ? UINT64_MAX : (uint64_t)t;
-}
-
 static int put_metadata(struct mm_process *m, const struct trace_process *p,
 			const struct trace_losses *losses)
 {
 	const struct trace_info *info = trace_reader__info(m->r);
+	/* Since the epoch. */
+	__int128 start = (__int128)info->realtime_start_ns + m->base_ns - info->clock_start_ns;
 	const char *text = NULL;
 	struct json j = {};
 	uint64_t id;
 	int err;
 
 	json__begin(&j);
-	json__number(&j, "start_time", realtime(info, m->base_ns));
+	json__number(&j, "start_time",
+		     start < 0		  ? 0
+		     : start > UINT64_MAX ? UINT64_MAX
+					  : (uint64_t)start);
 	json__number(&j, "process_id", p->pid);
 	json__text(&j, "cmd", p->command ?: "");
 	json__value(&j, "qprof", own_metadata(info, p, losses));

@@ -45,17 +45,6 @@ void out__limit(struct out *o, uint64_t most)
 	o->most = most;
 }
 
-/*
- * Count `bytes` that are compressed before they are written. The limit also applies to a sixteenth
- * of their sum, because compressing takes time; only data made for it compresses better.
- */
-static void out__packs(struct out *o, size_t bytes)
-{
-	o->packed += bytes;
-	if (o->packed / 16 > o->most)
-		file_writer__fail(&o->file, -EFBIG);
-}
-
 void out__bytes(struct out *o, const void *data, size_t size)
 {
 	if (size > o->most || out__size(o) > o->most - size) {
@@ -237,7 +226,13 @@ static int pump(struct gzip *g, int flush)
 
 int gzip__bytes(struct gzip *g, const void *data, size_t size)
 {
-	out__packs(g->out, size);
+	/*
+	 * The limit also applies to a sixteenth of all that is compressed, because that takes time;
+	 * only data made for it compresses better.
+	 */
+	g->out->packed += size;
+	if (g->out->packed / 16 > g->out->most)
+		file_writer__fail(&g->out->file, -EFBIG);
 	if (out__error(g->out))
 		return out__error(g->out);
 	g->z.next_in = (Bytef *)data;

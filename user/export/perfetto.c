@@ -332,22 +332,20 @@ static int put_counter_tracks(struct perfetto *p)
 	return 0;
 }
 
-static int put_memory_track(struct perfetto *p, const struct timeline_process *process)
-{
-	p->touched = process;
-	begin_track(p, UUID_MEMORY + process->process->index, process_uuid(process),
-		    TIMELINE_MEMORY);
-	protobuf__varint(&p->inner, COUNTER_UNIT, UNIT_SIZE_BYTES);
-	protobuf__message(&p->event, TRACK_COUNTER, &p->inner);
-	return put_track(p);
-}
-
 static int put_memory(void *ctx, const struct timeline_process *process, uint64_t at_ns,
 		      uint64_t bytes)
 {
 	struct perfetto *p = ctx;
-	int err = p->touched == process ? 0 : put_memory_track(p, process);
+	int err = 0;
 
+	if (p->touched != process) {
+		p->touched = process;
+		begin_track(p, UUID_MEMORY + process->process->index, process_uuid(process),
+			    TIMELINE_MEMORY);
+		protobuf__varint(&p->inner, COUNTER_UNIT, UNIT_SIZE_BYTES);
+		protobuf__message(&p->event, TRACK_COUNTER, &p->inner);
+		err = put_track(p);
+	}
 	if (err)
 		return err;
 	begin_event(p, EVENT_COUNTER, UUID_MEMORY + process->process->index);
@@ -456,16 +454,6 @@ static int put_clocks(struct perfetto *p)
 	return put_packet(p);
 }
 
-static int begin_file(struct perfetto *p)
-{
-	int err = put_clocks(p) ?: put_counter_tracks(p);
-
-	if (err)
-		return err;
-	begin_track(p, UUID_NOTES, 0, "notes");
-	return put_track(p) ?: put_note(p, "this file " EXPORT_PRIVACY);
-}
-
 static int end_file(struct perfetto *p)
 {
 	char note[EXPORT_NOTE_MAX];
@@ -499,7 +487,12 @@ int export_perfetto(struct export_job *job)
 		.memory = put_memory,
 	};
 	__cleanup(perfetto__clear) struct perfetto p = {.job = job};
+	int err = perfetto_samples__new(job, &p.samples)
+			  ?: put_clocks(&p) ?: put_counter_tracks(&p);
 
-	return perfetto_samples__new(job, &p.samples)
-		       ?: begin_file(&p) ?: timeline_run(job, &format, &p) ?: end_file(&p);
+	if (err)
+		return err;
+	begin_track(&p, UUID_NOTES, 0, "notes");
+	return put_track(&p) ?: put_note(&p, "this file " EXPORT_PRIVACY)
+		       ?: timeline_run(job, &format, &p) ?: end_file(&p);
 }

@@ -86,12 +86,6 @@ static void pprof__clear(struct pprof *p)
 	u64_map__destroy(&p->files);
 }
 
-/* Ids start at 1; a function and its location have the same id. */
-static uint64_t id_of(const struct flame *f, uint32_t node)
-{
-	return 1 + flame__number(f, node);
-}
-
 /* Write the fields made so far. */
 static void flush(struct pprof *p)
 {
@@ -133,8 +127,9 @@ static void put_sample(struct pprof *p, const struct stack *s)
 
 	byte_buffer__clear(&p->message);
 	byte_buffer__clear(&p->inner);
+	/* Ids start at 1; a function and its location have the same id. */
 	for (uint32_t i = s->n; i; i--)
-		byte_buffer__varint(&p->inner, id_of(p->flame, s->nodes[i - 1]));
+		byte_buffer__varint(&p->inner, 1 + flame__number(p->flame, s->nodes[i - 1]));
 	protobuf__message(&p->message, SAMPLE_LOCATION, &p->inner);
 	byte_buffer__clear(&p->inner);
 	byte_buffer__varint(&p->inner, n->count);
@@ -208,39 +203,28 @@ static void put_function(struct pprof *p, uint64_t id, const struct trace_place 
 	flush(p);
 }
 
-/* Write the notes as comments. Their texts have ids from `id` on. */
-static void put_notes(struct pprof *p, uint64_t id)
-{
-	char note[EXPORT_NOTE_MAX];
-
-	for (int i = 0; i < EXPORT_NOTES && !p->err; i++) {
-		if (!export_note(p->job, i, note))
-			continue;
-		protobuf__varint(&p->field, PROFILE_COMMENT, id++);
-		put_string(p, note);
-	}
-}
-
-/* Where no time off the CPU is known, what is called its time may hold some. */
-static const char *text_of(const struct pprof *p, uint32_t i)
-{
-	if (i == STRING_VALUE && !p->job->cause && !flame__has_off(p->flame))
-		return "time";
-	return strings[p->job->cause][i];
-}
-
 static void put_names(struct pprof *p)
 {
-	uint32_t n = flame__n_frames(p->flame), n_processes = 0, node;
+	uint32_t n = flame__n_frames(p->flame), n_processes = 0, n_notes = 0, node;
+	char note[EXPORT_NOTE_MAX];
+
+	/* Where no time off the CPU is known, what is called its time may hold some. */
+	bool is_time = !p->job->cause && !flame__has_off(p->flame);
 
 	for (uint32_t i = 0; i < STRING_N && !p->err; i++)
-		put_string(p, text_of(p, i));
+		put_string(p, i == STRING_VALUE && is_time ? "time" : strings[p->job->cause][i]);
 	for (uint32_t i = 0; i < n && !p->err; i++)
 		put_string(p, flame__frame_name(p->flame, i));
 	for (; !p->err && (node = flame__process(p->flame, n_processes)) != FLAME_NONE;
 	     n_processes++)
 		put_string(p, flame__name(p->flame, flame__node(p->flame, node)));
-	put_notes(p, STRING_N + (uint64_t)n + n_processes);
+	for (int i = 0; i < EXPORT_NOTES && !p->err; i++) {
+		if (!export_note(p->job, i, note))
+			continue;
+		protobuf__varint(&p->field, PROFILE_COMMENT,
+				 STRING_N + (uint64_t)n + n_processes + n_notes++);
+		put_string(p, note);
+	}
 	for (uint32_t i = 0; i < n + n_processes && !p->err; i++)
 		put_function(p, i + 1, i < n ? flame__frame_place(p->flame, i) : NULL);
 }

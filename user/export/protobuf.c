@@ -36,13 +36,6 @@ void protobuf__double(struct byte_buffer *b, unsigned int field, double value)
 	byte_buffer__bytes(b, stored, sizeof(stored));
 }
 
-static void put_bytes(struct byte_buffer *b, unsigned int field, const void *data, size_t size)
-{
-	put_tag(b, field, WIRE_BYTES);
-	byte_buffer__varint(b, size);
-	byte_buffer__bytes(b, data, size);
-}
-
 /* The size of `text` after conversion to valid UTF-8, bytes. */
 static size_t valid_size(const char *text)
 {
@@ -77,7 +70,9 @@ void protobuf__text(struct byte_buffer *b, unsigned int field, const char *text)
 
 void protobuf__message(struct byte_buffer *b, unsigned int field, const struct byte_buffer *message)
 {
-	put_bytes(b, field, message->data, message->size);
+	put_tag(b, field, WIRE_BYTES);
+	byte_buffer__varint(b, message->size);
+	byte_buffer__bytes(b, message->data, message->size);
 	b->failed |= message->failed;
 }
 

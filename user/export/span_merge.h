@@ -17,6 +17,7 @@
 #define QPROF_EXPORT_SPAN_MERGE_H
 
 #include "analyze/sampled_intervals.h"
+#include "export/job.h"
 #include "trace/reader.h"
 
 #define SPAN_MERGE_MOST (1u << 20)
@@ -44,5 +45,38 @@ int span_merge__item(struct span_merge *m, const struct trace_item *item);
 int span_merge__end(struct span_merge *m);
 
 void span_merge__destroy(struct span_merge *m);
+
+/*
+ * Finds the shortest duration that an export can include within job->max_bytes. It counts intervals
+ * by duration, because the longest are kept.
+ */
+
+/* Eight duration classes per power of two. */
+#define SIZE_CLASSES (64 * 8)
+
+struct size_limit {
+	uint64_t counts[SIZE_CLASSES];
+	uint64_t all;
+};
+
+/*
+ * Add all intervals that a timeline of the trace has, and pass each item to `item`, or NULL. 0 or a
+ * negative errno.
+ */
+int size_limit__read(struct size_limit *f, struct trace_reader *r,
+		     int (*item)(void *ctx, const struct trace_item *item), void *ctx);
+
+/* The least duration, ns, for which at most `most` spans are as long or longer; 0: all spans. */
+uint64_t size_limit__least(const struct size_limit *f, uint64_t most);
+
+/* Whether the job has a size limit that its trace may exceed. Only then is job->survey read. */
+bool size_limit_is_due(const struct export_job *job, uint32_t span_bytes);
+
+/*
+ * Set job->least_ns so that the spans of at least that duration, at `span_bytes` each, stay below
+ * the limit. Reads job->survey to its end, unless the trace is certainly small enough. Without a
+ * survey, least_ns stays 0. 0 or a negative errno.
+ */
+int size_limit_least(struct export_job *job, uint32_t span_bytes);
 
 #endif /* QPROF_EXPORT_SPAN_MERGE_H */

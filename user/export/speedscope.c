@@ -100,30 +100,27 @@ static int each_stack(struct speedscope *sp, uint32_t from, uint32_t to, node_fn
 	return err;
 }
 
-/* One profile has the name alone. */
-static void put_profile_name(struct speedscope *sp, const char *name)
-{
-	_free_ char *text = NULL;
-
-	if (!flame__has_off(sp->flame))
-		out__json(sp->out, name);
-	else if (asprintf(&text, "%s, %s", name,
-			  sp->value == FLAME_CPU ? "CPU time" : "wall time") >= 0)
-		out__json(sp->out, text);
-}
-
 /* Write a profile of the processes from `from` up to, without, `to`. */
 static int put_profile(struct speedscope *sp, uint32_t from, uint32_t to, const char *name)
 {
+	_free_ char *full = NULL;
 	uint64_t sum;
 	int err = each_stack(sp, from, to, NULL, &sum);
 
 	if (err)
 		return err;
+	/* One profile has the name alone. */
+	if (asprintf(&full, "%s%s", name,
+		     !flame__has_off(sp->flame) ? ""
+		     : sp->value == FLAME_CPU	? ", CPU time"
+						: ", wall time") < 0) {
+		full = NULL;
+		return -ENOMEM;
+	}
 	out__text(sp->out, sp->profiles ? ",\n" : "\n");
 	sp->profiles = true;
 	out__text(sp->out, "{\"type\":\"sampled\",\"name\":");
-	put_profile_name(sp, name);
+	out__json(sp->out, full);
 	out__text(sp->out, sp->job->cause == TRACE_SAMPLE_FAULT ? ",\"unit\":\"bytes\""
 								: ",\"unit\":\"nanoseconds\"");
 	out__text(sp->out, ",\"startValue\":0,\"endValue\":");
@@ -174,20 +171,9 @@ static int put_profiles(struct speedscope *sp)
 	return 0;
 }
 
-/* The name is the title of the viewer's window, and the only place for notes. */
-static int put_name(struct speedscope *sp)
-{
-	_free_ char *notes = export_notes(sp->job), *name = NULL;
-
-	if (!notes || asprintf(&name, "%s (this file " EXPORT_PRIVACY "%s)",
-			       export_subject(sp->job), notes) < 0)
-		return -ENOMEM;
-	out__json(sp->out, name);
-	return 0;
-}
-
 int export_speedscope(struct export_job *job)
 {
+	_free_ char *notes = NULL, *name = NULL;
 	_flame_ struct flame *f = NULL;
 	__cleanup(speedscope__clear) struct speedscope sp = {.job = job, .out = job->out};
 	int err = flame__build(job, &f);
@@ -198,9 +184,14 @@ int export_speedscope(struct export_job *job)
 	out__text(job->out, "{\"$schema\":\"" SCHEMA "\",\n\"exporter\":");
 	out__json(job->out, trace_reader__info(job->r)->tool);
 	out__text(job->out, ",\n\"name\":");
-	err = put_name(&sp);
-	if (err)
-		return err;
+	/* The name is the title of the viewer's window, and the only place for notes. */
+	notes = export_notes(job);
+	if (!notes || asprintf(&name, "%s (this file " EXPORT_PRIVACY "%s)", export_subject(job),
+			       notes) < 0) {
+		name = NULL;
+		return -ENOMEM;
+	}
+	out__json(job->out, name);
 	out__text(job->out, ",\n\"activeProfileIndex\":");
 	out__number(job->out, job->wall && flame__has_off(f));
 	out__text(job->out, ",\n");

@@ -9,7 +9,6 @@
 #include "base/array.h"
 #include "base/map.h"
 #include "export/notes.h"
-#include "export/size_limit.h"
 #include "export/span_merge.h"
 
 /* Above the pids of a kernel, which has at most 2^22. */
@@ -126,29 +125,9 @@ static int get_thread(struct timeline *t, uint32_t process, uint32_t tid,
 	return t->format->thread(t->ctx, thread, NULL);
 }
 
-static int take_thread(struct timeline *t, const struct trace_thread *named)
-{
-	struct timeline_thread thread;
-	int err = get_thread(t, named->process, named->tid, &thread);
-
-	return err ?: t->format->thread(t->ctx, &thread, named->name);
-}
-
 static bool has_room(const struct export_job *job)
 {
 	return !job->max_bytes || out__size(job->out) + job->reserved < job->max_bytes;
-}
-
-static bool fits(const struct export_job *job, const struct trace_span *s)
-{
-	return has_room(job) && (!job->max_bytes || s->end_ns - s->start_ns >= job->least_ns);
-}
-
-/* Waits are not work; other kinds are unknown. */
-static bool is_work(const struct trace_span *s)
-{
-	return s->kind == TRACE_KIND_QUERY || s->kind == TRACE_KIND_ACTIVITY ||
-	       s->kind == TRACE_KIND_LOAD || s->kind == TRACE_KIND_HASHING;
 }
 
 static int take_span(void *ctx, const struct trace_span *stored)
@@ -156,6 +135,9 @@ static int take_span(void *ctx, const struct trace_span *stored)
 	struct trace_span fitted = *stored, *s = &fitted;
 	struct timeline *t = ctx;
 	struct timeline_thread thread;
+	/* Waits are not work; other kinds are unknown. */
+	bool is_work = s->kind == TRACE_KIND_QUERY || s->kind == TRACE_KIND_ACTIVITY ||
+		       s->kind == TRACE_KIND_LOAD || s->kind == TRACE_KIND_HASHING;
 	int err = get_thread(t, s->process, s->tid, &thread);
 
 	if (err)
@@ -167,10 +149,11 @@ static int take_span(void *ctx, const struct trace_span *stored)
 		if (err < 0)
 			return err;
 		t->job->adjusted += err;
-		if (!s->depth && is_work(s))
+		if (!s->depth && is_work)
 			parallelism__add(&t->parallelism[TIMELINE_THREADS], s->start_ns, s->end_ns);
 	}
-	if (!fits(t->job, s)) {
+	if (!has_room(t->job) ||
+	    (t->job->max_bytes && s->end_ns - s->start_ns < t->job->least_ns)) {
 		t->job->left_out++;
 		return 0;
 	}
@@ -200,6 +183,7 @@ static int take_sample(struct timeline *t, const struct trace_sample *s)
 
 static int take_item(struct timeline *t, const struct trace_item *item)
 {
+	struct timeline_thread thread;
 	int err = t->format->item ? t->format->item(t->ctx, item) : 0;
 
 	err = err ?: span_merge__item(&t->merge, item);
@@ -209,7 +193,8 @@ static int take_item(struct timeline *t, const struct trace_item *item)
 	case TRACE_ITEM_PROCESS:
 		return add_process(t, item->process);
 	case TRACE_ITEM_THREAD:
-		return take_thread(t, &item->thread);
+		err = get_thread(t, item->thread.process, item->thread.tid, &thread);
+		return err ?: t->format->thread(t->ctx, &thread, item->thread.name);
 	case TRACE_ITEM_SAMPLING:
 		t->wait_stacks = item->sampling.off_cpu;
 		return 0;
@@ -317,22 +302,6 @@ struct nesting_thread {
 	uint64_t last_end;
 };
 
-/* Merge pairs of neighbours and the gaps between them. */
-static void coarsen(struct nesting_thread *t)
-{
-	for (uint32_t i = 0; i < t->n / 2; i++)
-		t->open[i] = (struct open_interval){t->open[2 * i].start, t->open[2 * i + 1].end,
-						    t->open[2 * i].outermost};
-	t->n /= 2;
-}
-
-static int make_room(struct nesting_thread *t)
-{
-	if (t->n == OPEN_MAX_INTERVALS)
-		coarsen(t);
-	return array__reserve_one(&t->open, t->n, &t->capacity, sizeof(*t->open));
-}
-
 static int push(struct nesting_thread *t, uint64_t start, uint64_t end, bool outermost)
 {
 	struct open_interval *last = t->n ? &t->open[t->n - 1] : NULL;
@@ -341,7 +310,15 @@ static int push(struct nesting_thread *t, uint64_t start, uint64_t end, bool out
 		last->end = end;
 		return 0;
 	}
-	if (make_room(t))
+	/* Merge pairs of neighbours and the gaps between them. */
+	if (t->n == OPEN_MAX_INTERVALS) {
+		for (uint32_t i = 0; i < t->n / 2; i++)
+			t->open[i] =
+				(struct open_interval){t->open[2 * i].start, t->open[2 * i + 1].end,
+						       t->open[2 * i].outermost};
+		t->n /= 2;
+	}
+	if (array__reserve_one(&t->open, t->n, &t->capacity, sizeof(*t->open)))
 		return -ENOMEM;
 	t->open[t->n++] = (struct open_interval){start, end, outermost};
 	return 0;

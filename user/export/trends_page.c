@@ -40,18 +40,6 @@ static int compare(const void *a, const void *b)
 	return strcmp(((const struct build_number *)a)->id, ((const struct build_number *)b)->id);
 }
 
-static int number_builds(struct trends_page *page, const struct history_builds *builds)
-{
-	page->n = builds->n;
-	page->numbers = calloc(builds->n ?: 1, sizeof(*page->numbers));
-	if (!page->numbers)
-		return -ENOMEM;
-	for (size_t i = 0; i < builds->n; i++)
-		page->numbers[i] = (struct build_number){builds->at[i].build, i};
-	qsort(page->numbers, page->n, sizeof(*page->numbers), compare);
-	return 0;
-}
-
 /* page->n: the page does not have it. */
 static size_t number_of(const struct trends_page *page, const struct history_build *build)
 {
@@ -85,10 +73,17 @@ int trends_page__new(struct out *out, const struct history_builds *builds,
 		     struct trends_page **page)
 {
 	_trends_page_ struct trends_page *p = calloc(1, sizeof(*p));
-	int err = p ? number_builds(p, builds) : -ENOMEM;
+	int err;
 
-	if (err)
-		return err;
+	if (!p)
+		return -ENOMEM;
+	p->n = builds->n;
+	p->numbers = calloc(builds->n ?: 1, sizeof(*p->numbers));
+	if (!p->numbers)
+		return -ENOMEM;
+	for (size_t i = 0; i < builds->n; i++)
+		p->numbers[i] = (struct build_number){builds->at[i].build, i};
+	qsort(p->numbers, p->n, sizeof(*p->numbers), compare);
 	p->out = out;
 	out__text(out, trends_head);
 	out__text(out, "<script type=\"text/plain\" id=\"trends\">");
