@@ -162,7 +162,7 @@ static char *stacks_of(const struct trace_span *spans, size_t n)
 
 		for (uint32_t i = 1; i < s.n; i++)
 			sprintf(text + strlen(text), "%s%s", i > 1 ? ">" : "",
-				flame__name(f, flame__node(f, s.nodes[i])));
+				flame__name(f, &f->tree.nodes[s.nodes[i]]));
 		sprintf(text + strlen(text), " %u %u; ", (unsigned int)node->count,
 			(unsigned int)node->self[FLAME_WALL]);
 	}
@@ -258,7 +258,7 @@ TEST_CASE(each_stack_comes_once)
 	stack__begin(&s, f, 0, UINT32_MAX);
 	while (stack__next(&s) == 1) {
 		for (uint32_t i = 0; i < s.n; i++) {
-			strcat(text, flame__name(f, flame__node(f, s.nodes[i])));
+			strcat(text, flame__name(f, &f->tree.nodes[s.nodes[i]]));
 			strcat(text, i + 1 < s.n ? ">" : " ");
 		}
 	}
@@ -479,7 +479,7 @@ static char *flame_samples_stacks_of(struct export_job *job)
 			continue;
 		for (uint32_t i = 0; i < s.n; i++)
 			fprintf(to, "%s%s", i ? ";" : "",
-				flame__name(f, flame__node(f, s.nodes[i])));
+				flame__name(f, &f->tree.nodes[s.nodes[i]]));
 		fprintf(to, " %lu %lu\n", node->count, flame__self(f, node));
 	}
 	fclose(to);

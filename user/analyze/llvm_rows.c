@@ -404,7 +404,7 @@ static char *rest_name(const struct llvm *l, uint64_t key)
 
 	switch (key >> 32) {
 	case LLVM_REST_WORDS:
-		return strdup(llvm_words__text(number));
+		return strdup(llvm_words[number].text);
 	case LLVM_REST_PASS:
 		return llvm_pass_name(text_of(l, number));
 	case LLVM_REST_STACK_PASS:

@@ -160,7 +160,7 @@ static const struct trace_llvm *entry_of(struct llvm *l, uint32_t id, bool *is_r
 static bool has_words(const struct trace_llvm *entry, const struct llvm_place *place)
 {
 	return place->words && (!entry || entry->pass == TRACE_NO_STRING ||
-				llvm_words__beat_passes(place->words - 1u));
+				llvm_words[place->words - 1].beat_passes);
 }
 
 /* What names the time of no function. */
@@ -193,7 +193,7 @@ static enum llvm_work work_of(const struct trace_llvm *entry, const struct llvm_
 			      enum whose whose)
 {
 	if (whose == OF_NONE && has_words(entry, place))
-		return llvm_words__work(place->words - 1u);
+		return llvm_words[place->words - 1].work;
 	if (!entry)
 		return LLVM_ELSE;
 	if (entry->codegen)

@@ -5,18 +5,6 @@
 
 #include "base/array.h"
 
-static const struct {
-	const char *text;
-	enum llvm_work work;
-} words[] = {
-	{"debug information (DWARF)", LLVM_MACHINE_CODE},
-	{"writing the object file", LLVM_MACHINE_CODE},
-	{"bitcode", LLVM_ELSE},
-	{"LTO: import of functions", LLVM_ELSE},
-	{"making LLVM's code", LLVM_ELSE},
-	{"freeing LLVM's code", LLVM_ELSE},
-};
-
 enum {
 	DWARF,
 	OBJECT,
@@ -24,6 +12,15 @@ enum {
 	IMPORT,
 	MAKING,
 	FREEING,
+};
+
+const struct llvm_words llvm_words[] = {
+	[DWARF] = {"debug information (DWARF)", LLVM_MACHINE_CODE, true},
+	[OBJECT] = {"writing the object file", LLVM_MACHINE_CODE, true},
+	[BITCODE] = {"bitcode", LLVM_ELSE, true},
+	[IMPORT] = {"LTO: import of functions", LLVM_ELSE, false},
+	[MAKING] = {"making LLVM's code", LLVM_ELSE, false},
+	[FREEING] = {"freeing LLVM's code", LLVM_ELSE, false},
 };
 
 /*
@@ -107,19 +104,4 @@ uint32_t llvm_words__find(const char *native)
 		if (!strncmp(name, functions[i].begins, strlen(functions[i].begins)))
 			return functions[i].words;
 	return LLVM_NO_WORDS;
-}
-
-bool llvm_words__beat_passes(uint32_t number)
-{
-	return number < IMPORT;
-}
-
-const char *llvm_words__text(uint32_t number)
-{
-	return words[number].text;
-}
-
-enum llvm_work llvm_words__work(uint32_t number)
-{
-	return words[number].work;
 }

@@ -10,11 +10,10 @@
 /* The number of the words for a native function, by its plain name; or LLVM_NO_WORDS. */
 uint32_t llvm_words__find(const char *native);
 
-/* Of a number that the former returned. */
-const char *llvm_words__text(uint32_t number);
-enum llvm_work llvm_words__work(uint32_t number);
-
-/* Whether they say more than the name of the pass in which it ran. */
-bool llvm_words__beat_passes(uint32_t number);
+extern const struct llvm_words {
+	const char *text;
+	enum llvm_work work;
+	bool beat_passes; /* they say more than the name of the pass in which it ran */
+} llvm_words[];
 
 #endif /* QPROF_ANALYZE_LLVM_WORDS_H */

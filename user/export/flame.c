@@ -8,7 +8,6 @@
 #include "base/table.h"
 #include "export/flame_tree.h"
 #include "export/notes.h"
-#include "trace/interner.h"
 #include "trace/self_time.h"
 
 /* The spans of a thread at one depth that no span encloses yet. */
@@ -17,39 +16,14 @@ struct level {
 	uint32_t node; /* their parent; a placeholder without a frame of its own */
 };
 
-struct thread {
+struct flame_thread {
 	uint32_t process;
 	struct level *levels; /* ascending depths, without 0, whose parent is the process's node */
 	uint32_t n;
 	uint32_t capacity;
 };
 
-struct process {
-	const struct trace_process *process; /* the reader's; NULL: it has a title */
-	uint32_t node;
-	char *title;
-};
-
-struct flame {
-	struct export_job *job;
-	struct flame_tree tree;
-	struct process *processes; /* by index */
-	uint32_t n_processes;
-	uint32_t processes_capacity;
-	struct flame_frames frames;
-	TABLE(struct thread) threads; /* by process << 32 | tid */
-	struct self_time *self_time;
-	struct interner names; /* of added nodes; a frame has the number of its name */
-	struct u64_map tops;   /* name -> process */
-	bool has_off;	       /* a stack was off the CPU */
-};
-
 /* ---- Names ----------------------------------------------------------------------------------- */
-
-const char *flame__frame_name(const struct flame *f, uint32_t frame)
-{
-	return flame_frames__name(&f->frames, frame);
-}
 
 const struct trace_place *flame__frame_place(const struct flame *f, uint32_t frame)
 {
@@ -63,12 +37,12 @@ const char *flame__name(const struct flame *f, const struct flame_node *node)
 {
 	if (node->parent == FLAME_NONE)
 		return f->processes[node->frame].title;
-	return flame__frame_name(f, node->frame);
+	return flame_frames__name(&f->frames, node->frame);
 }
 
 /* ---- Building -------------------------------------------------------------------------------- */
 
-static int append_process(struct flame *f, struct process *p)
+static int append_process(struct flame *f, struct flame_process *p)
 {
 	p->node = flame_tree__new(&f->tree, f->n_processes);
 	if (p->node == FLAME_NONE ||
@@ -80,7 +54,7 @@ static int append_process(struct flame *f, struct process *p)
 }
 
 /* The parent node of the thread's spans at this depth. The thread has no deeper spans left. */
-static uint32_t node_at(struct flame *f, struct thread *t, uint16_t depth)
+static uint32_t node_at(struct flame *f, struct flame_thread *t, uint16_t depth)
 {
 	struct level *top = t->n ? &t->levels[t->n - 1] : NULL;
 	uint32_t node;
@@ -98,7 +72,7 @@ static uint32_t node_at(struct flame *f, struct thread *t, uint16_t depth)
 }
 
 /* Move the thread's spans that are deeper than `depth` under the node `to`. */
-static int take_deeper(struct flame *f, struct thread *t, uint16_t depth, uint32_t to)
+static int take_deeper(struct flame *f, struct flame_thread *t, uint16_t depth, uint32_t to)
 {
 	while (t->n && t->levels[t->n - 1].depth > depth) {
 		uint32_t from = t->levels[--t->n].node;
@@ -115,7 +89,7 @@ static int take_deeper(struct flame *f, struct thread *t, uint16_t depth, uint32
  * Make a node and move the thread's deeper spans under it. If they are all at one depth, which is
  * the case where nothing was lost, their placeholder becomes the new node.
  */
-static uint32_t new_node(struct flame *f, struct thread *t, uint16_t depth, uint32_t frame)
+static uint32_t new_node(struct flame *f, struct flame_thread *t, uint16_t depth, uint32_t frame)
 {
 	uint32_t node;
 
@@ -134,7 +108,7 @@ static uint32_t new_node(struct flame *f, struct thread *t, uint16_t depth, uint
  * The node of a span under its parent, with the nodes that the span encloses; FLAME_NONE: no
  * memory.
  */
-static uint32_t get_node(struct flame *f, struct thread *t, const struct trace_span *s,
+static uint32_t get_node(struct flame *f, struct flame_thread *t, const struct trace_span *s,
 			 uint32_t frame)
 {
 	uint32_t parent = s->depth ? FLAME_NONE : f->processes[t->process].node;
@@ -159,7 +133,7 @@ static uint32_t get_node(struct flame *f, struct thread *t, const struct trace_s
 }
 
 /* Leave the span out: its children take its place. */
-static int pass_over(struct flame *f, struct thread *t, const struct trace_span *s)
+static int pass_over(struct flame *f, struct flame_thread *t, const struct trace_span *s)
 {
 	uint32_t loose, at;
 	int err;
@@ -181,7 +155,7 @@ static int pass_over(struct flame *f, struct thread *t, const struct trace_span 
 
 static int take_span(struct flame *f, const struct trace_span *s)
 {
-	struct thread *t =
+	struct flame_thread *t =
 		table__get(&f->threads, (uint64_t)s->process << 32 | s->tid, .process = s->process);
 	struct flame_node *node;
 	struct trace_times own;
@@ -216,7 +190,7 @@ int flame__item(struct flame *f, const struct trace_item *item)
 			return 0;
 		if (item->process->index > f->n_processes)
 			return -EINVAL;
-		return append_process(f, &(struct process){.process = item->process});
+		return append_process(f, &(struct flame_process){.process = item->process});
 	case TRACE_ITEM_SPAN:
 		return take_span(f, &item->span);
 	case TRACE_ITEM_COSTS:
@@ -243,7 +217,7 @@ static uint32_t number_of(struct flame *f, const char *name, size_t len)
 uint32_t flame__add_top(struct flame *f, const char *name, size_t len)
 {
 	uint32_t number = number_of(f, name, len), process = u64_map__get(&f->tops, number);
-	struct process p = {.title = NULL};
+	struct flame_process p = {.title = NULL};
 
 	if (number == FLAME_NONE)
 		return FLAME_NONE;
@@ -411,7 +385,7 @@ int flame__finish(struct flame *f)
 		err = take_deeper(f, &f->threads.at[i], 0,
 				  f->processes[f->threads.at[i].process].node);
 	for (uint32_t i = 0; i < f->n_processes && !err; i++) {
-		struct process *p = &f->processes[i];
+		struct flame_process *p = &f->processes[i];
 
 		p->title = p->title ?: process_title(p->process);
 		err = p->title ? 0 : -ENOMEM;
@@ -447,19 +421,9 @@ int flame__build(struct export_job *job, struct flame **out)
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-bool flame__has_off(const struct flame *f)
-{
-	return f->has_off;
-}
-
 uint64_t flame__self(const struct flame *f, const struct flame_node *node)
 {
 	return node->self[f->job->wall ? FLAME_WALL : FLAME_CPU];
-}
-
-uint32_t flame__n_nodes(const struct flame *f)
-{
-	return f->tree.n;
 }
 
 uint32_t flame__n_stacks(const struct flame *f)
@@ -467,31 +431,11 @@ uint32_t flame__n_stacks(const struct flame *f)
 	return f->tree.n - f->tree.n_free - f->n_processes;
 }
 
-uint32_t flame__n_frames(const struct flame *f)
-{
-	return f->frames.all.n;
-}
-
 uint64_t flame__number(const struct flame *f, uint32_t node)
 {
 	const struct flame_node *n = &f->tree.nodes[node];
 
 	return n->parent == FLAME_NONE ? (uint64_t)f->frames.all.n + n->frame : n->frame;
-}
-
-const struct flame_node *flame__node(const struct flame *f, uint32_t i)
-{
-	return &f->tree.nodes[i];
-}
-
-uint32_t flame__process(const struct flame *f, uint32_t i)
-{
-	return i < f->n_processes ? f->processes[i].node : FLAME_NONE;
-}
-
-const struct trace_process *flame__trace_process(const struct flame *f, uint32_t i)
-{
-	return f->processes[i].process;
 }
 
 uint32_t flame__walk(const struct flame *f, uint32_t top, uint32_t i, uint32_t *depth)
@@ -542,7 +486,7 @@ void stack__begin(struct stack *s, const struct flame *f, uint32_t from, uint32_
 	s->flame = f;
 	s->n = 0;
 	s->process = from;
-	s->end = to;
+	s->end = to < f->n_processes ? to : f->n_processes;
 }
 
 int stack__next(struct stack *s)
@@ -550,9 +494,7 @@ int stack__next(struct stack *s)
 	uint32_t first, depth, next;
 
 	for (; s->process < s->end; s->process++, s->n = 0) {
-		first = flame__process(s->flame, s->process);
-		if (first == FLAME_NONE)
-			break;
+		first = s->flame->processes[s->process].node;
 		/* The process alone is no stack: the first one is a child of it. */
 		if (!s->n && push(s, first))
 			return -ENOMEM;
@@ -568,7 +510,7 @@ int stack__next(struct stack *s)
 
 const struct flame_node *stack__node(const struct stack *s)
 {
-	return flame__node(s->flame, s->nodes[s->n - 1]);
+	return &s->flame->tree.nodes[s->nodes[s->n - 1]];
 }
 
 void stack__destroy(struct stack *s)

@@ -17,8 +17,30 @@
 
 #include "export/flame_tree.h"
 #include "export/job.h"
+#include "trace/interner.h"
 
-struct flame;
+struct flame_process {
+	const struct trace_process *process; /* the reader's; NULL: it was added by its name */
+	uint32_t node;
+	char *title;
+};
+
+struct flame {
+	struct export_job *job;
+	struct flame_tree tree;
+	struct flame_process *processes; /* by index */
+	uint32_t n_processes;
+	uint32_t processes_capacity;
+	/* Numbered from 0; processes have no frame number. Their names are not escaped, and include
+	 * the kind, except for an execution, and with job->keys the key: "typeck(app::main)". */
+	struct flame_frames frames;
+	TABLE(struct flame_thread) threads; /* by process << 32 | tid */
+	struct self_time *self_time;
+	struct interner names; /* of added nodes; a frame has the number of its name */
+	struct u64_map tops;   /* name -> process */
+	bool has_off; /* once finished: some stack was off the CPU, so times on it differ from wall
+		       */
+};
 
 /*
  * Read job->r to its end. The self times of a query in a process, on the CPU and in all, add up to
@@ -51,36 +73,17 @@ uint32_t flame__add(struct flame *f, uint32_t parent, const char *name, size_t l
 /* `off_ns` is the part of `self`, ns or bytes, that was off the CPU. */
 void flame__charge(struct flame *f, uint32_t node, uint64_t count, uint64_t self, uint64_t off_ns);
 
-/* Whether times on the CPU differ from wall times: some stack was off the CPU. */
-bool flame__has_off(const struct flame *f);
-
 /* The self time of a node that job->wall chooses. */
 uint64_t flame__self(const struct flame *f, const struct flame_node *node);
-
-/* Node numbers are below this; some are unused, and have neither parent nor children. */
-uint32_t flame__n_nodes(const struct flame *f);
 
 /* The number of different stacks, without the processes. */
 uint32_t flame__n_stacks(const struct flame *f);
 
-const struct flame_node *flame__node(const struct flame *f, uint32_t i);
-
-/* The node of the i-th process of the trace, or FLAME_NONE past the end. */
-uint32_t flame__process(const struct flame *f, uint32_t i);
-/* Its process in the trace; the reader's. It must exist. */
-const struct trace_process *flame__trace_process(const struct flame *f, uint32_t i);
-
-/*
- * Not escaped. The name includes the kind, except for an execution, and with job->keys the key:
- * "typeck(app::main)".
- */
+/* Of a frame, or of a process. */
 const char *flame__name(const struct flame *f, const struct flame_node *node);
 
-/* Frames are numbered from 0; processes have no frame number. */
-uint32_t flame__n_frames(const struct flame *f);
 /* The number of a node's frame; the processes follow the frames. */
 uint64_t flame__number(const struct flame *f, uint32_t node);
-const char *flame__frame_name(const struct flame *f, uint32_t frame);
 
 /* Where what the frame's query was about is in the source; NULL: unknown, or without job->keys. */
 const struct trace_place *flame__frame_place(const struct flame *f, uint32_t frame);

@@ -84,7 +84,7 @@ int flame_samples__item(struct flame_samples *s, const struct trace_item *item)
 	    (waits && !(s->with_waits && sample->cause == TRACE_SAMPLE_OFF_CPU)) ||
 	    (sample->cause == TRACE_SAMPLE_OFF_CPU && !s->wait_stacks))
 		return 0;
-	if (flame__process(s->flame, sample->process) == FLAME_NONE)
+	if (sample->process >= s->flame->n_processes)
 		return -EINVAL;
 	place = table__get(&s->places, (uint64_t)sample->process << 32 | sample->stack,
 			   .process = sample->process, .stack = sample->stack);
@@ -139,7 +139,7 @@ static int find_path(struct flame_samples *s, const struct cell *cell, uint32_t 
 	struct trace_stack entry;
 
 	s->n_path = 0;
-	*node = flame__process(s->flame, cell->at.process);
+	*node = s->flame->processes[cell->at.process].node;
 	while (stack_source__entry(&s->source, id, &entry)) {
 		uint32_t known = u64_map__get(&s->nodes, (uint64_t)cell->at.process << 32 | id);
 
@@ -191,7 +191,7 @@ static uint32_t add_path(struct flame_samples *s, uint32_t node, uint32_t llvm)
 
 static int add_cell(struct flame_samples *s, const struct cell *cell)
 {
-	uint32_t node, top = flame__process(s->flame, cell->at.process);
+	uint32_t node, top = s->flame->processes[cell->at.process].node;
 	struct trace_stack entry;
 
 	if (find_path(s, cell, &node))
@@ -223,7 +223,7 @@ int flame_samples__finish(struct flame_samples *s, struct flame **out)
 	for (uint32_t i = 0; i < s->cells.n; i++) {
 		if (add_cell(s, &s->cells.at[i]))
 			return -ENOMEM;
-		if (flame__n_nodes(s->flame) > FLAME_SAMPLES_MOST)
+		if (s->flame->tree.n > FLAME_SAMPLES_MOST)
 			return -EOVERFLOW;
 	}
 	err = flame__finish(s->flame);

@@ -9,7 +9,7 @@ static void put_stack(struct export_job *job, const struct stack *s)
 			out__bytes(job->out, ";", 1);
 		if (out__error(job->out))
 			return;
-		out__plain(job->out, flame__name(s->flame, flame__node(s->flame, s->nodes[i])), ";",
+		out__plain(job->out, flame__name(s->flame, &s->flame->tree.nodes[s->nodes[i]]), ";",
 			   '_');
 	}
 	out__bytes(job->out, " ", 1);

@@ -256,7 +256,7 @@ static void add_stacks(struct flame_columns *c, const struct flame *f, uint32_t 
 	uint32_t depth = 0;
 
 	for (uint32_t i = top; i != FLAME_NONE; i = flame__walk(f, top, i, &depth)) {
-		const struct flame_node *n = flame__node(f, i);
+		const struct flame_node *n = &f->tree.nodes[i];
 		/* Below 0 where the cost of probes was spread in another way over the two. */
 		uint64_t off_ns = n->self[FLAME_WALL] - n->self[FLAME_CPU];
 
@@ -273,13 +273,12 @@ static void add_stacks(struct flame_columns *c, const struct flame *f, uint32_t 
 static int put_flame(struct html *h, const char *id, const struct flame *f)
 {
 	__cleanup(flame_columns__clear) struct flame_columns columns = {};
-	uint32_t top;
 	int err = begin_block(h, id);
 
 	if (err)
 		return err;
-	for (uint32_t p = 0; (top = flame__process(f, p)) != FLAME_NONE; p++)
-		add_stacks(&columns, f, top);
+	for (uint32_t p = 0; p < f->n_processes; p++)
+		add_stacks(&columns, f, f->processes[p].node);
 	byte_buffer__varint(&columns.of[FLAME_HEAD], columns.nodes);
 	for (int i = 0; i < FLAME_COLUMNS; i++) {
 		if (columns.of[i].failed)
@@ -356,19 +355,19 @@ static const char *key_text(const struct html *h, uint32_t i)
 
 static const char *frame_text(const struct html *h, uint32_t i)
 {
-	return flame__frame_name(h->flame, i);
+	return flame_frames__name(&h->flame->frames, i);
 }
 
 static void put_processes(struct json *j, const struct html *h)
 {
-	uint32_t at;
-
 	json__print(j, ",\n\"processes\":[");
-	for (uint32_t i = 0; (at = flame__process(h->flame, i)) != FLAME_NONE && !j->err; i++) {
+	for (uint32_t i = 0; i < h->flame->n_processes && !j->err; i++) {
+		const struct flame_process *p = &h->flame->processes[i];
+
 		json__line(j, i);
-		json__text(j, "title", flame__name(h->flame, flame__node(h->flame, at)));
-		json__text(j, "cwd", flame__trace_process(h->flame, i)->cwd);
-		json__bool(j, "own", compile_is_own(flame__trace_process(h->flame, i)));
+		json__text(j, "title", p->title);
+		json__text(j, "cwd", p->process->cwd);
+		json__bool(j, "own", compile_is_own(p->process));
 		json__put(j);
 	}
 	json__print(j, "]");
@@ -401,9 +400,9 @@ static void put_stacks(struct json *j, const struct html *h)
 		json__text(j, "cause", sample_cause_name(cause));
 		json__put_open(j);
 		json__array(j, "frames");
-		for (uint32_t i = 0; i < flame__n_frames(f) && !j->err; i++) {
+		for (uint32_t i = 0; i < f->frames.all.n && !j->err; i++) {
 			json__print(j, i ? "," : "");
-			json__print_text(j, flame__frame_name(f, i));
+			json__print_text(j, flame_frames__name(&f->frames, i));
 		}
 		json__print(j, "]}");
 	}
@@ -469,7 +468,7 @@ static int print_about(struct html *h, FILE *to)
 	put_texts(&j, "names", h->whats.n, what_text, h);
 	put_texts(&j, "kinds", h->whats.n, what_kind, h);
 	put_texts(&j, "keys", h->keys.n, key_text, h);
-	put_texts(&j, "frames", flame__n_frames(h->flame), frame_text, h);
+	put_texts(&j, "frames", h->flame->frames.all.n, frame_text, h);
 	put_stacks(&j, h);
 	json__print(&j, "}\n");
 	return j.err;

@@ -106,11 +106,11 @@ static void put_value_type(struct pprof *p, unsigned int field, uint64_t type, u
 
 static void put_header(struct pprof *p)
 {
-	bool wall = p->job->wall && flame__has_off(p->flame);
+	bool wall = p->job->wall && p->flame->has_off;
 
 	put_value_type(p, PROFILE_SAMPLE_TYPE, STRING_EVENTS, STRING_COUNT);
 	put_value_type(p, PROFILE_SAMPLE_TYPE, STRING_VALUE, STRING_UNIT);
-	if (flame__has_off(p->flame))
+	if (p->flame->has_off)
 		put_value_type(p, PROFILE_SAMPLE_TYPE, STRING_WALL, STRING_UNIT);
 	put_value_type(p, PROFILE_PERIOD_TYPE, STRING_VALUE, STRING_UNIT);
 	protobuf__varint(&p->field, PROFILE_PERIOD, 1);
@@ -134,7 +134,7 @@ static void put_sample(struct pprof *p, const struct stack *s)
 	byte_buffer__clear(&p->inner);
 	byte_buffer__varint(&p->inner, n->count);
 	byte_buffer__varint(&p->inner, n->self[FLAME_CPU]);
-	if (flame__has_off(p->flame))
+	if (p->flame->has_off)
 		byte_buffer__varint(&p->inner, n->self[FLAME_WALL]);
 	protobuf__message(&p->message, SAMPLE_VALUE, &p->inner);
 	protobuf__message(&p->field, PROFILE_SAMPLE, &p->message);
@@ -205,28 +205,28 @@ static void put_function(struct pprof *p, uint64_t id, const struct trace_place 
 
 static void put_names(struct pprof *p)
 {
-	uint32_t n = flame__n_frames(p->flame), n_processes = 0, n_notes = 0, node;
+	const struct flame *f = p->flame;
+	uint32_t n = f->frames.all.n, n_notes = 0;
 	char note[EXPORT_NOTE_MAX];
 
 	/* Where no time off the CPU is known, what is called its time may hold some. */
-	bool is_time = !p->job->cause && !flame__has_off(p->flame);
+	bool is_time = !p->job->cause && !p->flame->has_off;
 
 	for (uint32_t i = 0; i < STRING_N && !p->err; i++)
 		put_string(p, i == STRING_VALUE && is_time ? "time" : strings[p->job->cause][i]);
 	for (uint32_t i = 0; i < n && !p->err; i++)
-		put_string(p, flame__frame_name(p->flame, i));
-	for (; !p->err && (node = flame__process(p->flame, n_processes)) != FLAME_NONE;
-	     n_processes++)
-		put_string(p, flame__name(p->flame, flame__node(p->flame, node)));
+		put_string(p, flame_frames__name(&f->frames, i));
+	for (uint32_t i = 0; i < f->n_processes && !p->err; i++)
+		put_string(p, f->processes[i].title);
 	for (int i = 0; i < EXPORT_NOTES && !p->err; i++) {
 		if (!export_note(p->job, i, note))
 			continue;
 		protobuf__varint(&p->field, PROFILE_COMMENT,
-				 STRING_N + (uint64_t)n + n_processes + n_notes++);
+				 STRING_N + (uint64_t)n + f->n_processes + n_notes++);
 		put_string(p, note);
 	}
-	for (uint32_t i = 0; i < n + n_processes && !p->err; i++)
-		put_function(p, i + 1, i < n ? flame__frame_place(p->flame, i) : NULL);
+	for (uint32_t i = 0; i < n + f->n_processes && !p->err; i++)
+		put_function(p, i + 1, i < n ? flame__frame_place(f, i) : NULL);
 }
 
 int export_pprof(struct export_job *job)

@@ -44,14 +44,13 @@ static void put_frame(struct speedscope *sp, const char *name, const struct trac
 
 static void put_frames(struct speedscope *sp)
 {
-	uint32_t n = flame__n_frames(sp->flame), node;
+	const struct flame *f = sp->flame;
 
 	out__text(sp->out, "\"shared\":{\"frames\":[");
-	for (uint32_t i = 0; i < n; i++)
-		put_frame(sp, flame__frame_name(sp->flame, i), flame__frame_place(sp->flame, i),
-			  !i);
-	for (uint32_t i = 0; (node = flame__process(sp->flame, i)) != FLAME_NONE; i++)
-		put_frame(sp, flame__name(sp->flame, flame__node(sp->flame, node)), NULL, !n && !i);
+	for (uint32_t i = 0; i < f->frames.all.n; i++)
+		put_frame(sp, flame_frames__name(&f->frames, i), flame__frame_place(f, i), !i);
+	for (uint32_t i = 0; i < f->n_processes; i++)
+		put_frame(sp, f->processes[i].title, NULL, !f->frames.all.n && !i);
 	out__text(sp->out, "\n]},\n");
 }
 
@@ -111,9 +110,9 @@ static int put_profile(struct speedscope *sp, uint32_t from, uint32_t to, const 
 		return err;
 	/* One profile has the name alone. */
 	if (asprintf(&full, "%s%s", name,
-		     !flame__has_off(sp->flame) ? ""
-		     : sp->value == FLAME_CPU	? ", CPU time"
-						: ", wall time") < 0) {
+		     !sp->flame->has_off      ? ""
+		     : sp->value == FLAME_CPU ? ", CPU time"
+					      : ", wall time") < 0) {
 		full = NULL;
 		return -ENOMEM;
 	}
@@ -142,7 +141,7 @@ static int put_values(struct speedscope *sp, uint32_t from, uint32_t to, const c
 
 	sp->value = FLAME_CPU;
 	err = put_profile(sp, from, to, name);
-	if (err || !flame__has_off(sp->flame))
+	if (err || !sp->flame->has_off)
 		return err;
 	sp->value = FLAME_WALL;
 	return put_profile(sp, from, to, name);
@@ -150,20 +149,16 @@ static int put_values(struct speedscope *sp, uint32_t from, uint32_t to, const c
 
 static int put_profiles(struct speedscope *sp)
 {
-	uint32_t n = 0, node;
+	uint32_t n = sp->flame->n_processes;
 	int err;
 
-	while (flame__process(sp->flame, n) != FLAME_NONE)
-		n++;
 	out__text(sp->out, "\"profiles\":[");
 	err = put_values(sp, 0, n, "all compilers");
 	if (err)
 		return err;
 	sp->job->written = sp->n_stacks;
 	for (uint32_t i = 0; n > 1 && i < n; i++) {
-		node = flame__process(sp->flame, i);
-		err = put_values(sp, i, i + 1,
-				 flame__name(sp->flame, flame__node(sp->flame, node)));
+		err = put_values(sp, i, i + 1, sp->flame->processes[i].title);
 		if (err)
 			return err;
 	}
@@ -193,7 +188,7 @@ int export_speedscope(struct export_job *job)
 	}
 	out__json(job->out, name);
 	out__text(job->out, ",\n\"activeProfileIndex\":");
-	out__number(job->out, job->wall && flame__has_off(f));
+	out__number(job->out, job->wall && f->has_off);
 	out__text(job->out, ",\n");
 	put_frames(&sp);
 	return put_profiles(&sp);
