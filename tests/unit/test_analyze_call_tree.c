@@ -15,16 +15,14 @@
 
 /* A tree and what it was made of. */
 struct made {
-	struct trace_reader *r;
-	struct model m;
+	struct sampled_build b;
 	struct call_tree t;
 };
 
 static void made__clear(struct made *made)
 {
 	call_tree__destroy(&made->t);
-	model__destroy(&made->m);
-	trace_reader__free(made->r);
+	sampled_build__clear(&made->b);
 }
 
 static bool is(const void *ctx, const char *label)
@@ -35,15 +33,10 @@ static bool is(const void *ctx, const char *label)
 static void make(struct made *made, enum trace_sample_cause cause, const char *query, bool own)
 {
 	struct call_tree_options options = {.wants = query ? is : NULL, .ctx = query, .own = own};
-	struct model_options model;
 
-	made->r = sampled_build_open();
-	model = model_options_of(made->r);
-	model.stack_causes = 1u << cause;
-	options.texts = model.texts;
-	assert_int_equal(model__init(&made->m, &model), 0);
-	assert_int_equal(model__read(&made->m, made->r), 0);
-	assert_int_equal(call_tree__make(&made->t, &made->m.stacks[cause], &options), 0);
+	sampled_build__make(&made->b, 0, 1u << cause);
+	options.texts = model_options_of(made->b.r).texts;
+	assert_int_equal(call_tree__make(&made->t, &made->b.model.stacks[cause], &options), 0);
 }
 
 static const struct call_row *row_of(const struct call_tree *t, const char *name)

@@ -14,13 +14,34 @@ struct expected {
 
 #define NOTHING (PATH_UNKNOWN / PATH_MS)
 
-static void assert_path(const struct critical_path *path, const struct expected *of, size_t n)
-{
-	uint64_t at = path->start_ns;
+static struct path_build b;
+static struct critical_path path;
+static struct compile_graph graph;
 
-	assert_int_equal(path->n_steps, n);
+static int clear(void **state)
+{
+	compile_graph__destroy(&graph);
+	critical_path__destroy(&path);
+	path_build__destroy(&b);
+	graph = (struct compile_graph){};
+	path = (struct critical_path){};
+	b = (struct path_build){};
+	return 0;
+}
+
+static void find_path(const struct path_compile *of, size_t n)
+{
+	path_build__make(&b, of, n);
+	assert_int_equal(critical_path__of(&path, b.build), 0);
+}
+
+static void assert_path(const struct expected *of, size_t n)
+{
+	uint64_t at = path.start_ns;
+
+	assert_int_equal(path.n_steps, n);
 	for (size_t i = 0; i < n; i++) {
-		const struct path_step *step = &path->steps[i];
+		const struct path_step *step = &path.steps[i];
 
 		assert_int_equal(step->start_ns, at);
 		assert_int_equal(step->process, of[i].process);
@@ -30,10 +51,10 @@ static void assert_path(const struct critical_path *path, const struct expected 
 		assert_int_equal(step->saved_ns / PATH_MS, of[i].saved);
 		at = step->end_ns;
 	}
-	assert_int_equal(at, path->start_ns + path->wall_ns);
+	assert_int_equal(at, path.start_ns + path.wall_ns);
 }
 
-TEST_CASE(a_link_waits_for_what_is_needed_indirectly)
+TEST_CASE_WITH(a_link_waits_for_what_is_needed_indirectly, NULL, clear)
 {
 	/* All of a, which b uses, and not b, which ended earlier. */
 	static const struct expected steps[] = {
@@ -42,19 +63,15 @@ TEST_CASE(a_link_waits_for_what_is_needed_indirectly)
 		{3, PATH_FRONT_END, 903, 930, 27}, {3, PATH_CODEGEN, 930, 950, 20},
 		{3, PATH_LINK, 950, 1000, 50},
 	};
-	_path_build_ struct path_build b;
-	_critical_path_ struct critical_path path;
-
-	path_build__make(&b, path_chain, N_OF(path_chain));
-	assert_int_equal(critical_path__of(&path, b.build), 0);
-	assert_path(&path, steps, N_OF(steps));
+	find_path(path_chain, N_OF(path_chain));
+	assert_path(steps, N_OF(steps));
 	assert_int_equal(path.jobs, 2);
 	assert_int_equal(path.wall_ns, 1000 * PATH_MS);
 	assert_int_equal(path.scheduled_ns, 997 * PATH_MS);
 	assert_int_equal(path.unlimited_ns, 997 * PATH_MS);
 }
 
-TEST_CASE(a_library_waits_for_metadata)
+TEST_CASE_WITH(a_library_waits_for_metadata, NULL, clear)
 {
 	static const struct path_compile of[] = {
 		{"a", "lib", LIB("a1", ""), 0, 300, 310, 320, 0},
@@ -66,15 +83,11 @@ TEST_CASE(a_library_waits_for_metadata)
 		{1, PATH_CODEGEN, 500, 550, 50},
 		{1, PATH_LINK, 550, 600, 50},
 	};
-	_path_build_ struct path_build b;
-	_critical_path_ struct critical_path path;
-
-	path_build__make(&b, of, N_OF(of));
-	assert_int_equal(critical_path__of(&path, b.build), 0);
-	assert_path(&path, steps, N_OF(steps));
+	find_path(of, N_OF(of));
+	assert_path(steps, N_OF(steps));
 }
 
-TEST_CASE(the_run_of_a_build_script_is_a_step)
+TEST_CASE_WITH(the_run_of_a_build_script_is_a_step, NULL, clear)
 {
 	static const struct path_compile of[] = {
 		{"build_script_build", "bin", "/r/a/build.rs", 10, 20, 30, 50, 0},
@@ -86,15 +99,11 @@ TEST_CASE(the_run_of_a_build_script_is_a_step)
 		{1, PATH_FRONT_END, 250, 300, 50}, {1, PATH_CODEGEN, 300, 310, 10},
 		{1, PATH_LINK, 310, 350, 40},
 	};
-	_path_build_ struct path_build b;
-	_critical_path_ struct critical_path path;
-
-	path_build__make(&b, of, N_OF(of));
-	assert_int_equal(critical_path__of(&path, b.build), 0);
-	assert_path(&path, steps, N_OF(steps));
+	find_path(of, N_OF(of));
+	assert_path(steps, N_OF(steps));
 }
 
-TEST_CASE(a_compile_may_wait_for_a_job)
+TEST_CASE_WITH(a_compile_may_wait_for_a_job, NULL, clear)
 {
 	static const struct path_compile of[] = {
 		{"x", "lib", LIB("x1", ""), 0, 100, 200, 200, 0},
@@ -105,12 +114,8 @@ TEST_CASE(a_compile_may_wait_for_a_job)
 		{1, PATH_OTHER, 200, 201, NOTHING}, {1, PATH_FRONT_END, 201, 300, 99},
 		{1, PATH_CODEGEN, 300, 400, 100},
 	};
-	_path_build_ struct path_build b;
-	_critical_path_ struct critical_path path;
-
-	path_build__make(&b, of, N_OF(of));
-	assert_int_equal(critical_path__of(&path, b.build), 0);
-	assert_path(&path, steps, N_OF(steps));
+	find_path(of, N_OF(of));
+	assert_path(steps, N_OF(steps));
 	assert_true(path.steps[1].freed_job);
 	assert_false(path.steps[0].freed_job);
 	assert_int_equal(path.jobs, 1);
@@ -118,7 +123,7 @@ TEST_CASE(a_compile_may_wait_for_a_job)
 	assert_int_equal(path.unlimited_ns, 200 * PATH_MS);
 }
 
-TEST_CASE(time_between_two_commands_is_no_compile)
+TEST_CASE_WITH(time_between_two_commands_is_no_compile, NULL, clear)
 {
 	static const struct path_compile of[] = {
 		{"x", "lib", LIB("x1", ""), 0, 100, 200, 200, 7},
@@ -129,32 +134,22 @@ TEST_CASE(time_between_two_commands_is_no_compile)
 		{1, PATH_OTHER, 200, 900, NOTHING}, {1, PATH_FRONT_END, 900, 950, 50},
 		{1, PATH_CODEGEN, 950, 960, 10},    {1, PATH_LINK, 960, 1000, 40},
 	};
-	_path_build_ struct path_build b;
-	_critical_path_ struct critical_path path;
-
-	path_build__make(&b, of, N_OF(of));
-	assert_int_equal(critical_path__of(&path, b.build), 0);
-	assert_path(&path, steps, N_OF(steps));
+	find_path(of, N_OF(of));
+	assert_path(steps, N_OF(steps));
 	assert_int_equal(path.unlimited_ns, 300 * PATH_MS);
 }
 
-TEST_CASE(a_build_may_have_no_compile)
+TEST_CASE_WITH(a_build_may_have_no_compile, NULL, clear)
 {
-	_path_build_ struct path_build b;
-	_critical_path_ struct critical_path path;
-
-	path_build__make(&b, NULL, 0);
-	assert_int_equal(critical_path__of(&path, b.build), 0);
+	find_path(NULL, 0);
 	assert_int_equal(path.n_steps, 0);
 	assert_int_equal(path.wall_ns, 0);
 }
 
 /* More than are tried, and each longer than any compile. */
-TEST_CASE(waits_do_not_displace_what_can_be_tried)
+TEST_CASE_WITH(waits_do_not_displace_what_can_be_tried, NULL, clear)
 {
 	struct path_compile of[PATH_COMPILES_MOST] = {};
-	_path_build_ struct path_build b;
-	_critical_path_ struct critical_path path;
 	size_t tried = 0;
 
 	for (uint32_t i = 0; i < N_OF(of); i++) {
@@ -162,23 +157,20 @@ TEST_CASE(waits_do_not_displace_what_can_be_tried)
 
 		of[i] = (struct path_compile){"a", "lib", "a.rs", start, end, end, end, i + 2};
 	}
-	path_build__make(&b, of, N_OF(of));
-	assert_int_equal(critical_path__of(&path, b.build), 0);
+	find_path(of, N_OF(of));
 	for (size_t i = 0; i < path.n_steps; i++)
 		tried += path.steps[i].saved_ns != PATH_UNKNOWN;
 	assert_int_equal(tried, 32);
 }
 
 /* A library with a part that goes on beside what needs its metadata, on few jobs. */
-TEST_CASE(no_step_saves_more_than_it_took)
+TEST_CASE_WITH(no_step_saves_more_than_it_took, NULL, clear)
 {
 	struct rng r = rng_new();
 
 	for (int round = 0; round < 300; round++) {
 		struct path_compile of[12] = {};
 		char crates[N_OF(of)][8], commands[N_OF(of)][512];
-		_path_build_ struct path_build b;
-		_critical_path_ struct critical_path path;
 		uint64_t start = 0, metadata[N_OF(of)];
 
 		for (size_t i = 0; i < N_OF(of); i++) {
@@ -209,97 +201,81 @@ TEST_CASE(no_step_saves_more_than_it_took)
 			if (path.steps[i].saved_ns != PATH_UNKNOWN)
 				assert_in_range(path.steps[i].saved_ns, 0,
 						path.steps[i].end_ns - path.steps[i].start_ns);
+		clear(state);
 	}
 }
 
-TEST_CASE(compiles_whose_arguments_are_cut_are_counted)
+TEST_CASE_WITH(compiles_whose_arguments_are_cut_are_counted, NULL, clear)
 {
 	static const struct path_compile of[] = {
 		{"a", "lib", LIB("a1", "--cfg x ..."), 0, 300, 310, 320, 0},
 		{"b", "lib", LIB("b1", "--cfg=..."), 300, 500, 550, 600, 0},
 	};
-	_path_build_ struct path_build b;
-	_critical_path_ struct critical_path path;
-
-	path_build__make(&b, of, N_OF(of));
-	assert_int_equal(critical_path__of(&path, b.build), 0);
+	find_path(of, N_OF(of));
 	assert_int_equal(path.n_cut, 1);
 }
 
 /* ---- Schedule -------------------------------------------------------------------------------- */
 
-static void assert_schedule(const struct compile_graph *g, uint32_t jobs,
-			    const struct schedule_without *without, uint64_t ms)
+static void find_graph(const struct path_compile *of, size_t n)
+{
+	path_build__make(&b, of, n);
+	assert_int_equal(compile_graph__of(&graph, b.build), 0);
+}
+
+static void assert_schedule(uint32_t jobs, const struct schedule_without *without, uint64_t ms)
 {
 	uint64_t ns;
 
-	assert_int_equal(schedule_ns(g, jobs, without, &ns), 0);
+	assert_int_equal(schedule_ns(&graph, jobs, without, &ns), 0);
 	assert_int_equal(ns, ms * PATH_MS);
 }
 
-TEST_CASE(a_chain_is_as_long_as_its_needs)
+TEST_CASE_WITH(a_chain_is_as_long_as_its_needs, NULL, clear)
 {
-	_path_build_ struct path_build b;
-	_compile_graph_ struct compile_graph g;
-
-	path_build__make(&b, path_chain, N_OF(path_chain));
-	assert_int_equal(compile_graph__of(&g, b.build), 0);
-	assert_int_equal(schedule_jobs(&g), 2);
+	find_graph(path_chain, N_OF(path_chain));
+	assert_int_equal(schedule_jobs(&graph), 2);
 	/* a and then app, without the 3 ms between them. */
-	assert_schedule(&g, 2, NULL, 900 + 97);
-	assert_schedule(&g, SCHEDULE_ALL_JOBS, NULL, 900 + 97);
-	assert_schedule(&g, 1, NULL, 100 + 900 + 398 + 97);
+	assert_schedule(2, NULL, 900 + 97);
+	assert_schedule(SCHEDULE_ALL_JOBS, NULL, 900 + 97);
+	assert_schedule(1, NULL, 100 + 900 + 398 + 97);
 }
 
-TEST_CASE(a_part_may_take_no_time)
+TEST_CASE_WITH(a_part_may_take_no_time, NULL, clear)
 {
-	_path_build_ struct path_build b;
-	_compile_graph_ struct compile_graph g;
-
-	path_build__make(&b, path_chain, N_OF(path_chain));
-	assert_int_equal(compile_graph__of(&g, b.build), 0);
+	find_graph(path_chain, N_OF(path_chain));
 	/* Codegen of a: then b is the last that app waits for. */
-	assert_schedule(&g, 2,
+	assert_schedule(2,
 			&(struct schedule_without){
 				.node = 1, .from_ns = 200 * PATH_MS, .to_ns = 880 * PATH_MS},
 			200 + 398 + 97);
 	/* Its front end: all of it comes earlier, its metadata too. */
-	assert_schedule(&g, 2, &(struct schedule_without){.node = 1, .to_ns = 200 * PATH_MS},
-			700 + 97);
+	assert_schedule(2, &(struct schedule_without){.node = 1, .to_ns = 200 * PATH_MS}, 700 + 97);
 	/* m is not waited for. */
-	assert_schedule(&g, 2, &(struct schedule_without){.node = 0, .to_ns = 100 * PATH_MS},
-			900 + 97);
+	assert_schedule(2, &(struct schedule_without){.node = 0, .to_ns = 100 * PATH_MS}, 900 + 97);
 }
 
-TEST_CASE(a_run_takes_no_job)
+TEST_CASE_WITH(a_run_takes_no_job, NULL, clear)
 {
 	static const struct path_compile of[] = {
 		{"build_script_build", "bin", "/r/a/build.rs", 0, 10, 20, 30, 0},
 		{"x", "lib", LIB("x1", ""), 30, 40, 50, 70, 0},
 		{"a", "lib", "/r/a/src/lib.rs", 80, 90, 95, 100, 0},
 	};
-	_path_build_ struct path_build b;
-	_compile_graph_ struct compile_graph g;
-
-	path_build__make(&b, of, N_OF(of));
-	assert_int_equal(compile_graph__of(&g, b.build), 0);
-	assert_schedule(&g, 1, NULL, 30 + 50 + 20);
-	assert_schedule(&g, 1, &(struct schedule_without){.node = 0, .run = true}, 30 + 40 + 20);
+	find_graph(of, N_OF(of));
+	assert_schedule(1, NULL, 30 + 50 + 20);
+	assert_schedule(1, &(struct schedule_without){.node = 0, .run = true}, 30 + 40 + 20);
 }
 
-TEST_CASE(a_stage_waits_for_the_one_before)
+TEST_CASE_WITH(a_stage_waits_for_the_one_before, NULL, clear)
 {
 	static const struct path_compile of[] = {
 		{"a", "lib", LIB("a1", ""), 0, 10, 20, 20, 7},
 		{"b", "lib", LIB("b1", ""), 5, 40, 50, 50, 7},
 		{"c", "lib", LIB("c1", ""), 60, 70, 80, 80, 8},
 	};
-	_path_build_ struct path_build b;
-	_compile_graph_ struct compile_graph g;
-
-	path_build__make(&b, of, N_OF(of));
-	assert_int_equal(compile_graph__of(&g, b.build), 0);
-	assert_schedule(&g, SCHEDULE_ALL_JOBS, NULL, 45 + 20);
+	find_graph(of, N_OF(of));
+	assert_schedule(SCHEDULE_ALL_JOBS, NULL, 45 + 20);
 }
 
 TEST_MAIN(NULL, NULL)

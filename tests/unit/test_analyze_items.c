@@ -18,6 +18,8 @@ static const char *text_of(const void *ctx, uint32_t id)
 }
 
 static struct items *items;
+static struct item_row *rows;
+static size_t n_rows;
 
 static int setup(void **state)
 {
@@ -29,7 +31,9 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	items__free(items);
+	free(rows);
 	items = NULL;
+	rows = NULL;
 	return 0;
 }
 
@@ -55,16 +59,14 @@ static void activity(uint32_t label, uint16_t depth, uint64_t self_ns)
 	give(of(label, depth, TRACE_KIND_ACTIVITY), self_ns, NONE);
 }
 
-static struct item_row *rows;
-static size_t n_rows;
-
 static void end(size_t expected)
 {
 	assert_int_equal(items__rows(items, &rows, &n_rows), 0);
 	assert_int_equal(n_rows, expected);
 }
 
-static void assert_row(uint32_t item, uint64_t executions, uint64_t charged, uint64_t self_ns)
+/* The one row of an item. */
+static const struct item_row *row_of(uint32_t item)
 {
 	const struct item_row *row = NULL;
 
@@ -75,15 +77,14 @@ static void assert_row(uint32_t item, uint64_t executions, uint64_t charged, uin
 		row = &rows[i];
 	}
 	assert_non_null(row);
-	assert_int_equal(row->executions, executions);
-	assert_int_equal(row->charged, charged);
-	assert_int_equal(row->self_ns, self_ns);
+	return row;
 }
 
-static void done(void)
+static void assert_row(uint32_t item, uint64_t executions, uint64_t charged, uint64_t self_ns)
 {
-	free(rows);
-	rows = NULL;
+	assert_int_equal(row_of(item)->executions, executions);
+	assert_int_equal(row_of(item)->charged, charged);
+	assert_int_equal(row_of(item)->self_ns, self_ns);
 }
 
 TEST_CASE_WITH(the_time_of_all_queries_about_an_item_is_added_up, setup, teardown)
@@ -95,7 +96,6 @@ TEST_CASE_WITH(the_time_of_all_queries_about_an_item_is_added_up, setup, teardow
 	end(2);
 	assert_row(ONE, 3, 0, 110);
 	assert_row(TWO, 1, 0, 40);
-	done();
 }
 
 static void waited(uint32_t label, uint16_t depth, uint64_t self_ns, uint64_t off_ns, uint32_t item)
@@ -120,21 +120,11 @@ TEST_CASE_WITH(time_on_the_cpu_is_a_part, setup, teardown)
 	assert_int_equal(rows->queries[1].label, TYPECK);
 	assert_int_equal(rows->queries[1].self_ns, 100);
 	assert_int_equal(rows->queries[1].cpu_ns, 10);
-	done();
 }
 
 static bool is_keyed_by_instance(const void *ctx, uint32_t label)
 {
 	return label == MIR_BUILT || label == CODEGEN;
-}
-
-static uint64_t instances_of(uint32_t item)
-{
-	for (size_t i = 0; i < n_rows; i++)
-		if (rows[i].item == item)
-			return rows[i].instances;
-	fail_msg("no row of %u", item);
-	return 0;
 }
 
 /* Each query with such a key is executed once for each instance; some not for all. */
@@ -149,10 +139,9 @@ TEST_CASE_WITH(instances_are_counted, setup, teardown)
 	query(CODEGEN, 0, 1, ONE);
 	query(CODEGEN, 0, 1, NONE);
 	end(3);
-	assert_int_equal(instances_of(ONE), 3);
-	assert_int_equal(instances_of(TWO), 0);
-	assert_int_equal(instances_of(NONE), 0);
-	done();
+	assert_int_equal(row_of(ONE)->instances, 3);
+	assert_int_equal(row_of(TWO)->instances, 0);
+	assert_int_equal(row_of(NONE)->instances, 0);
 }
 
 /* Of the queries that are executed by other crates about an item, the least counts. */
@@ -168,9 +157,8 @@ TEST_CASE_WITH(instances_of_other_crates_are_added, setup, teardown)
 	assert_int_equal(items__foreign_instance(items, CODEGEN, ONE), 0);
 	assert_int_equal(items__foreign_instance(items, MIR_BUILT, TWO), 0);
 	end(2);
-	assert_int_equal(instances_of(ONE), 1 + 1);
-	assert_int_equal(instances_of(TWO), 0);
-	done();
+	assert_int_equal(row_of(ONE)->instances, 1 + 1);
+	assert_int_equal(row_of(TWO)->instances, 0);
 }
 
 TEST_CASE_WITH(what_has_no_item_is_charged_to_the_next_one_around_it, setup, teardown)
@@ -185,7 +173,6 @@ TEST_CASE_WITH(what_has_no_item_is_charged_to_the_next_one_around_it, setup, tea
 	assert_row(TWO, 1, 3, 15);
 	/* Activities do not count as executions. */
 	assert_row(ONE, 1, 0, 48);
-	done();
 }
 
 /* The interval that ended just before at the same depth is no parent. */
@@ -200,7 +187,6 @@ TEST_CASE_WITH(a_neighbour_is_not_charged, setup, teardown)
 	end(2);
 	assert_row(ONE, 2, 0, 18);
 	assert_row(TWO, 1, 2, 45);
-	done();
 }
 
 TEST_CASE_WITH(what_no_item_is_around_is_a_row_of_its_own, setup, teardown)
@@ -212,7 +198,6 @@ TEST_CASE_WITH(what_no_item_is_around_is_a_row_of_its_own, setup, teardown)
 	end(2);
 	assert_row(ONE, 1, 0, 4);
 	assert_row(NONE, 0, 1, 11);
-	done();
 }
 
 /* Another thread's, or another process's, interval is not around it. */
@@ -232,7 +217,6 @@ TEST_CASE_WITH(threads_are_separate, setup, teardown)
 	assert_row(ONE, 1, 1, 17);
 	assert_row(TWO, 1, 1, 12);
 	assert_row(NONE, 0, 1, 2);
-	done();
 }
 
 /* Only an execution has an item: an activity may have an id of the same number. */
@@ -243,11 +227,12 @@ TEST_CASE_WITH(an_activity_is_about_nothing, setup, teardown)
 	query(TYPECK, 0, 4, ONE);
 	end(1);
 	assert_row(ONE, 1, 0, 7);
-	done();
 }
 
 TEST_CASE_WITH(the_most_expensive_queries_are_kept_in_order, setup, teardown)
 {
+	const struct item_part *q;
+
 	query(TYPECK, 1, 30, ONE);
 	query(LAYOUT_OF, 1, 20, NONE);
 	query(CODEGEN, 1, 30, NONE);
@@ -256,21 +241,16 @@ TEST_CASE_WITH(the_most_expensive_queries_are_kept_in_order, setup, teardown)
 	query(MIR_BUILT, 0, 15, ONE);
 	query(TYPECK, 0, 5, TWO);
 	end(2);
-	for (size_t i = 0; i < n_rows; i++) {
-		const struct item_part *q = rows[i].queries;
-
-		assert_int_equal(rows[i].n_queries, rows[i].item == ONE ? 3 : 1);
-		if (rows[i].item == TWO)
-			continue;
-		assert_int_equal(q[0].label, CODEGEN);
-		assert_int_equal(q[0].self_ns, 40);
-		assert_int_equal(q[1].label, TYPECK);
-		assert_int_equal(q[1].self_ns, 30);
-		assert_int_equal(q[2].label, MIR_BUILT);
-		assert_int_equal(q[2].self_ns, 25);
-	}
+	assert_int_equal(row_of(ONE)->n_queries, 3);
+	assert_int_equal(row_of(TWO)->n_queries, 1);
+	q = row_of(ONE)->queries;
+	assert_int_equal(q[0].label, CODEGEN);
+	assert_int_equal(q[0].self_ns, 40);
+	assert_int_equal(q[1].label, TYPECK);
+	assert_int_equal(q[1].self_ns, 30);
+	assert_int_equal(q[2].label, MIR_BUILT);
+	assert_int_equal(q[2].self_ns, 25);
 	assert_row(ONE, 4, 2, 115);
-	done();
 }
 
 /* As in other rows: not less than 0, whatever the estimate of the probes' time is. */
@@ -285,7 +265,6 @@ TEST_CASE_WITH(the_time_of_probes_is_taken_off, setup, teardown)
 	assert_int_equal(items__span(items, &one, &times, ONE), 0);
 	end(1);
 	assert_row(ONE, 1, 1, 70);
-	done();
 }
 
 /* It is not counted, but what lies within it is charged to it, and not to a neighbour. */
@@ -307,7 +286,6 @@ TEST_CASE_WITH(an_uncounted_interval_is_still_around_others, setup, teardown)
 	assert_row(ONE, 0, 1, 1);
 	assert_row(TWO, 2, 0, 12);
 	assert_row(NONE, 0, 1, 2);
-	done();
 }
 
 /* Waiting intervals of one label share an entry: memory does not grow with their number. */
@@ -319,7 +297,6 @@ TEST_CASE_WITH(deep_and_many_intervals_are_added_up, setup, teardown)
 	query(TYPECK, 0, 0, ONE);
 	end(1);
 	assert_row(ONE, 1, 50000, 50000);
-	done();
 }
 
 static void sample(uint32_t label, uint32_t item, uint64_t ns)
@@ -339,16 +316,11 @@ TEST_CASE_WITH(times_of_samples_have_errors, setup, teardown)
 	end(2);
 	assert_row(ONE, 0, 0, 2500);
 	assert_row(NONE, 0, 0, 100);
-	for (size_t i = 0; i < n_rows; i++) {
-		if (rows[i].item != ONE)
-			continue;
-		assert_int_equal(rows[i].cpu_ns, 2500);
-		assert_int_equal(rows[i].sampled[TRACE_SAMPLE_CPU].value, 2500);
-		/* 300 of typeck and 400 of mir_built are independent. */
-		assert_int_equal(sample_sum__error(&rows[i].sampled[TRACE_SAMPLE_CPU]), 500);
-		assert_int_equal(rows[i].queries[0].label, MIR_BUILT);
-	}
-	done();
+	assert_int_equal(row_of(ONE)->cpu_ns, 2500);
+	assert_int_equal(row_of(ONE)->sampled[TRACE_SAMPLE_CPU].value, 2500);
+	/* 300 of typeck and 400 of mir_built are independent. */
+	assert_int_equal(sample_sum__error(&row_of(ONE)->sampled[TRACE_SAMPLE_CPU]), 500);
+	assert_int_equal(row_of(ONE)->queries[0].label, MIR_BUILT);
 }
 
 static void results(uint32_t label, uint8_t kind, uint32_t n, const uint32_t *of)
@@ -356,15 +328,6 @@ static void results(uint32_t label, uint8_t kind, uint32_t n, const uint32_t *of
 	const struct trace_results r = {.label = label, .kind = kind, .n = n, .items = of};
 
 	assert_int_equal(items__results(items, &r), 0);
-}
-
-static const struct item_row *row_of(uint32_t item)
-{
-	for (size_t i = 0; i < n_rows; i++)
-		if (rows[i].item == item)
-			return &rows[i];
-	fail_msg("no row");
-	return NULL;
 }
 
 /* LLVM runs in no query: its time is beside that of the item's own, if it has a row. */
@@ -378,7 +341,6 @@ TEST_CASE_WITH(the_time_of_llvm_is_a_sum_of_its_own, setup, teardown)
 	assert_int_equal(row_of(ONE)->llvm.n, 3);
 	assert_int_equal(row_of(ONE)->llvm.value, 100);
 	assert_int_equal(row_of(ONE)->cpu_ns, 0);
-	done();
 }
 
 /* Another crate's definition has another string, with the text that it has in its own crate. */
@@ -389,7 +351,6 @@ TEST_CASE_WITH(the_time_of_llvm_is_of_a_text, setup, teardown)
 	assert_int_equal(items__llvm(items, ONE, &(struct sample_sum){1, 30}), 0);
 	end(1);
 	assert_int_equal(row_of(ONE)->llvm.n, 3);
-	done();
 }
 
 /* Results of a query with an Instance as its key, of a compiler; of ONE in two strings. */
@@ -484,7 +445,6 @@ TEST_CASE_WITH(waits_and_memory_are_sums_of_their_own, setup, teardown)
 	assert_int_equal(sample_sum__error(&row_of(TWO)->sampled[TRACE_SAMPLE_FAULT]), 8192);
 	assert_true(item_row__is_counted(row_of(ONE)));
 	assert_false(item_row__is_counted(row_of(TWO)));
-	done();
 }
 
 /* By the tables: those of the crate are the most results, those of others are listed once. */
@@ -505,10 +465,9 @@ TEST_CASE_WITH(results_are_instances, setup, teardown)
 	assert_int_equal(items__foreign_results(items, &foreign), 0);
 	assert_int_equal(items__foreign_results(items, &not_counted), 0);
 	end(2);
-	assert_int_equal(instances_of(ONE), 2 + 2);
-	assert_int_equal(instances_of(TWO), 1);
+	assert_int_equal(row_of(ONE)->instances, 2 + 2);
+	assert_int_equal(row_of(TWO)->instances, 1);
 	assert_int_equal(item_row__executions(row_of(ONE)), 3);
-	done();
 }
 
 /* Where probes see activities, there was no execution. */
@@ -519,7 +478,6 @@ TEST_CASE_WITH(with_memory_what_has_time_is_counted, setup, teardown)
 	end(1);
 	assert_row(NONE, 0, 0, 5);
 	assert_true(item_row__is_counted(row_of(NONE)));
-	done();
 }
 
 /* Two definitions may have one path. Of an item that only samples are in, nothing is known. */
@@ -539,7 +497,6 @@ TEST_CASE_WITH(results_are_executions, setup, teardown)
 	assert_true(item_row__is_counted(row_of(TWO)));
 	assert_int_equal(row_of(TWO)->n_queries, 0);
 	assert_false(item_row__is_counted(row_of(NONE)));
-	done();
 }
 
 TEST_CASE_WITH(unsure_results_are_no_executions, setup, teardown)
@@ -551,7 +508,6 @@ TEST_CASE_WITH(unsure_results_are_no_executions, setup, teardown)
 	assert_true(row_of(ONE)->at_least);
 	assert_int_equal(item_row__executions(row_of(TWO)), 0);
 	assert_false(item_row__is_counted(row_of(TWO)));
-	done();
 }
 
 TEST_CASE_WITH(results_that_are_unknown_could_be_any_items, setup, teardown)
@@ -561,7 +517,6 @@ TEST_CASE_WITH(results_that_are_unknown_could_be_any_items, setup, teardown)
 	end(1);
 	assert_int_equal(item_row__executions(row_of(ONE)), 1);
 	assert_true(row_of(ONE)->at_least);
-	done();
 }
 
 TEST_CASE_WITH(only_a_path_is_an_item, setup, teardown)
@@ -574,7 +529,6 @@ TEST_CASE_WITH(only_a_path_is_an_item, setup, teardown)
 TEST_CASE_WITH(nothing_has_no_rows, setup, teardown)
 {
 	end(0);
-	done();
 }
 
 /* Also if the other one was executed, but about the crate's own items alone. */
@@ -592,8 +546,7 @@ TEST_CASE_WITH(one_query_does_not_say_what_was_made_elsewhere, setup, teardown)
 		if (others == 2)
 			assert_int_equal(items__foreign_instance(items, CODEGEN, ONE_ELSEWHERE), 0);
 		end(others == 1 ? 2 : 1);
-		assert_int_equal(instances_of(ONE), others == 2);
-		done();
+		assert_int_equal(row_of(ONE)->instances, others == 2);
 	}
 }
 

@@ -31,14 +31,27 @@ static const struct llvm_generic *generic(const struct llvm_rows *rows, const ch
 	return NULL;
 }
 
+/* The rows of the fixture, which tests read. */
+static struct sampled_build build;
+static struct llvm_rows rows;
+
+static int read_build(void **state)
+{
+	llvm_build__make(&build, 0, true);
+	return llvm__rows(build.model.llvm, NULL, NULL, &rows);
+}
+
+static int clear_build(void **state)
+{
+	llvm_rows__clear(&rows);
+	sampled_build__clear(&build);
+	return 0;
+}
+
 TEST_CASE(time_is_split_by_what_llvm_did)
 {
-	_sampled_build_ struct sampled_build b = {};
-	_llvm_rows_ struct llvm_rows rows = {};
 	const struct llvm_totals *t = &rows.totals;
 
-	llvm_build__make(&b, 0, true);
-	assert_int_equal(llvm__rows(b.model.llvm, NULL, NULL, &rows), 0);
 	assert_int_equal(rows.unknown, LLVM_KNOWN);
 	assert_ms(t->all, 423);
 	/* Debug information is written by the code generator; its own code is not optimised. */
@@ -54,11 +67,7 @@ TEST_CASE(time_is_split_by_what_llvm_did)
 
 TEST_CASE(passes_have_the_time_of_functions_and_of_none)
 {
-	_sampled_build_ struct sampled_build b = {};
-	_llvm_rows_ struct llvm_rows rows = {};
 
-	llvm_build__make(&b, 0, true);
-	assert_int_equal(llvm__rows(b.model.llvm, NULL, NULL, &rows), 0);
 	assert_int_equal(rows.n_passes, 7);
 	assert_string_equal(rows.passes[0].name, "InstCombine");
 	assert_string_equal(rows.passes[0].type, "InstCombinePass");
@@ -72,12 +81,8 @@ TEST_CASE(passes_have_the_time_of_functions_and_of_none)
 
 TEST_CASE(instances_are_added_up)
 {
-	_sampled_build_ struct sampled_build b = {};
-	_llvm_rows_ struct llvm_rows rows = {};
 	const struct llvm_generic *g;
 
-	llvm_build__make(&b, 0, true);
-	assert_int_equal(llvm__rows(b.model.llvm, NULL, NULL, &rows), 0);
 	assert_int_equal(rows.n_generics, 1 + 1 + 100 + 1 + 1);
 	assert_string_equal(rows.generics[0].path, "app::generic_big");
 	assert_ms(rows.generics[0].self, 200);
@@ -108,12 +113,8 @@ TEST_CASE(instances_are_added_up)
 
 TEST_CASE(functions_are_symbols)
 {
-	_sampled_build_ struct sampled_build b = {};
-	_llvm_rows_ struct llvm_rows rows = {};
 	const struct llvm_function *huge = NULL, *big = NULL;
 
-	llvm_build__make(&b, 0, true);
-	assert_int_equal(llvm__rows(b.model.llvm, NULL, NULL, &rows), 0);
 	assert_int_equal(rows.n_functions, 200 + 1 + 100 + 2 + 2);
 	huge = &rows.functions[0];
 	assert_string_equal(huge->path, "app::huge");
@@ -141,11 +142,7 @@ TEST_CASE(what_is_of_no_function_has_a_name)
 		{"freeing LLVM's code", LLVM_REST_WORDS, 5},
 		{"Inliner", LLVM_REST_PASS, 4},
 	};
-	_sampled_build_ struct sampled_build b = {};
-	_llvm_rows_ struct llvm_rows rows = {};
 
-	llvm_build__make(&b, 0, true);
-	assert_int_equal(llvm__rows(b.model.llvm, NULL, NULL, &rows), 0);
 	assert_int_equal(rows.n_rests, N_OF(expected));
 	for (size_t i = 0; i < N_OF(expected); i++) {
 		assert_string_equal(rows.rests[i].name, expected[i].name);
@@ -390,19 +387,17 @@ static bool is_instance(const void *ctx, const char *name)
 
 TEST_CASE(the_passes_of_a_function)
 {
-	_sampled_build_ struct sampled_build b = {};
-	_llvm_rows_ struct llvm_rows rows = {}, instances = {};
+	_llvm_rows_ struct llvm_rows huge = {}, instances = {};
 
-	llvm_build__make(&b, 0, true);
-	assert_int_equal(llvm__rows(b.model.llvm, is_huge, NULL, &rows), 0);
-	assert_int_equal(rows.n_functions, 1);
-	assert_int_equal(rows.n_generics, 1);
-	assert_int_equal(rows.n_rests, 0);
-	assert_int_equal(rows.n_passes, 3);
-	assert_ms(pass(&rows, "X86DAGToDAGISel")->self, 40);
-	assert_ms(pass(&rows, "GVN")->self, 30);
-	assert_ms(pass(&rows, "Inliner")->self, 10);
-	assert_int_equal(llvm__rows(b.model.llvm, is_instance, NULL, &instances), 0);
+	assert_int_equal(llvm__rows(build.model.llvm, is_huge, NULL, &huge), 0);
+	assert_int_equal(huge.n_functions, 1);
+	assert_int_equal(huge.n_generics, 1);
+	assert_int_equal(huge.n_rests, 0);
+	assert_int_equal(huge.n_passes, 3);
+	assert_ms(pass(&huge, "X86DAGToDAGISel")->self, 40);
+	assert_ms(pass(&huge, "GVN")->self, 30);
+	assert_ms(pass(&huge, "Inliner")->self, 10);
+	assert_int_equal(llvm__rows(build.model.llvm, is_instance, NULL, &instances), 0);
 	/* 1, 10 to 19, 100 to 199 */
 	assert_int_equal(instances.n_functions, 111);
 	assert_int_equal(instances.n_generics, 1);
@@ -640,4 +635,4 @@ TEST_CASE(the_trace_says_why_nothing_is_known)
 	assert_int_equal(rows.unknown, LLVM_NOT_RUN);
 }
 
-TEST_MAIN(NULL, NULL)
+TEST_MAIN(read_build, clear_build)

@@ -25,20 +25,17 @@ static const struct summary_row *row_of(const struct summary_row *rows, size_t n
 
 TEST_CASE(each_query_counts_once_in_a_stack)
 {
-	_trace_reader_ struct trace_reader *r = sampled_build_open();
-	struct model_options options = model_options_of(r);
 	_free_ struct summary_row *rows = NULL;
+	_sampled_build_ struct sampled_build b;
 	const struct summary_row *row;
 	const struct samples_totals *t;
-	_model_ struct model m;
 	size_t n;
 
-	assert_int_equal(model__init(&m, &options), 0);
-	assert_int_equal(model__read(&m, r), 0);
-	assert_int_equal(summary__rows(m.summary, SUMMARY_ALL, &rows, &n), 0);
+	sampled_build__make(&b, 0, 0);
+	assert_int_equal(summary__rows(b.model.summary, SUMMARY_ALL, &rows, &n), 0);
 	assert_int_equal(n, SAMPLED_LABELS);
 	/* The largest on the CPU is first. */
-	assert_string_equal(trace_reader__string(r, rows[0].label), "typeck");
+	assert_string_equal(trace_reader__string(b.r, rows[0].label), "typeck");
 	row = &rows[0];
 	assert_int_equal(row->self_by, SUMMARY_SELF_SAMPLES);
 	assert_int_equal(row->best_self_ns, 9 * SAMPLED_PERIOD);
@@ -50,13 +47,13 @@ TEST_CASE(each_query_counts_once_in_a_stack)
 	assert_int_equal(row->samples.self[TRACE_SAMPLE_OFF_CPU].value, 800000);
 	assert_int_equal(row->samples.self[TRACE_SAMPLE_FAULT].value, 10 * SAMPLED_FAULT);
 	/* With what an unknown query took; of both processes. */
-	row = row_of(rows, n, r, "analysis");
+	row = row_of(rows, n, b.r, "analysis");
 	assert_int_equal(row->samples.self[CPU].n, 5);
 	assert_int_equal(row->samples.total[CPU].n, 18);
-	row = row_of(rows, n, r, "expand_crate");
+	row = row_of(rows, n, b.r, "expand_crate");
 	assert_string_equal(summary_row__kind(row), "GenericActivity");
 	assert_int_equal(row->samples.self[CPU].n, 2);
-	t = model__sampled(&m);
+	t = model__sampled(&b.model);
 	assert_int_equal(t->sampling.hz, 499);
 	assert_int_equal(t->of[CPU].n, 29);
 	assert_int_equal(samples_totals__n(t), 29 + 6 + 35);
@@ -65,36 +62,31 @@ TEST_CASE(each_query_counts_once_in_a_stack)
 	assert_int_equal(t->cut[TRACE_CUT_NO_RULE], 3);
 	assert_int_equal(t->cut[TRACE_CUT_NO_MAP], 1);
 	assert_int_equal(t->unknown, 1);
-	assert_int_equal(samples__process(m.samples, 1)[CPU].n, 5);
-	assert_int_equal(samples__process(m.samples, 7)[CPU].n, 0);
+	assert_int_equal(samples__process(b.model.samples, 1)[CPU].n, 5);
+	assert_int_equal(samples__process(b.model.samples, 7)[CPU].n, 0);
 }
 
-TEST_CASE_WITH(light_samples_have_a_query_or_say_that_it_is_unknown, temporary_make,
-	       temporary_remove)
+TEST_CASE(light_samples_have_a_query_or_say_that_it_is_unknown)
 {
-	_trace_reader_ struct trace_reader *r = NULL;
+	_sampled_build_ struct sampled_build b = {
+		.r = sampled_build_read(sampled_trace_write_light)};
+	const struct model_options options = model_options_of(b.r);
 	_free_ struct summary_row *rows = NULL;
-	struct model_options options;
 	const struct samples_totals *t;
-	_model_ struct model m;
 	size_t n;
 
-	sampled_trace_write_light(temporary);
-	assert_int_equal(trace_reader__open(temporary, &r, NULL), 0);
-	options = model_options_of(r);
-	assert_int_equal(model__init(&m, &options), 0);
-	assert_int_equal(model__read(&m, r), 0);
-	t = model__sampled(&m);
+	sampled_build__read(&b, &options);
+	t = model__sampled(&b.model);
 	assert_int_equal(t->light, 11);
 	assert_int_equal(samples_totals__n(t), 11);
 	assert_int_equal(t->cut[TRACE_CUT_TOO_DEEP], 0);
-	assert_int_equal(trace_reader__stats(r).cut_samples, 0);
+	assert_int_equal(trace_reader__stats(b.r).cut_samples, 0);
 	assert_int_equal(t->unknown_query.value, 3 * SAMPLED_LIGHT_FAULT);
 	assert_int_equal(t->no_query[TRACE_SAMPLE_FAULT].value, 2 * SAMPLED_LIGHT_FAULT);
-	assert_int_equal(summary__rows(m.summary, SUMMARY_ALL, &rows, &n), 0);
+	assert_int_equal(summary__rows(b.model.summary, SUMMARY_ALL, &rows, &n), 0);
 	assert_int_equal(n, 2);
-	assert_int_equal(row_of(rows, n, r, "typeck")->samples.self[TRACE_SAMPLE_FAULT].n, 5);
-	assert_int_equal(row_of(rows, n, r, "mir_built")->samples.self[TRACE_SAMPLE_FAULT].n, 1);
+	assert_int_equal(row_of(rows, n, b.r, "typeck")->samples.self[TRACE_SAMPLE_FAULT].n, 5);
+	assert_int_equal(row_of(rows, n, b.r, "mir_built")->samples.self[TRACE_SAMPLE_FAULT].n, 1);
 }
 
 /* ---- Against the definition ------------------------------------------------------------------ */
@@ -316,37 +308,28 @@ TEST_CASE(a_stack_that_is_not_there_is_none)
 
 /* ---- Sample shares --------------------------------------------------------------------------- */
 
+static void split(enum trace_sample_cause cause, struct sample_sum shares[SAMPLE_SHARES])
+{
+	_sampled_build_ struct sampled_build b;
+	struct trace_texts texts;
+
+	sampled_build__make(&b, 0, 1u << cause);
+	texts = model_options_of(b.r).texts;
+	assert_int_equal(sample_shares_of(&b.model.stacks[cause], &texts, shares), 0);
+}
+
 TEST_CASE(time_is_split_by_what_it_was_for)
 {
-	_trace_reader_ struct trace_reader *r = sampled_build_open();
-	struct model_options options = model_options_of(r);
 	struct sample_sum shares[SAMPLE_SHARES];
-	_model_ struct model m = {};
 
-	options.stack_causes = 1u << TRACE_SAMPLE_CPU;
-	assert_int_equal(model__init(&m, &options), 0);
-	assert_int_equal(model__read(&m, r), 0);
-	assert_int_equal(sample_shares_of(&m.stacks[TRACE_SAMPLE_CPU], &options.texts, shares), 0);
+	split(TRACE_SAMPLE_CPU, shares);
 	/* Functions that LLVM calls count as LLVM. */
 	assert_int_equal(shares[SAMPLE_LLVM].n, 5 + 3);
 	assert_int_equal(shares[SAMPLE_CODEGEN].n, 0);
 	assert_int_equal(shares[SAMPLE_FRONT_END].n, 20);
 	assert_int_equal(shares[SAMPLE_NO_STACK].n, 1);
-}
-
-/* Waits of the fixture are below rustc_codegen_llvm. */
-TEST_CASE(a_codegen_crate_is_codegen)
-{
-	_trace_reader_ struct trace_reader *r = sampled_build_open();
-	struct model_options options = model_options_of(r);
-	struct sample_sum shares[SAMPLE_SHARES];
-	_model_ struct model m = {};
-
-	options.stack_causes = 1u << TRACE_SAMPLE_OFF_CPU;
-	assert_int_equal(model__init(&m, &options), 0);
-	assert_int_equal(model__read(&m, r), 0);
-	assert_int_equal(sample_shares_of(&m.stacks[TRACE_SAMPLE_OFF_CPU], &options.texts, shares),
-			 0);
+	/* Waits of the fixture are below rustc_codegen_llvm, which is a codegen crate. */
+	split(TRACE_SAMPLE_OFF_CPU, shares);
 	assert_int_equal(shares[SAMPLE_CODEGEN].n, 3);
 	assert_int_equal(shares[SAMPLE_FRONT_END].n, 3);
 }
@@ -430,27 +413,22 @@ static bool is_typeck(const void *ctx, const char *label)
 	return !strcmp(label, "typeck");
 }
 
-static void make(struct sample_waits *w, struct model *m, struct trace_reader *r, bool typeck)
+static void make(struct sample_waits *w, struct sampled_build *b, bool typeck)
 {
-	struct model_options model = model_options_of(r);
-	const struct sample_waits_options options = {
-		.texts = model.texts,
-		.wants = typeck ? is_typeck : NULL,
-	};
+	struct sample_waits_options options = {.wants = typeck ? is_typeck : NULL};
 
-	model.stack_causes = 1u << TRACE_SAMPLE_OFF_CPU;
-	assert_int_equal(model__init(m, &model), 0);
-	assert_int_equal(model__read(m, r), 0);
-	assert_int_equal(sample_waits__make(w, &m->stacks[TRACE_SAMPLE_OFF_CPU], &options), 0);
+	sampled_build__make(b, 0, 1u << TRACE_SAMPLE_OFF_CPU);
+	options.texts = model_options_of(b->r).texts;
+	assert_int_equal(sample_waits__make(w, &b->model.stacks[TRACE_SAMPLE_OFF_CPU], &options),
+			 0);
 }
 
 TEST_CASE(stacks_show_what_is_waited_for)
 {
-	_trace_reader_ struct trace_reader *r = sampled_build_open();
+	_sampled_build_ struct sampled_build b;
 	_sample_waits_ struct sample_waits w = {};
-	_model_ struct model m = {};
 
-	make(&w, &m, r, false);
+	make(&w, &b, false);
 	assert_int_equal(w.n_rows, 3);
 	assert_int_equal(w.all.n, 6);
 	assert_int_equal(w.rows[0].wait, SAMPLE_WAIT_LOCK);
@@ -467,11 +445,10 @@ TEST_CASE(stacks_show_what_is_waited_for)
 
 TEST_CASE(waits_may_be_of_a_query)
 {
-	_trace_reader_ struct trace_reader *r = sampled_build_open();
+	_sampled_build_ struct sampled_build b;
 	_sample_waits_ struct sample_waits w = {};
-	_model_ struct model m = {};
 
-	make(&w, &m, r, true);
+	make(&w, &b, true);
 	assert_int_equal(w.n_rows, 1);
 	assert_int_equal(w.all.value, 800000);
 }
