@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "analyze/compile_graph.h"
 #include "analyze/critical_path.h"
 
 #include "test.h"
@@ -144,6 +145,8 @@ TEST_CASE_WITH(a_build_may_have_no_compile, NULL, clear)
 	find_path(NULL, 0);
 	assert_int_equal(path.n_steps, 0);
 	assert_int_equal(path.wall_ns, 0);
+	assert_int_equal(compile_graph__of(&graph, b.build), 0);
+	assert_int_equal(graph.n_nodes, 0);
 }
 
 /* More than are tried, and each longer than any compile. */
@@ -215,13 +218,111 @@ TEST_CASE_WITH(compiles_whose_arguments_are_cut_are_counted, NULL, clear)
 	assert_int_equal(path.n_cut, 1);
 }
 
-/* ---- Schedule -------------------------------------------------------------------------------- */
+/* ---- Compile graph --------------------------------------------------------------------------- */
 
 static void find_graph(const struct path_compile *of, size_t n)
 {
 	path_build__make(&b, of, n);
 	assert_int_equal(compile_graph__of(&graph, b.build), 0);
 }
+
+static void assert_edge(uint32_t node, uint32_t at, uint32_t on, enum compile_need need)
+{
+	const struct compile_edge *e = &graph.edges[graph.nodes[node].first_edge + at];
+
+	assert_true(at < graph.nodes[node].n_edges);
+	assert_int_equal(e->on, on);
+	assert_int_equal(e->need, need);
+}
+
+TEST_CASE_WITH(externs_are_the_files_of_earlier_compiles, NULL, clear)
+{
+	find_graph(path_chain, N_OF(path_chain));
+	assert_int_equal(graph.n_nodes, 4);
+	assert_int_equal(graph.nodes[0].n_edges + graph.nodes[1].n_edges, 0);
+	assert_int_equal(graph.nodes[2].n_edges, 2);
+	assert_edge(2, 0, 1, NEED_METADATA);
+	assert_edge(2, 1, 0, NEED_END);
+	assert_int_equal(graph.nodes[3].n_edges, 1);
+	assert_edge(3, 0, 2, NEED_ALL);
+	assert_int_equal(compile_graph__fulfilled(&graph, &graph.edges[0]), 200 * PATH_MS);
+	assert_int_equal(compile_graph__fulfilled(&graph, &graph.edges[1]), 100 * PATH_MS);
+	for (uint32_t i = 0; i < graph.n_nodes; i++)
+		assert_int_equal(graph.nodes[i].stage, 0);
+}
+
+TEST_CASE_WITH(an_extern_has_many_forms, NULL, clear)
+{
+	static const struct path_compile of[] = {
+		{"a", "lib", LIB("a1", ""), 0, 10, 20, 20, 0},
+		{"only", "lib", "only.rs --emit metadata", 1, 10, 10, 12, 0},
+		{"o", "lib", "o.rs -o /t/libother.rlib", 2, 10, 20, 20, 0},
+		{"u", "lib",
+		 LIB("u1", "--extern=priv:a=/t/deps/liba-a1.rlib --extern noprelude:only "
+			   "--extern x=/t/libother.rlib --extern a2=/t/deps/liba-a2.rmeta "
+			   "--extern a=/t/deps/liba-a1.rmeta --extern"),
+		 30, 40, 50, 50, 0},
+	};
+	find_graph(of, N_OF(of));
+	assert_int_equal(graph.nodes[3].n_edges, 3);
+	assert_edge(3, 0, 0, NEED_END);
+	/* cargo check waits for the end of a compile that writes nothing else. */
+	assert_edge(3, 1, 1, NEED_END);
+	assert_edge(3, 2, 2, NEED_END);
+}
+
+TEST_CASE_WITH(a_build_script_runs_before_its_package, NULL, clear)
+{
+	static const struct path_compile of[] = {
+		{"build_script_build", "bin", "/r/a-1.0/build.rs --out-dir /t/a", 0, 10, 20, 30, 0},
+		{"build_script_build", "bin", "/r/b-1.0/build.rs --out-dir /t/b", 0, 10, 20, 40, 0},
+		{"a", "lib", "/r/a-1.0/src/lib.rs --emit=metadata,link", 60, 70, 80, 90, 0},
+		{"c", "lib", "/r/b-1.0/c/src/lib.rs --emit=metadata,link", 61, 70, 80, 90, 0},
+		{"a", "lib", "/r/a-1.0/src/lib.rs --test", 75, 80, 90, 95, 0},
+	};
+	find_graph(of, N_OF(of));
+	assert_int_equal(graph.nodes[2].n_edges, 1);
+	assert_edge(2, 0, 0, NEED_RUN);
+	assert_int_equal(graph.nodes[3].n_edges, 0);
+	assert_edge(4, 0, 0, NEED_RUN);
+	/* The first of those that wait for it starts 30 ms after its compile. */
+	assert_int_equal(graph.nodes[0].run_ns, 30 * PATH_MS);
+	assert_int_equal(graph.nodes[1].run_ns, 0);
+}
+
+TEST_CASE_WITH(commands_after_each_other_are_stages, NULL, clear)
+{
+	static const struct path_compile of[] = {
+		{"a", "lib", LIB("a1", ""), 0, 10, 20, 20, 7},
+		{"b", "lib", LIB("b1", ""), 30, 40, 50, 50, 7},
+		{"c", "lib", LIB("c1", ""), 60, 70, 80, 80, 8},
+		{"d", "lib", LIB("d1", ""), 70, 75, 90, 90, 9},
+	};
+	static const uint32_t stages[] = {0, 0, 1, 1};
+	find_graph(of, N_OF(of));
+	for (uint32_t i = 0; i < N_OF(stages); i++)
+		assert_int_equal(graph.nodes[i].stage, stages[i]);
+}
+
+/* This takes minutes if it is. */
+TEST_CASE_WITH(a_command_line_is_not_searched_for_each_extern, NULL, clear)
+{
+	static const char one[] = " --extern=a";
+	_free_ char *line = calloc(95000, sizeof(one));
+	struct path_compile of[] = {
+		{"a", "lib", "a.rs --emit metadata", 0, 10, 10, 12, 0},
+		{"u", "lib", NULL, 30, 40, 50, 50, 0},
+	};
+	assert_non_null(line);
+	for (size_t i = 0; i < 95000; i++)
+		memcpy(line + i * (sizeof(one) - 1), one, sizeof(one) - 1);
+	of[1].command = line;
+	find_graph(of, N_OF(of));
+	assert_int_equal(graph.nodes[1].n_edges, 1);
+	assert_edge(1, 0, 0, NEED_END);
+}
+
+/* ---- Schedule -------------------------------------------------------------------------------- */
 
 static void assert_schedule(uint32_t jobs, const struct schedule_without *without, uint64_t ms)
 {

@@ -429,16 +429,10 @@ static void write_trace(const char *path)
 
 static char *folded(void)
 {
-	char path[] = "/tmp/qprof-items-XXXXXX.qpt";
 	struct export_job job = {.by_item = true};
-	char *text;
 	size_t size;
 
-	temporary_name(path);
-	write_trace(path);
-	text = export_of(path, export_folded, &job, &size);
-	unlink(path);
-	return text;
+	return export_of(write_trace, export_folded, &job, &size);
 }
 
 /*

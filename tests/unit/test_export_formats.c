@@ -11,6 +11,16 @@
 #include "base/cleanup.h"
 #include "export/protobuf.h"
 
+static void write_llvm(const char *path)
+{
+	llvm_build_write(path, true);
+}
+
+static char *exported_samples(struct export_job *job, size_t *size)
+{
+	return export_of(sampled_build_write, export_perfetto, job, size);
+}
+
 TEST_CASE(the_small_trace_is_as_it_was)
 {
 	assert_small_golden(export_counts, "export/small.csv");
@@ -58,15 +68,10 @@ static void write_sampled(const char *path)
 
 TEST_CASE(all_seconds_are_of_one_kind)
 {
-	char path[] = "/tmp/qprof-export-XXXXXX.qpt";
 	struct export_job job = {};
-	_free_ char *text = NULL;
 	size_t size;
+	_free_ char *text = export_of(write_sampled, export_counts, &job, &size);
 
-	temporary_name(path);
-	write_sampled(path);
-	text = export_of(path, export_counts, &job, &size);
-	unlink(path);
 	assert_string_equal(text, "typeck,10,0.002000000\nLLVM_passes,1,0.000000000\n");
 	assert_true(job.cpu_by_samples);
 }
@@ -141,18 +146,12 @@ TEST_CASE(with_keys_frames_have_places)
 /* The CPU time first, unless the wall time is asked for. */
 TEST_CASE(waits_have_profiles_of_wall_times)
 {
-	char path[] = "/tmp/qprof-test-XXXXXX";
 	struct export_job cpu = {.cause = TRACE_SAMPLE_CPU};
 	struct export_job wall = {.cause = TRACE_SAMPLE_CPU, .wall = true};
 	size_t size;
+	_free_ char *first = export_of(sampled_build_write, export_speedscope, &cpu, &size);
+	_free_ char *second = export_of(sampled_build_write, export_speedscope, &wall, &size);
 
-	close(mkstemp(path));
-	unlink(path);
-	sampled_build_write(path);
-	_free_ char *first = export_of(path, export_speedscope, &cpu, &size);
-	_free_ char *second = export_of(path, export_speedscope, &wall, &size);
-
-	unlink(path);
 	assert_contains(first, "\"all compilers, CPU time\"");
 	assert_contains(first, "\"all compilers, wall time\"");
 	assert_contains(first, "\"activeProfileIndex\":0");
@@ -262,18 +261,6 @@ TEST_CASE(texts_are_utf8)
 
 /* tests/e2e/test_sampled_reports.py decodes the format, by its published numbers of fields. */
 
-static char *exported(struct export_job *job, size_t *size)
-{
-	char path[] = "/tmp/qprof-export-XXXXXX.qpt";
-	char *bytes;
-
-	temporary_name(path);
-	sampled_build_write(path);
-	bytes = export_of(path, export_perfetto, job, size);
-	unlink(path);
-	return bytes;
-}
-
 /* How often a text is in the bytes. */
 static unsigned int count(const char *bytes, size_t size, const char *text)
 {
@@ -291,7 +278,7 @@ TEST_CASE(samples_are_as_they_were)
 {
 	struct export_job job = {};
 	size_t size;
-	_free_ char *bytes = exported(&job, &size);
+	_free_ char *bytes = exported_samples(&job, &size);
 
 	assert_golden_bytes("export/sampled.pftrace", bytes, size);
 	assert_int_equal(job.samples_left_out, 0);
@@ -302,7 +289,7 @@ TEST_CASE(names_are_sent_once)
 {
 	struct export_job job = {};
 	size_t size;
-	_free_ char *bytes = exported(&job, &size);
+	_free_ char *bytes = exported_samples(&job, &size);
 
 	assert_int_equal(count(bytes, size, "[typeck]"), 3);
 	assert_int_equal(count(bytes, size, "CPU time"), 1);
@@ -313,15 +300,10 @@ TEST_CASE(names_are_sent_once)
 /* One entry of a pass and a function in each stack, and their names once. */
 TEST_CASE(what_llvm_compiles_is_in_the_stack)
 {
-	char path[] = "/tmp/qprof-export-XXXXXX.qpt";
 	struct export_job job = {};
-	_free_ char *bytes = NULL;
 	size_t size;
+	_free_ char *bytes = export_of(write_llvm, export_perfetto, &job, &size);
 
-	temporary_name(path);
-	llvm_build_write(path, true);
-	bytes = export_of(path, export_perfetto, &job, &size);
-	unlink(path);
 	assert_int_equal(count(bytes, size, "[app::generic_big]"), 1);
 	assert_int_equal(count(bytes, size, "[InstCombine]"), 1);
 	assert_int_equal(count(bytes, size, "[app::huge]"), 1);
@@ -333,7 +315,7 @@ TEST_CASE(waits_are_slices_with_a_stack)
 {
 	struct export_job job = {};
 	size_t size;
-	_free_ char *bytes = exported(&job, &size);
+	_free_ char *bytes = exported_samples(&job, &size);
 
 	assert_int_equal(count(bytes, size, "waits"), 2);
 	assert_int_equal(count(bytes, size,
@@ -346,7 +328,7 @@ TEST_CASE(samples_beyond_the_size_limit_are_left_out)
 {
 	struct export_job job = {.max_bytes = 300};
 	size_t size;
-	_free_ char *bytes = exported(&job, &size);
+	_free_ char *bytes = exported_samples(&job, &size);
 
 	assert_true(job.samples_left_out > 0);
 	assert_int_equal(count(bytes, size, "samples are left out, as the file is to be no larger"),

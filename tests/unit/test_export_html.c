@@ -136,16 +136,11 @@ TEST_CASE(intervals_left_out_for_the_size_limit_are_noted)
 
 TEST_CASE(sampled_stacks_have_blocks_of_their_own)
 {
-	char path[] = "/tmp/qprof-sampled-XXXXXX.qpt";
 	struct export_job job = {};
-	_free_ char *page = NULL, *about = NULL;
-	_free_ uint8_t *stacks = NULL;
 	size_t size;
+	_free_ char *page = export_of(sampled_build_write, export_html, &job, &size), *about;
+	_free_ uint8_t *stacks = NULL;
 
-	temporary_name(path);
-	sampled_build_write(path);
-	page = export_of(path, export_html, &job, &size);
-	unlink(path);
 	about = (char *)page_block(page, "about", &size);
 	about = realloc(about, size + 1);
 	about[size] = '\0';
