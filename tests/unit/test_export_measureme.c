@@ -118,7 +118,7 @@ static void compare(const struct spans *s, uint32_t process, struct mm_reader *r
 	free(events);
 }
 
-static void a_trace_comes_back(void **state)
+TEST_CASE_WITH(a_trace_comes_back, directory_make, directory_remove)
 {
 	struct rng rng = rng_new();
 	struct spans *s = spans_new(&rng, 12000, 4, N_LABELS);
@@ -150,7 +150,7 @@ static void a_trace_comes_back(void **state)
 	free(s);
 }
 
-static void files_have_names_as_rustc_gives_them(void **state)
+TEST_CASE_WITH(files_have_names_as_rustc_gives_them, directory_make, directory_remove)
 {
 	struct trace_writer *w = open_trace();
 	char longest[300];
@@ -183,7 +183,7 @@ static void files_have_names_as_rustc_gives_them(void **state)
 	assert_int_equal(directory_files(false), 7);
 }
 
-static void nothing_is_overwritten_unless_forced(void **state)
+TEST_CASE_WITH(nothing_is_overwritten_unless_forced, directory_make, directory_remove)
 {
 	struct trace_writer *w = open_trace();
 	_output_ struct output o = {};
@@ -202,7 +202,7 @@ static void nothing_is_overwritten_unless_forced(void **state)
 	assert_int_equal(directory_files(false), 3);
 }
 
-static void times_start_with_the_process(void **state)
+TEST_CASE_WITH(times_start_with_the_process, directory_make, directory_remove)
 {
 	struct trace_process p = {.pid = 1, .start_ns = 60, .exit_status = TRACE_EXIT_UNKNOWN};
 	struct trace_writer *w = open_trace();
@@ -224,7 +224,7 @@ static void times_start_with_the_process(void **state)
 	assert_string_equal(mm_reader__metadata(r)->process.command, "");
 }
 
-static void an_interval_that_does_not_nest_is_counted(void **state)
+TEST_CASE_WITH(an_interval_that_does_not_nest_is_counted, directory_make, directory_remove)
 {
 	struct trace_writer *w = open_trace();
 	struct trace_span s = {.start_ns = 75, .end_ns = 90, .tid = 3};
@@ -239,7 +239,7 @@ static void an_interval_that_does_not_nest_is_counted(void **state)
 }
 
 /* measureme has no kind for them. */
-static void off_cpu_is_left_out(void **state)
+TEST_CASE_WITH(off_cpu_is_left_out, directory_make, directory_remove)
 {
 	struct trace_writer *w = open_trace();
 	struct trace_span s = {.start_ns = 71, .end_ns = 75, .tid = 3, .kind = TRACE_KIND_OFF_CPU};
@@ -333,7 +333,7 @@ static struct mm_reader *end(struct mm_process *m)
 	return r;
 }
 
-static void metadata_is_whole(void **state)
+TEST_CASE_WITH(metadata_is_whole, setup, teardown)
 {
 	const struct trace_losses losses = {.count = {[TRACE_LOST_RECURSION] = 7}};
 	_mm_reader_ struct mm_reader *r = end(begin(texts, &losses));
@@ -369,7 +369,7 @@ static void add(struct mm_process *m, uint32_t label, uint32_t invocation, uint8
 	assert_int_equal(mm_process__span(m, &s), 0);
 }
 
-static void an_invocation_id_stands_for_one_label(void **state)
+TEST_CASE_WITH(an_invocation_id_stands_for_one_label, setup, teardown)
 {
 	static const struct {
 		uint32_t label, invocation;
@@ -403,7 +403,7 @@ static void an_invocation_id_stands_for_one_label(void **state)
 	}
 }
 
-static void texts_are_made_fit(void **state)
+TEST_CASE_WITH(texts_are_made_fit, setup, teardown)
 {
 	struct mm_process *m = begin(texts, NULL);
 	_mm_reader_ struct mm_reader *r = NULL;
@@ -421,7 +421,7 @@ static void texts_are_made_fit(void **state)
 	assert_string_equal(mm_reader__label(r, events[2].id), "<unknown>");
 }
 
-static void a_cache_hit_is_an_instant(void **state)
+TEST_CASE_WITH(a_cache_hit_is_an_instant, setup, teardown)
 {
 	const struct trace_span s = {
 		.start_ns = BASE + 5, .end_ns = BASE + 5, .tid = 9, .kind = TRACE_KIND_HIT};
@@ -478,7 +478,7 @@ static struct trace_reader *open_arguments(uint32_t *label, uint32_t *other)
 }
 
 /* The text of an id becomes the arguments of the first label with that id, and of no other. */
-static void arguments_are_given_back(void **state)
+TEST_CASE_WITH(arguments_are_given_back, setup, teardown)
 {
 	static const struct {
 		uint32_t invocation;
@@ -511,7 +511,7 @@ static void arguments_are_given_back(void **state)
 	}
 }
 
-static void times_are_limited(void **state)
+TEST_CASE_WITH(times_are_limited, setup, teardown)
 {
 	struct trace_span s = {.start_ns = BASE + 9,
 			       .end_ns = BASE + (1ull << 50),
@@ -532,7 +532,7 @@ static void times_are_limited(void **state)
 	assert_true(e[1].start == MM_TIME_MAX && e[1].end == MM_TIME_MAX);
 }
 
-static void sums_beyond_an_event_take_several(void **state)
+TEST_CASE_WITH(sums_beyond_an_event_take_several, setup, teardown)
 {
 	const struct trace_tally t = {.label = 1, .kind = TRACE_KIND_HIT_COUNT, .sum = 5ull << 47};
 	const struct trace_tally none = {.label = 1, .kind = TRACE_KIND_HIT_COUNT};
@@ -551,26 +551,4 @@ static void sums_beyond_an_event_take_several(void **state)
 		assert_int_equal(e[i].type, MM_INTEGER_EVENT);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_trace_comes_back),
-		cmocka_unit_test(files_have_names_as_rustc_gives_them),
-		cmocka_unit_test(nothing_is_overwritten_unless_forced),
-		cmocka_unit_test(times_start_with_the_process),
-		cmocka_unit_test(an_interval_that_does_not_nest_is_counted),
-		cmocka_unit_test(off_cpu_is_left_out),
-	};
-	const struct CMUnitTest mm_process_tests[] = {
-		cmocka_unit_test(metadata_is_whole),
-		cmocka_unit_test(an_invocation_id_stands_for_one_label),
-		cmocka_unit_test(texts_are_made_fit),
-		cmocka_unit_test(a_cache_hit_is_an_instant),
-		cmocka_unit_test(arguments_are_given_back),
-		cmocka_unit_test(times_are_limited),
-		cmocka_unit_test(sums_beyond_an_event_take_several),
-	};
-
-	return cmocka_run_group_tests(tests, directory_make, directory_remove) +
-	       cmocka_run_group_tests(mm_process_tests, setup, teardown);
-}
+TEST_MAIN(NULL, NULL)
