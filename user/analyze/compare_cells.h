@@ -108,11 +108,6 @@ static inline double squared(uint64_t ns)
 	return (double)ns * (double)ns;
 }
 
-static inline uint64_t less(uint64_t ns, uint64_t part_ns)
-{
-	return ns > part_ns ? ns - part_ns : 0;
-}
-
 /* The table that a row with this unit is in. */
 static inline enum compare_of of_unit(uint32_t unit)
 {

@@ -3,11 +3,6 @@
 
 #include "base/part.h"
 
-static uint64_t less(uint64_t ns, uint64_t part_ns)
-{
-	return ns > part_ns ? ns - part_ns : 0;
-}
-
 /* With what recording added. */
 static bool sum_up(const struct build *b, const struct samples *samples, uint64_t *ns)
 {

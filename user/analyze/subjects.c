@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "analyze/on_cpu.h"
-#include "base/array.h"
 #include "analyze/within.h"
+#include "base/array.h"
+#include "base/part.h"
 #include "base/table.h"
 #include "qprof/measureme_format.h"
 #include "trace/interner.h"
@@ -164,11 +165,6 @@ static const struct event *event_of(struct subjects *s, uint32_t string)
 		return NULL;
 	return table__get(&s->events, string, .name = name,
 			  .number = *end ? strtoull(end + 1, NULL, 10) : 0);
-}
-
-static uint64_t less(uint64_t ns, uint64_t part_ns)
-{
-	return ns > part_ns ? ns - part_ns : 0;
 }
 
 static int add(struct subjects *s, const struct trace_span *span, const struct tag *tag,

@@ -167,47 +167,32 @@ static uint32_t add_llvm(struct flame_samples *s, uint32_t node, uint32_t id)
 	return node;
 }
 
-/* The path, from `node` on, with the pass and its function before the first function of LLVM. */
-static uint32_t add_path(struct flame_samples *s, uint32_t node, uint32_t llvm)
-{
-	bool put = false;
-
-	while (s->n_path && node != FLAME_NONE) {
-		struct trace_stack entry = {};
-		const char *name = NULL;
-
-		if (stack_source__entry(&s->source, s->path[--s->n_path], &entry))
-			name = name_of(s, &entry);
-		if (name && !put && llvm_frames__precede(&s->functions, &entry)) {
-			node = add_llvm(s, node, llvm);
-			put = true;
-		}
-		if (node == FLAME_NONE || !name)
-			return FLAME_NONE;
-		node = flame__add(s->flame, node, name, strlen(name));
-	}
-	return put || node == FLAME_NONE ? node : add_llvm(s, node, llvm);
-}
-
+/* The pass and its function, if any, come before the first function of LLVM. */
 static int add_cell(struct flame_samples *s, const struct cell *cell)
 {
-	uint32_t node, top = s->flame->processes[cell->at.process].node;
-	struct trace_stack entry;
+	uint32_t node, top = s->flame->processes[cell->at.process].node, llvm = cell->llvm;
 
 	if (find_path(s, cell, &node))
 		return -ENOMEM;
-	if (cell->llvm != TRACE_NO_LLVM)
-		node = add_path(s, node, cell->llvm);
 	while (s->n_path && node != FLAME_NONE) {
 		uint32_t id = s->path[--s->n_path];
+		struct trace_stack entry = {};
 		const char *name =
 			stack_source__entry(&s->source, id, &entry) ? name_of(s, &entry) : NULL;
 
-		node = name ? flame__add(s->flame, node, name, strlen(name)) : FLAME_NONE;
-		if (node != FLAME_NONE &&
+		if (name && llvm != TRACE_NO_LLVM && llvm_frames__precede(&s->functions, &entry)) {
+			node = add_llvm(s, node, llvm);
+			llvm = TRACE_NO_LLVM;
+		}
+		if (node == FLAME_NONE || !name)
+			return -ENOMEM;
+		node = flame__add(s->flame, node, name, strlen(name));
+		if (cell->llvm == TRACE_NO_LLVM && node != FLAME_NONE &&
 		    u64_map__put(&s->nodes, (uint64_t)cell->at.process << 32 | id, node))
 			return -ENOMEM;
 	}
+	if (node != FLAME_NONE)
+		node = add_llvm(s, node, llvm);
 	if (node == top)
 		node = flame__add(s->flame, top, NO_STACK, strlen(NO_STACK));
 	if (node == FLAME_NONE)

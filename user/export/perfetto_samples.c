@@ -41,9 +41,7 @@ struct perfetto_samples {
 	struct u64_map frames; /* kind << 32 | place -> number */
 	struct llvm_frames llvm;
 	struct interner llvm_names;
-	struct u64_map llvm_stacks; /* stack << 32 | entry of LLVM -> number */
-	uint32_t n_llvm_stacks;
-	uint32_t n_frames;
+	struct u64_map llvm_stacks;		  /* stack << 32 | entry of LLVM -> number */
 	struct u64_map sent[TRACE_SAMPLE_CAUSES]; /* enum space << 32 | number */
 	bool begun[TRACE_SAMPLE_CAUSES];
 	uint32_t *path; /* entries of a stack, the innermost first */
@@ -111,6 +109,17 @@ static int is_new(struct perfetto_samples *s, uint8_t cause, enum space space, u
 	if (u64_map__get(&s->sent[cause], key) != U64_MAP_NONE)
 		return 0;
 	return u64_map__put(&s->sent[cause], key, 1) ? -ENOMEM : 1;
+}
+
+/* The number of a key, from 0 on. U64_MAP_NONE: no memory. */
+static uint32_t number_of(struct u64_map *numbers, uint64_t key)
+{
+	uint32_t number = u64_map__get(numbers, key);
+
+	if (number != U64_MAP_NONE)
+		return number;
+	number = (uint32_t)numbers->used;
+	return u64_map__put(numbers, key, number) ? U64_MAP_NONE : number;
 }
 
 /* Add the message in `entry` to the interned data. */
@@ -208,14 +217,11 @@ static int send_frame(struct perfetto_samples *s, uint8_t cause, const struct tr
 	struct trace_location at = {.function = &nowhere};
 	bool is_code = entry->kind == TRACE_STACK_LOCATION;
 	uint64_t key = (uint64_t)entry->kind << 32 | entry->place;
-	uint32_t number = u64_map__get(&s->frames, key), function, file;
+	uint32_t number = number_of(&s->frames, key), function, file;
 	int new;
 
-	if (number == U64_MAP_NONE) {
-		number = s->n_frames++;
-		if (u64_map__put(&s->frames, key, number))
-			return -ENOMEM;
-	}
+	if (number == U64_MAP_NONE)
+		return -ENOMEM;
 	*iid = number + 1;
 	new = is_new(s, cause, SENT_FRAME, number);
 	if (new <= 0)
@@ -260,14 +266,11 @@ static int send_named(struct perfetto_samples *s, uint8_t cause, const char *nam
 	return 0;
 }
 
-/* Add the frames of an entry of LLVM to the stack in `packet`; none of TRACE_NO_LLVM. */
+/* Add the frames of an entry of LLVM, if any, to the stack in `packet`. */
 static int put_llvm(struct perfetto_samples *s, uint8_t cause, uint32_t llvm)
 {
-	const struct llvm_frame *frame;
+	const struct llvm_frame *frame = llvm_frames__of(&s->llvm, llvm);
 
-	if (llvm == TRACE_NO_LLVM)
-		return 0;
-	frame = llvm_frames__of(&s->llvm, llvm);
 	if (!frame)
 		return -ENOMEM;
 	for (size_t i = 0; i < N_OF(frame->names); i++) {
@@ -309,34 +312,20 @@ static int put_frames(struct perfetto_samples *s, uint8_t cause, uint32_t id, ui
 	return put_llvm(s, cause, llvm);
 }
 
-/* The iid of the stack of a sample. */
-static int number_stack(struct perfetto_samples *s, const struct trace_sample *sample,
-			uint32_t *iid)
-{
-	uint64_t key = (uint64_t)sample->stack << 32 | sample->llvm;
-	uint32_t number;
-
-	*iid = sample->stack;
-	if (sample->llvm == TRACE_NO_LLVM)
-		return 0;
-	number = u64_map__get(&s->llvm_stacks, key);
-	if (number == U64_MAP_NONE) {
-		number = s->n_llvm_stacks++;
-		if (u64_map__put(&s->llvm_stacks, key, number))
-			return -ENOMEM;
-	}
-	*iid = LLVM_STACKS + number;
-	return 0;
-}
-
 /* *iid: of its stack; 0: it has none. Frames come before the message that has their ids. */
 static int send_stack(struct perfetto_samples *s, const struct trace_sample *sample, uint32_t *iid)
 {
 	uint8_t cause = sample->cause;
+	uint32_t number;
 	int new;
 
-	if (number_stack(s, sample, iid))
-		return -ENOMEM;
+	*iid = sample->stack;
+	if (sample->llvm != TRACE_NO_LLVM) {
+		number = number_of(&s->llvm_stacks, (uint64_t)sample->stack << 32 | sample->llvm);
+		if (number == U64_MAP_NONE)
+			return -ENOMEM;
+		*iid = LLVM_STACKS + number;
+	}
 	new = *iid == TRACE_NO_STACK ? 0 : is_new(s, cause, SENT_STACK, *iid);
 	if (new <= 0)
 		return new;
