@@ -58,7 +58,7 @@ commands() {
 		echo "import -o {} $profile"
 	done
 	# SQLite leaves files beside a store that it reads.
-	cp tests/fixtures/history/version-4.db "$logs/store.db"
+	cp tests/fixtures/history/version-6.db "$logs/store.db"
 	cp tests/fixtures/history/version-4.db tests/fixtures/history/version-1.db "$logs"
 	for question in list "list --json" trend "trend --json" "trend --metric count"; do
 		case $question in

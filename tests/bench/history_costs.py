@@ -25,7 +25,7 @@ def measure(build, builds):
     print("history of %d builds of 60 crates, %d rows each; %.0f bytes each with names" % (
         v["builds"], v["rows"], v["bytes_per_build"]))
     print("a build is added in %.1f ms\n" % v["add_ms"])
-    rows = [Row("history, KB of a further build", v["bytes_per_later_build"] / 1000, "KB", most=40)]
+    rows = [Row("history, KB of a further build", v["bytes_per_later_build"] / 1000, "KB", most=68)]
     for name, words in TRENDS.items():
         if builds == MANY:
             rows.append(Row("trend%s, %d builds" % (words, builds), v[name], "s", most=0.2))

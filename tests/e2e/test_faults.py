@@ -11,7 +11,7 @@ from lab import ROOT, TIMEOUT, each
 PROGRAMS = os.path.join(ROOT, "tests/e2e/programs")
 GOLDEN = os.path.join(ROOT, "tests/golden")
 TRACE = os.path.join(GOLDEN, "good-plain.qpt")
-STORE = os.path.join(ROOT, "tests/fixtures/history/version-5.db")
+STORE = os.path.join(ROOT, "tests/fixtures/history/version-6.db")
 
 ERRORS = {
     "open": ("EMFILE", "EACCES", "ENOENT"),

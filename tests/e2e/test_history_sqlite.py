@@ -4,6 +4,7 @@
 import contextlib
 import os
 import pwd
+import re
 import signal
 import sqlite3
 import sys
@@ -110,6 +111,26 @@ def test_a_killed_writer_leaves_whole_builds(t):
     counts = rows_of_builds(t, store)
     assert len(counts) == 60 and set(counts.values()) == {size}, counts
     assert_sound(store)
+
+
+def test_sqlite3_asks_as_we_do(t):
+    """Views that need no function of ours have the rows of an export, and documented questions their answers."""
+    store = made(t, builds=3)
+    done = history(t, "export", "--store", store)
+    lines = [synthetic_history.json.loads(line) for line in done.stdout.splitlines()]
+    with contextlib.closing(sqlite3.connect(store)) as db:
+        for table in "build", "compile", "query", "item", "llvm":
+            expected = [row for row in lines if row["table"] == table]
+            cursor = db.execute("SELECT * FROM \"%s\"" % table)
+            names = [column[0] for column in cursor.description]
+            rows = [dict(zip(names, row)) for row in cursor]
+            assert len(rows) == len(expected) > 0, (table, len(rows))
+            assert all({k: row[k] for k in names} in rows for row in expected), table
+        documented = re.findall(r"^    sqlite> ((?:.|\n)+?;)$", lab.read_text(os.path.join(lab.ROOT, "docs/history.md")),
+                                re.MULTILINE)
+        assert len(documented) >= 3, documented
+        for question in documented:
+            assert db.execute(question.replace("syn", "codec")).fetchall(), question
 
 
 def test_files_that_are_no_history_are_refused(t):

@@ -18,6 +18,7 @@ mkdir -p "$logs" "$build/fuzz/crashes"
 runs() {
 	case $1 in
 	fuzz_function_name) echo 100000 ;;
+	fuzz_former_history) echo 500 ;;
 	fuzz_plan) echo 600 ;;
 	fuzz_mm_reader | fuzz_proof | fuzz_trace_reader) echo 4000 ;;
 	*) echo 10000 ;;

@@ -11,7 +11,7 @@
 #include "history/columns.h"
 #include "history/dialect.h"
 #include "history/json_lines.h"
-#include "history/pack.h"
+#include "history/sqlite_add.h"
 #include "history/sqlite_schema.h"
 #include "test.h"
 
@@ -32,6 +32,11 @@ static int add(struct store *s, unsigned int number)
 	return store__add(s, &r);
 }
 
+static uint64_t rounded(uint64_t ns)
+{
+	return ns == HISTORY_UNKNOWN ? ns : sqlite_time__ns(sqlite_time(ns) - 3);
+}
+
 /* Times of queries, items and LLVM are not kept to the ns. */
 static void round_times(struct history_rows *r)
 {
@@ -40,13 +45,13 @@ static void round_times(struct history_rows *r)
 	struct history_llvm *llvm = r->rows[HISTORY_LLVM];
 
 	for (size_t i = 0; i < r->n[HISTORY_QUERY]; i++) {
-		queries[i].self_ns = pack_rounded(queries[i].self_ns);
-		queries[i].total_ns = pack_rounded(queries[i].total_ns);
+		queries[i].self_ns = rounded(queries[i].self_ns);
+		queries[i].total_ns = rounded(queries[i].total_ns);
 	}
 	for (size_t i = 0; i < r->n[HISTORY_ITEM]; i++)
-		items[i].self_ns = pack_rounded(items[i].self_ns);
+		items[i].self_ns = rounded(items[i].self_ns);
 	for (size_t i = 0; i < r->n[HISTORY_LLVM]; i++)
-		llvm[i].self_ns = pack_rounded(llvm[i].self_ns);
+		llvm[i].self_ns = rounded(llvm[i].self_ns);
 }
 
 static int write_build(void *ctx, const struct history_rows *rows)
@@ -236,9 +241,11 @@ static void what_only_old_builds_needed_is_pruned(void **state)
 	assert_int_equal(store__prune(s, SAMPLE_HISTORY_START + 1, &n), 0);
 	assert_int_equal(n, 1);
 	assert_true(number(s, "SELECT count(*) FROM names") < 30);
-	assert_int_equal(number(s, "SELECT count(*) FROM item_crates"), 1);
-	assert_int_equal(number(s, "SELECT count(*) FROM llvm_crates"), 2);
-	assert_int_equal(number(s, "SELECT count(*) FROM llvm_shapes"), 1);
+	assert_int_equal(number(s, "SELECT count(*) FROM lists WHERE what = 'item'"), 1);
+	assert_int_equal(number(s, "SELECT count(*) FROM entries JOIN lists USING(list) "
+				   "WHERE what = 'item'"),
+			 1);
+	assert_int_equal(number(s, "SELECT count(*) FROM counts"), 4);
 	assert_int_equal(number(s, "SELECT count(*) FROM llvm WHERE name = 'InstCombine'"), 1);
 	assert_int_equal(number(s, "SELECT count(*) FROM item WHERE item = 'syn::parse::Parser'"),
 			 1);
@@ -352,7 +359,7 @@ static void files_of_all_versions_are_read_and_written(void **state)
 /* A file of version 4 has none; its builds stay, and get more. */
 static void llvms_work_is_there_from_version_5_on(void **state)
 {
-	for (int version = 4; version <= 5; version++) {
+	for (int version = 4; version <= 6; version++) {
 		_store_ struct store *s = opened_as_kept(version);
 		int64_t had = version < 5 ? 0 : 26;
 
@@ -371,7 +378,7 @@ static void llvms_work_is_there_from_version_5_on(void **state)
 				 0);
 		assert_int_equal(number(s, "SELECT self_ns FROM llvm WHERE name = "
 					   "'syn::parse::Parser::next'"),
-				 (int64_t)pack_rounded(20000000 + 1000000));
+				 (int64_t)rounded(20000000 + 1000000));
 	}
 }
 
@@ -379,8 +386,7 @@ static void llvms_work_is_there_from_version_5_on(void **state)
  */
 static void estimates_are_in_no_file_any_more(void **state)
 {
-	static const char series[] = "SELECT count(*) FROM query_series AS s CROSS JOIN builds AS "
-				     "b ON b.n = s.n WHERE s.query = 'mir_borrowck'";
+	static const char series[] = "SELECT count(*) FROM query_sum WHERE query = 'mir_borrowck'";
 	_store_ struct store *s = opened_as_kept(2);
 
 	assert_int_equal(number_of_builds(s), 130);
@@ -391,9 +397,9 @@ static void estimates_are_in_no_file_any_more(void **state)
 	assert_int_equal(number(s, "SELECT count(*) FROM item"), 2 * 26 - 13);
 	assert_int_equal(number(s, "SELECT count(*) FROM compile"), 26);
 	assert_int_equal(number(s, "SELECT count(*) FROM build WHERE results IS NOT NULL"), 0);
-	/* A sum over crates of which one is an estimate; of both tables of sums. */
+	/* A sum over crates of which one is an estimate. */
 	assert_int_equal(number(s, series), 130 - 13);
-	assert_int_equal(number(s, "SELECT count(*) FROM sums_recent"), 2);
+	assert_int_equal(number(s, "SELECT count(*) FROM names WHERE text = 'estimated'"), 0);
 	assert_int_equal(number(s, "SELECT count(*) FROM sqlite_schema WHERE sql LIKE '%budget%'"),
 			 0);
 }
@@ -402,7 +408,7 @@ static void estimates_are_in_no_file_any_more(void **state)
 static const char *const of_another[] = {
 	"ALTER TABLE builds RENAME TO b; CREATE VIEW builds AS WITH RECURSIVE r(n) AS "
 	"(SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT n FROM r",
-	"CREATE TRIGGER t AFTER DELETE ON query_parts BEGIN DELETE FROM builds; END",
+	"CREATE TRIGGER t AFTER DELETE ON names BEGIN DELETE FROM builds; END",
 	"CREATE VIEW more AS SELECT 1",
 	"CREATE INDEX more ON builds(abs(n))",
 	"CREATE TABLE more(x)",
@@ -445,7 +451,7 @@ static void files_of_others_beside_it_are_refused(void **state)
 	}
 }
 
-/* A crate with more queries than are packed together. */
+/* A crate with more queries than a list has. */
 static void a_build_beyond_the_limits_is_refused_whole(void **state)
 {
 	_store_ struct store *s = opened("a.db");
@@ -454,7 +460,7 @@ static void a_build_beyond_the_limits_is_refused_whole(void **state)
 
 	history_rows__init(&r);
 	sample_history(&r, 1);
-	for (unsigned int i = 0; i < PACK_ROWS; i++) {
+	for (unsigned int i = 0; i < SQLITE_LIST_MOST; i++) {
 		struct history_query *q = history_rows__append(&r, HISTORY_QUERY);
 		char name[32];
 
@@ -481,6 +487,110 @@ static void only_its_owner_may_read_a_file(void **state)
 	assert_int_equal(st.st_mode & 0777, 0600);
 }
 
+/* A build with a query of each of these counts. */
+static void counts_are_exact_however_large_they_are(void **state)
+{
+	/* At the limits of characters: of one to four bytes, the gap in Unicode, and the last. */
+	static const uint64_t counts[] = {
+		0, 124, 125, 2044, 2045, 55292, 55293, 65535, 1103868, 1103869, UINT64_C(1) << 62};
+	_store_ struct store *s = opened("a.db");
+	_history_rows_ struct history_rows r;
+
+	history_rows__init(&r);
+	sample_history(&r, 1);
+	for (size_t i = 0; i < N_OF(counts); i++) {
+		struct history_query *q = history_rows__append(&r, HISTORY_QUERY);
+		char name[32];
+
+		assert_non_null(q);
+		snprintf(name, sizeof(name), "query_%zu", i);
+		*q = *(struct history_query *)r.rows[HISTORY_QUERY];
+		q->query = history_rows__text(&r, name);
+		q->count = counts[i];
+	}
+	assert_int_equal(store__add(s, &r), 0);
+	for (size_t i = 0; i < N_OF(counts); i++) {
+		char sql[64];
+
+		snprintf(sql, sizeof(sql), "SELECT count FROM query WHERE query = 'query_%zu'", i);
+		assert_int_equal(number(s, sql), counts[i]);
+	}
+	assert_int_equal(number(s, "SELECT count(*) FROM large_counts"), 4);
+}
+
+/* What docs/history.md says of rounding, and the SQL of a view, which is not that of C. */
+static void times_are_as_exact_as_documented(void **state)
+{
+	static const struct {
+		uint64_t below_ns;
+		double off;
+	} limits[] = {
+		{128000, 0.032}, {1024000, 0.016}, {8192000, 0.008}, {65536000, 0.004},
+		{524288000, 0.002}, {UINT64_C(1) << 62, 0.001},
+	};
+	_store_ struct store *s = opened("a.db");
+	uint64_t last = 0;
+
+	assert_int_equal(add(s, 1), 0);
+	for (uint64_t ns = 0; ns < 32000; ns += 123)
+		assert_in_range(rounded(ns) + 500, ns, ns + 1000);
+	for (uint64_t ns = 32000; ns < UINT64_C(1) << 62; ns += ns / 37) {
+		uint64_t is = rounded(ns);
+		size_t i = 0;
+
+		while (ns >= limits[i].below_ns)
+			i++;
+		assert_true(is >= last && rounded(is) == is);
+		assert_true((is > ns ? is - ns : ns - is) <= ns * limits[i].off);
+		last = is;
+	}
+	for (uint64_t ns = 1000; ns < UINT64_C(1) << 61; ns *= 3) {
+		char sql[128];
+
+		snprintf(sql, sizeof(sql), "UPDATE parts SET self = char(%u)", sqlite_time(ns));
+		change("a.db", sql);
+		assert_int_equal(number(s, "SELECT max(self_ns) FROM query"), rounded(ns));
+	}
+}
+
+static unsigned int items_of(unsigned int number)
+{
+	return 3 + number % 4;
+}
+
+/* Another number of items in each build, which all have the counts that they had. */
+static void items_that_come_and_go_are_in_one_list(void **state)
+{
+	_store_ struct store *s = opened("a.db");
+
+	for (unsigned int i = 0; i < 12; i++) {
+		_history_rows_ struct history_rows r;
+
+		history_rows__init(&r);
+		sample_history(&r, i);
+		for (unsigned int k = 0; k < items_of(i); k++) {
+			struct history_item *item = history_rows__append(&r, HISTORY_ITEM);
+			char name[32];
+
+			assert_non_null(item);
+			snprintf(name, sizeof(name), "item_%u", (i * 3 + k) % 8);
+			*item = *(struct history_item *)r.rows[HISTORY_ITEM];
+			item->item = history_rows__text(&r, name);
+			item->count = 10 + (i * 3 + k) % 8;
+		}
+		assert_int_equal(store__add(s, &r), 0);
+	}
+	assert_int_equal(number(s, "SELECT count(*) FROM lists WHERE what = 'item'"), 1);
+	assert_in_range(number(s, "SELECT count(*) FROM counts JOIN lists USING(list) "
+				  "WHERE what = 'item'"),
+			1, 3);
+	assert_int_equal(number(s, "SELECT count(*) FROM item WHERE item LIKE 'item_%' AND "
+				   "count <> 10 + substr(item, 6)"),
+			 0);
+	assert_int_equal(number(s, "SELECT count(*) FROM item WHERE item LIKE 'item_%'"),
+			 3 * (3 + 4 + 5 + 6));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, directory_make, directory_remove)
 
 int main(void)
@@ -499,6 +609,9 @@ int main(void)
 		TEST(a_file_with_other_objects_is_refused),
 		TEST(files_of_others_beside_it_are_refused),
 		TEST(a_build_beyond_the_limits_is_refused_whole),
+		TEST(counts_are_exact_however_large_they_are),
+		TEST(times_are_as_exact_as_documented),
+		TEST(items_that_come_and_go_are_in_one_list),
 		TEST(only_its_owner_may_read_a_file),
 	};
 

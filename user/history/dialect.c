@@ -30,9 +30,7 @@ bool dialect__wants_window(enum store_kind kind)
 
 const char *dialect__query_sums(enum store_kind kind)
 {
-	return kind == STORE_SQLITE ? "(SELECT b.build, b.start_ns, s.* FROM query_series AS s "
-				      "CROSS JOIN builds AS b ON b.n = s.n)"
-				    : dialect__table(kind, HISTORY_QUERY);
+	return kind == STORE_SQLITE ? "\"query_sum\"" : dialect__table(kind, HISTORY_QUERY);
 }
 
 const char *dialect__find(enum store_kind kind)

@@ -13,24 +13,19 @@
 #include "history/cells.h"
 #include "history/columns.h"
 #include "history/row_check.h"
+#include "history/sqlite_add.h"
 #include "history/sqlite_db.h"
-#include "history/sqlite_names.h"
-#include "history/sqlite_packed.h"
 #include "history/sqlite_prune.h"
 #include "history/sqlite_schema.h"
-#include "history/sqlite_series.h"
-#include "history/sqlite_sums.h"
-#include "history/sqlite_unpacked.h"
 #include "history/store_ops.h"
 
 #define BUSY_MS 10000
-/* Bytes of a text or of packed rows: far more than any has. */
-#define VALUE_MAX (16 << 20)
+/* Bytes of a text: more than any has. */
+#define VALUE_MAX (1 << 20)
 
 struct sqlite_store {
 	struct store store;
 	sqlite3 *db;
-	struct sqlite_names *names;
 };
 
 static struct sqlite_store *of(struct store *s)
@@ -43,72 +38,6 @@ static struct sqlite_store *of(struct store *s)
 static int fail(struct sqlite_store *s, int rc)
 {
 	return rc ? sqlite_db__error(s->db, rc, s->store.name) : 0;
-}
-
-/* Texts are stored as numbers if `names` is not NULL. */
-static int bind_column(sqlite3_stmt *stmt, int i, const struct history_column *c, const void *row,
-		       struct sqlite_names *names)
-{
-	uint64_t number;
-	const char *text;
-	int64_t id;
-	int rc;
-
-	if (c->type == HISTORY_NUMBER) {
-		number = history_column__number(c, row);
-		return number == HISTORY_UNKNOWN ? sqlite3_bind_null(stmt, i)
-						 : sqlite3_bind_int64(stmt, i, (int64_t)number);
-	}
-	text = history_column__text(c, row);
-	if (!text)
-		return sqlite3_bind_null(stmt, i);
-	if (!names)
-		return sqlite3_bind_text(stmt, i, text, -1, SQLITE_STATIC);
-	rc = sqlite_names__add(names, text, &id);
-	return rc ?: sqlite3_bind_int64(stmt, i, id);
-}
-
-/* "INSERT INTO builds VALUES(?, ...)" with a value for the number of the build, or NULL. */
-static char *insert_text(const char *table, size_t columns)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *f = open_memstream(&text, &size);
-
-	if (!f)
-		return NULL;
-	fprintf(f, "INSERT INTO main.%s VALUES(?", table);
-	for (size_t i = 0; i < columns; i++)
-		fputs(", ?", f);
-	fputs(")", f);
-	fclose(f);
-	return text;
-}
-
-/*
- * Insert rows without their first `skip` columns, behind the number of the build. Returns SQLite's
- * code.
- */
-static int insert_rows(struct sqlite_store *s, const struct history_rows *rows,
-		       enum history_table_id id, const char *table, size_t skip, int64_t n)
-{
-	const struct history_table *t = history_table(id);
-	_free_ char *sql = insert_text(table, t->n - skip);
-	struct sqlite_names *names = id == HISTORY_BUILD ? NULL : s->names;
-	_sqlite3_stmt_ sqlite3_stmt *stmt = NULL;
-	int rc = sql ? sqlite3_prepare_v2(s->db, sql, -1, &stmt, NULL) : SQLITE_NOMEM;
-
-	for (size_t row = 0; !rc && row < history_rows__n(rows, id); row++) {
-		sqlite3_bind_int64(stmt, 1, n);
-		for (size_t i = skip; i < t->n && !rc; i++)
-			rc = bind_column(stmt, (int)(i - skip) + 2, &t->columns[i],
-					 history_rows__at(rows, id, row), names);
-		if (!rc)
-			rc = sqlite3_step(stmt);
-		if (rc == SQLITE_DONE)
-			rc = sqlite3_reset(stmt);
-	}
-	return rc;
 }
 
 /* The number of a build, or 0; and whether its trace was whole. Returns SQLite's code. */
@@ -128,29 +57,6 @@ static int find_build(struct sqlite_store *s, const char *build, int64_t *n, boo
 	return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-/* The columns build and start_ns, which other tables have from their build. */
-#define OF_BUILD 2
-
-static int add_rows(struct sqlite_store *s, const struct history_rows *rows)
-{
-	int64_t n;
-	int rc = sqlite_sums__next_build(s->db, &n);
-
-	/* The number is half of the id of a part. */
-	if (!rc && n > INT32_MAX)
-		rc = SQLITE_FULL;
-	if (!rc)
-		rc = insert_rows(s, rows, HISTORY_BUILD, "builds", 0, n);
-	if (!rc)
-		rc = insert_rows(s, rows, HISTORY_COMPILE, "compiles", OF_BUILD, n);
-	for (int id = HISTORY_QUERY; id < HISTORY_TABLES && !rc; id++) {
-		struct packed_table packed = packed_table((enum history_table_id)id);
-
-		rc = packed_table__write(&packed, s->db, s->names, n, rows);
-	}
-	return rc;
-}
-
 static int add_in_transaction(struct sqlite_store *s, const struct history_rows *rows)
 {
 	bool was_whole = false;
@@ -162,7 +68,7 @@ static int add_in_transaction(struct sqlite_store *s, const struct history_rows 
 	if (!rc && n)
 		rc = sqlite_prune__build(s->db, n);
 	if (!rc)
-		rc = add_rows(s, rows);
+		rc = sqlite_add(s->db, rows);
 	if (rc == SQLITE_CONSTRAINT)
 		return diag_error_r(-EINVAL,
 				    "%s: build %s has two rows for the same thing, or one "
@@ -181,7 +87,6 @@ static int add(struct store *store, const struct history_rows *rows)
 	err = add_in_transaction(s, rows);
 	if (err)
 		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
-	sqlite_names__end(s->names);
 	return err;
 }
 
@@ -322,7 +227,7 @@ static int prune(struct store *store, uint64_t before_ns, uint64_t *n)
 
 	if (err)
 		return err;
-	err = sqlite_prune(s->db, store->name, before_ns, n);
+	err = fail(s, sqlite_prune__before(s->db, before_ns, n));
 	err = err ?: sqlite_db__run(s->db, store->name, "COMMIT");
 	if (err) {
 		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
@@ -340,7 +245,6 @@ static void close_store(struct store *store)
 {
 	struct sqlite_store *s = of(store);
 
-	sqlite_names__free(s->names);
 	sqlite3_close(s->db);
 	free(s);
 }
@@ -410,11 +314,7 @@ static int settle(struct sqlite_store *s, bool write)
 	if (err)
 		return err;
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_VIEW, 1, NULL);
-	s->names = sqlite_names__new(s->db);
-	if (!s->names)
-		return -ENOMEM;
-	return fail(s,
-		    sqlite_unpacked__add(s->db, s->names) ?: sqlite_series__add(s->db, s->names));
+	return 0;
 }
 
 /* SQLite would take these for ours, wait for a FIFO, or write what a journal has into the store. */

@@ -1,206 +1,112 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "history/sqlite_prune.h"
 
-#include <errno.h>
-
-#include "base/array.h"
+#include "base/map.h"
 #include "history/sqlite_db.h"
-#include "history/sqlite_packed.h"
-#include "history/sqlite_sums.h"
+#include "history/sqlite_schema.h"
 
-/* Which names are in use, by number. */
-struct used {
-	bool *at;
-	uint32_t n;
-};
-
-static void used__clear(struct used *u)
+/* Run a statement of which ?1 is a number. */
+static int run(sqlite3 *db, const char *sql, int64_t number)
 {
-	free(u->at);
-}
+	_sqlite3_stmt_ sqlite3_stmt *stmt = NULL;
+	int rc = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
 
-static int mark(struct used *u, int64_t id)
-{
-	if (id <= 0 || id >= SQLITE_NAMES_MAX)
-		return SQLITE_CORRUPT;
-	if (array__reserve_at(&u->at, (uint32_t)id, &u->n, sizeof(*u->at)))
-		return SQLITE_NOMEM;
-	u->at[id] = true;
-	return SQLITE_OK;
-}
-
-static bool is_used(const struct used *u, int64_t id)
-{
-	return id > 0 && id < u->n && u->at[id];
-}
-
-static int done(sqlite3_stmt *stmt)
-{
-	int rc = sqlite3_step(stmt);
-
-	sqlite3_reset(stmt);
+	if (rc)
+		return rc;
+	sqlite3_bind_int64(stmt, 1, number);
+	rc = sqlite3_step(stmt);
 	return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
-
-/* ---- Builds ---------------------------------------------------------------------------------- */
-
-static const char *const of_build[] = {
-	"DELETE FROM main.query_parts WHERE id >= ?1 << 32 AND id < (?1 + 1) << 32",
-	"DELETE FROM main.item_parts WHERE id >= ?1 << 32 AND id < (?1 + 1) << 32",
-	"DELETE FROM main.llvm_parts WHERE id >= ?1 << 32 AND id < (?1 + 1) << 32",
-	"DELETE FROM main.sums_recent WHERE n = ?1",
-	"DELETE FROM main.compiles WHERE n = ?1",
-	"DELETE FROM main.builds WHERE n = ?1",
-};
 
 int sqlite_prune__build(sqlite3 *db, int64_t n)
 {
-	int rc = SQLITE_OK;
-
-	for (size_t i = 0; i < N_OF(of_build) && !rc; i++) {
-		_sqlite3_stmt_ sqlite3_stmt *stmt = NULL;
-
-		rc = sqlite3_prepare_v2(db, of_build[i], -1, &stmt, NULL);
-		if (rc)
-			break;
-		sqlite3_bind_int64(stmt, 1, n);
-		rc = done(stmt);
-	}
-	return rc;
+	return run(db, "DELETE FROM main.parts WHERE n = ?", n)
+		       ?: run(db, "DELETE FROM main.compiles WHERE n = ?", n)
+		       ?: run(db, "DELETE FROM main.builds WHERE n = ?", n);
 }
 
-static int remove_builds(sqlite3 *db, uint64_t before_ns, uint64_t *n)
+int sqlite_prune__before(sqlite3 *db, uint64_t before_ns, uint64_t *n)
 {
-	_sqlite3_stmt_ sqlite3_stmt *oldest = NULL;
-	int rc = sqlite3_prepare_v2(db, "SELECT n FROM main.builds WHERE start_ns < ? LIMIT 1", -1,
-				    &oldest, NULL);
+#define OF_THEN " WHERE n IN (SELECT n FROM main.builds WHERE start_ns < ?)"
+	int64_t before = (int64_t)before_ns;
+	int rc = run(db, "DELETE FROM main.parts" OF_THEN, before)
+			 ?: run(db, "DELETE FROM main.compiles" OF_THEN, before)
+			 ?: run(db, "DELETE FROM main.builds WHERE start_ns < ?", before);
 
-	*n = 0;
-	if (!rc)
-		sqlite3_bind_int64(oldest, 1, (int64_t)before_ns);
-	while (!rc && (rc = sqlite3_step(oldest)) == SQLITE_ROW) {
-		int64_t build = sqlite3_column_int64(oldest, 0);
-
-		sqlite3_reset(oldest);
-		rc = sqlite_prune__build(db, build);
-		++*n;
-	}
-	return rc == SQLITE_DONE ? SQLITE_OK : rc;
+	*n = rc ? 0 : (uint64_t)sqlite3_changes(db);
+	return rc || !*n ? rc : sqlite_prune__unused(db);
 }
 
-/* ---- What no build needs any more ------------------------------------------------------------ */
-
-static const char remove_shapes[] =
-	"DELETE FROM main.query_shapes WHERE id NOT IN (SELECT shape FROM main.query_parts);"
-	"DELETE FROM main.item_shapes WHERE id NOT IN (SELECT shape FROM main.item_parts);"
-	"DELETE FROM main.llvm_shapes WHERE id NOT IN (SELECT shape FROM main.llvm_parts);"
-	"DELETE FROM main.item_crates; DELETE FROM main.llvm_crates";
-
-static int mark_row(struct used *u, const struct packed_table *p, const struct pack_row *row)
+/* Of a place of a list, in a map. */
+static uint64_t place_key(int64_t list, int64_t place)
 {
-	int rc = mark(u, (int64_t)row->key);
-
-	for (unsigned int e = 0; e < p->format.exact && !rc; e++)
-		if (p->exact[e]->type == HISTORY_TEXT && row->exact[e] != PACK_UNKNOWN)
-			rc = mark(u, (int64_t)row->exact[e]);
-	return rc;
+	return (uint64_t)list << 16 | (uint64_t)place;
 }
 
-/* The names of a shape; its keys are found in this crate again. */
-static int keep_shape(struct used *u, const struct packed_table *p, sqlite3_stmt *shape,
-		      sqlite3_stmt *add_where)
+/* Mark the places of a text that are not SQLITE_ABSENT. */
+static int mark_places(struct u64_map *used, int64_t list, const unsigned char *text)
 {
-	_pack_rows_ struct pack_rows rows = {};
-	int64_t crate = sqlite3_column_int64(shape, 0);
-	int rc = mark(u, crate);
+	int64_t place = -1;
 
-	if (pack_shape__decode(sqlite3_column_blob(shape, 1),
-			       (size_t)sqlite3_column_bytes(shape, 1), &p->format, &rows))
-		return SQLITE_CORRUPT;
-	for (uint32_t i = 0; i < rows.n && !rc; i++) {
-		rc = mark_row(u, p, &rows.at[i]);
-		if (rc || !p->where)
+	for (; text && *text; text++) {
+		if ((*text & 0xc0) == 0x80) /* of the same character */
 			continue;
-		sqlite3_bind_int64(add_where, 1, (int64_t)rows.at[i].key);
-		sqlite3_bind_int64(add_where, 2, crate);
-		rc = done(add_where);
+		place++;
+		if (*text != SQLITE_ABSENT && u64_map__put(used, place_key(list, place), 0))
+			return SQLITE_NOMEM;
 	}
-	return rc;
+	return SQLITE_OK;
 }
 
-static int keep_shapes(struct used *u, sqlite3 *db, enum history_table_id id)
+/* Entries that no build has any more: items come and go. */
+static int remove_entries(sqlite3 *db)
 {
-	struct packed_table p = packed_table(id);
-	_sqlite3_stmt_ sqlite3_stmt *shape = NULL;
-	_sqlite3_stmt_ sqlite3_stmt *add_where = NULL;
-	int rc = packed__prepare(&p, db, "SELECT crate, rows FROM main.%s_shapes", &shape);
-
-	if (!rc && p.where)
-		rc = packed__prepare(&p, db, "INSERT OR IGNORE INTO main.%s_crates VALUES(?, ?)",
-				     &add_where);
-	while (!rc && (rc = sqlite3_step(shape)) == SQLITE_ROW)
-		rc = keep_shape(u, &p, shape, add_where);
-	return rc == SQLITE_DONE ? SQLITE_OK : rc;
-}
-
-static int keep_compiles(struct used *u, sqlite3 *db)
-{
-	_sqlite3_stmt_ sqlite3_stmt *stmt = NULL;
-	int rc = sqlite3_prepare_v2(db,
-				    "SELECT crate FROM main.compiles UNION "
-				    "SELECT target FROM main.compiles UNION "
-				    "SELECT tool FROM main.compiles",
-				    -1, &stmt, NULL);
-
-	while (!rc && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
-		rc = sqlite3_column_type(stmt, 0) == SQLITE_NULL
-			     ? SQLITE_OK
-			     : mark(u, sqlite3_column_int64(stmt, 0));
-	return rc == SQLITE_DONE ? SQLITE_OK : rc;
-}
-
-static int remove_names(const struct used *u, sqlite3 *db)
-{
-	_sqlite3_stmt_ sqlite3_stmt *names = NULL;
+	__cleanup(u64_map__destroy) struct u64_map used = {};
+	_sqlite3_stmt_ sqlite3_stmt *parts = NULL;
+	_sqlite3_stmt_ sqlite3_stmt *entries = NULL;
 	_sqlite3_stmt_ sqlite3_stmt *remove = NULL;
-	int rc = sqlite3_prepare_v2(db, "SELECT id FROM main.names", -1, &names, NULL);
+	int rc = sqlite3_prepare_v2(db, "SELECT list, self FROM main.parts", -1, &parts, NULL);
 
-	if (!rc)
-		rc = sqlite3_prepare_v2(db, "DELETE FROM main.names WHERE id = ?", -1, &remove,
-					NULL);
-	while (!rc && (rc = sqlite3_step(names)) == SQLITE_ROW) {
-		int64_t id = sqlite3_column_int64(names, 0);
+	while (!rc && (rc = sqlite3_step(parts)) == SQLITE_ROW)
+		rc = mark_places(&used, sqlite3_column_int64(parts, 0),
+				 sqlite3_column_text(parts, 1));
+	if (rc != SQLITE_DONE)
+		return rc;
+	rc = sqlite3_prepare_v2(db, "SELECT list, place FROM main.entries", -1, &entries, NULL)
+		     ?: sqlite3_prepare_v2(db,
+					   "DELETE FROM main.entries WHERE list = ? AND place = ?",
+					   -1, &remove, NULL);
+	while (!rc && (rc = sqlite3_step(entries)) == SQLITE_ROW) {
+		int64_t list = sqlite3_column_int64(entries, 0);
+		int64_t place = sqlite3_column_int64(entries, 1);
 
 		rc = SQLITE_OK;
-		if (is_used(u, id))
+		if (u64_map__get(&used, place_key(list, place)) != U64_MAP_NONE)
 			continue;
-		sqlite3_bind_int64(remove, 1, id);
-		rc = done(remove);
+		sqlite3_bind_int64(remove, 1, list);
+		sqlite3_bind_int64(remove, 2, place);
+		rc = sqlite3_step(remove);
+		sqlite3_reset(remove);
+		rc = rc == SQLITE_DONE ? SQLITE_OK : rc;
 	}
 	return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-/* The names of sums are those of shapes, too. */
-static int remove_rest(sqlite3 *db)
+int sqlite_prune__unused(sqlite3 *db)
 {
-	const struct packed_table queries = packed_table(HISTORY_QUERY);
-	__cleanup(used__clear) struct used u = {};
-	int rc = sqlite3_exec(db, remove_shapes, NULL, NULL, NULL);
+	static const char rest[] =
+		"DELETE FROM main.counts WHERE id NOT IN"
+		" (SELECT counts FROM main.parts WHERE counts IS NOT NULL);"
+		"DELETE FROM main.large_counts WHERE counts NOT IN (SELECT id FROM main.counts);"
+		"DELETE FROM main.lists WHERE list NOT IN (SELECT list FROM main.entries);"
+		"DELETE FROM main.names WHERE id NOT IN ("
+		"SELECT crate FROM main.lists WHERE crate IS NOT NULL"
+		" UNION SELECT name FROM main.entries"
+		" UNION SELECT kind FROM main.entries WHERE kind IS NOT NULL"
+		" UNION SELECT how FROM main.entries WHERE how IS NOT NULL"
+		" UNION SELECT crate FROM main.compiles"
+		" UNION SELECT target FROM main.compiles WHERE target IS NOT NULL"
+		" UNION SELECT tool FROM main.compiles WHERE tool IS NOT NULL)";
 
-	if (!rc)
-		rc = sqlite_sums__sweep(db, &queries.format);
-	if (!rc)
-		rc = keep_compiles(&u, db);
-	for (int id = HISTORY_QUERY; id < HISTORY_TABLES && !rc; id++)
-		rc = keep_shapes(&u, db, (enum history_table_id)id);
-	return rc ?: remove_names(&u, db);
-}
-
-int sqlite_prune(sqlite3 *db, const char *name, uint64_t before_ns, uint64_t *n)
-{
-	int rc = remove_builds(db, before_ns, n);
-
-	if (!rc && *n)
-		rc = remove_rest(db);
-	return rc ? sqlite_db__error(db, rc, name) : 0;
+	return remove_entries(db) ?: sqlite3_exec(db, rest, NULL, NULL, NULL);
 }

@@ -9,21 +9,15 @@
 #include "base/diag.h"
 #include "history/columns.h"
 #include "history/sqlite_db.h"
-#include "history/sqlite_names.h"
-#include "history/sqlite_sums.h"
-#include "history/sqlite_version_1.h"
-#include "history/sqlite_version_2.h"
+#include "history/sqlite_former.h"
 
 /* "qprf": of files that are ours. */
 #define APPLICATION_ID 0x71707266
 
 /* ---- The tables of a version ----------------------------------------------------------------- */
 
-/* The columns of compile that its build has too. */
-#define OF_BUILD 2
-
 /* Those before version 3 have a budget, behind "how" of a build. */
-static bool has_column(int64_t version, const struct history_column *c)
+bool sqlite_schema__has(int64_t version, const struct history_column *c)
 {
 	if (!strcmp(c->name, "uncounted"))
 		return version >= 4;
@@ -35,13 +29,13 @@ static bool has_budget_behind(int64_t version, const struct history_column *c)
 	return version < 3 && !strcmp(c->name, "how");
 }
 
-static void print_builds(FILE *f, int64_t version)
+static void print_build_table(FILE *f, int64_t version)
 {
 	const struct history_table *t = history_table(HISTORY_BUILD);
 
 	fputs("CREATE TABLE builds(n INTEGER PRIMARY KEY", f);
 	for (size_t i = 0; i < t->n; i++)
-		if (has_column(version, &t->columns[i]))
+		if (sqlite_schema__has(version, &t->columns[i]))
 			fprintf(f, ", \"%s\" %s%s%s%s", t->columns[i].name,
 				t->columns[i].type == HISTORY_TEXT ? "TEXT" : "INTEGER",
 				t->columns[i].required ? " NOT NULL" : "", i ? "" : " UNIQUE",
@@ -50,7 +44,7 @@ static void print_builds(FILE *f, int64_t version)
 					: "");
 	fputs("); CREATE INDEX builds_start ON builds(start_ns); CREATE VIEW build AS SELECT ", f);
 	for (size_t i = 0; i < t->n; i++)
-		if (has_column(version, &t->columns[i]))
+		if (sqlite_schema__has(version, &t->columns[i]))
 			fprintf(f, "%s\"%s\"%s", i ? ", " : "", t->columns[i].name,
 				has_budget_behind(version, &t->columns[i]) ? ", \"budget_ppm\""
 									   : "");
@@ -62,18 +56,18 @@ static void print_compiles(FILE *f, int64_t version)
 	const struct history_table *t = history_table(HISTORY_COMPILE);
 
 	fputs("CREATE TABLE compiles(n INTEGER NOT NULL", f);
-	for (size_t i = OF_BUILD; i < t->n; i++)
-		if (has_column(version, &t->columns[i]))
+	for (size_t i = SQLITE_OF_BUILD; i < t->n; i++)
+		if (sqlite_schema__has(version, &t->columns[i]))
 			fprintf(f, ", \"%s\" INTEGER%s", t->columns[i].name,
 				t->columns[i].required ? " NOT NULL" : "");
 	fputs(", PRIMARY KEY(n, number)) WITHOUT ROWID;"
 	      "CREATE INDEX compiles_crate ON compiles(crate, n);"
 	      "CREATE VIEW compile AS SELECT builds.build, builds.start_ns",
 	      f);
-	for (size_t i = OF_BUILD; i < t->n; i++) {
+	for (size_t i = SQLITE_OF_BUILD; i < t->n; i++) {
 		const struct history_column *c = &t->columns[i];
 
-		if (!has_column(version, c))
+		if (!sqlite_schema__has(version, c))
 			continue;
 		if (!strcmp(c->name, "crate"))
 			fputs(", names.text AS crate", f);
@@ -88,30 +82,196 @@ static void print_compiles(FILE *f, int64_t version)
 	      f);
 }
 
-static void print_packed(FILE *f, const char *table)
+void sqlite_schema__print_builds(FILE *f, int64_t version)
 {
-	fprintf(f,
-		"CREATE TABLE %s_parts(id INTEGER PRIMARY KEY, shape INTEGER NOT NULL, "
-		"times BLOB NOT NULL);"
-		"CREATE TABLE %s_shapes(id INTEGER PRIMARY KEY, crate INTEGER NOT NULL, "
-		"rows BLOB NOT NULL);"
-		"CREATE INDEX %s_shapes_crate ON %s_shapes(crate);",
-		table, table, table, table);
+	print_build_table(f, version);
+	print_compiles(f, version);
 }
 
-static void print_crates(FILE *f, const char *table)
+/* ---- Rows of crates -------------------------------------------------------------------------- */
+
+/* Codes of times from 2^bits us on: so many for each doubling, the first without `shift` bits. */
+static const struct {
+	uint32_t first;
+	unsigned int bits, shift;
+	uint32_t step;
+} ranges[] = {
+	{32, 5, 1, 16},	  {64, 7, 2, 32},   {160, 10, 4, 64},
+	{352, 13, 6, 128}, {736, 16, 8, 256}, {1504, 19, 10, 512},
+};
+#define EXACT_US  32 /* codes below are microseconds */
+#define OF_TIME	  3  /* the first character that is a time */
+#define MOST_NS	  (UINT64_C(1) << 62)
+#define MOST_DOUBLINGS 33 /* of the last range: more is above MOST_NS */
+#define NS_PER_US UINT64_C(1000)
+
+static unsigned int width_of(uint64_t us)
 {
-	fprintf(f,
-		"CREATE TABLE %s_crates(name INTEGER NOT NULL, crate INTEGER NOT NULL, "
-		"PRIMARY KEY(name, crate)) WITHOUT ROWID;",
-		table);
+	return us ? 64 - (unsigned int)__builtin_clzll(us) : 0;
 }
 
-/* Since version 5. */
-static void print_llvm(FILE *f)
+/* The last range with times of that many bits; us >= EXACT_US. */
+static size_t range_of(uint64_t us)
 {
-	print_packed(f, "llvm");
-	print_crates(f, "llvm");
+	size_t i = N_OF(ranges) - 1;
+
+	while (us < UINT64_C(1) << ranges[i].bits)
+		i--;
+	return i;
+}
+
+static unsigned int dropped(uint64_t us)
+{
+	size_t i = us < EXACT_US ? 0 : range_of(us);
+
+	return us < EXACT_US ? 0 : ranges[i].shift + width_of(us) - 1 - ranges[i].bits;
+}
+
+uint32_t sqlite_time(uint64_t ns)
+{
+	uint64_t us;
+	size_t i;
+
+	if (ns == HISTORY_UNKNOWN)
+		return OF_TIME - 1;
+	ns = ns < MOST_NS ? ns : MOST_NS;
+	us = (ns + (NS_PER_US / 2 << dropped(ns / NS_PER_US))) / NS_PER_US;
+	if (us < EXACT_US)
+		return OF_TIME + (uint32_t)us;
+	i = range_of(us);
+	return OF_TIME + ranges[i].first + (width_of(us) - 2 - ranges[i].bits) * ranges[i].step +
+	       (uint32_t)(us >> dropped(us));
+}
+
+uint64_t sqlite_time__ns(uint32_t code)
+{
+	size_t i = N_OF(ranges) - 1;
+	uint32_t more;
+
+	if (code < EXACT_US)
+		return code * NS_PER_US;
+	while (code < ranges[i].first)
+		i--;
+	more = code - ranges[i].first;
+	if (more / ranges[i].step > MOST_DOUBLINGS)
+		return MOST_NS;
+	return ((uint64_t)(ranges[i].step + more % ranges[i].step)
+		<< (ranges[i].shift + more / ranges[i].step)) *
+	       NS_PER_US;
+}
+
+#define OF_COUNT 3	  /* the first character that is a count */
+#define GAP	 0xd800u  /* there are no characters from here... */
+#define GAP_END	 0x10000u /* ...up to this */
+#define LAST	 0x10ffffu
+
+uint32_t sqlite_count(uint64_t count)
+{
+	if (count > LAST - OF_COUNT - (GAP_END - GAP))
+		return SQLITE_LARGE;
+	return (uint32_t)count + OF_COUNT < GAP ? (uint32_t)count + OF_COUNT
+						: (uint32_t)count + OF_COUNT + (GAP_END - GAP);
+}
+
+uint64_t sqlite_count__of(uint32_t c)
+{
+	return c < OF_COUNT  ? HISTORY_UNKNOWN
+	       : c < GAP_END ? c - OF_COUNT
+			     : c - OF_COUNT - (GAP_END - GAP);
+}
+
+/* sqlite_count__of() of the character at the place. */
+static void print_count(FILE *f)
+{
+	fprintf(f,
+		"(SELECT CASE WHEN c < %d THEN (SELECT count FROM large_counts"
+		" WHERE counts = p.counts AND place = e.place)"
+		" WHEN c < %u THEN c - %d ELSE c - %u END"
+		" FROM (SELECT unicode(substr(counts, e.place + 1, 1)) AS c"
+		" FROM counts WHERE id = p.counts))",
+		OF_COUNT, GAP_END, OF_COUNT, OF_COUNT + GAP_END - GAP);
+}
+
+/* A time as a number: sqlite_time__ns() of the character at the place. */
+static void print_time(FILE *f, const char *text)
+{
+	fprintf(f, "(SELECT CASE WHEN c < 0 THEN NULL WHEN c < %d THEN c", EXACT_US);
+	for (size_t i = 0; i < N_OF(ranges); i++) {
+		fputs(i + 1 < N_OF(ranges) ? " WHEN c < " : " ELSE ", f);
+		if (i + 1 < N_OF(ranges))
+			fprintf(f, "%u THEN ", ranges[i + 1].first);
+		fprintf(f, "(%u + (c - %u) %% %u) << (%u + (c - %u) / %u)", ranges[i].step,
+			ranges[i].first, ranges[i].step, ranges[i].shift, ranges[i].first,
+			ranges[i].step);
+	}
+	fprintf(f, " END * %d FROM (SELECT unicode(substr(p.%s, e.place + 1, 1)) - %d AS c))",
+		(int)NS_PER_US, text, OF_TIME);
+}
+
+static void print_column(FILE *f, const struct history_table *t, const struct history_column *c)
+{
+	if (c == sqlite_key(t))
+		fputs("k.text", f);
+	else if (c < t->columns + SQLITE_OF_BUILD)
+		fprintf(f, "b.%s", c->name);
+	else if (!strcmp(c->name, "crate"))
+		fputs("c.text", f);
+	else if (!strcmp(c->name, "count"))
+		print_count(f);
+	else if (c->type == HISTORY_TEXT)
+		fprintf(f, "(SELECT text FROM names WHERE id = e.%s)", c->name);
+	else
+		print_time(f, strcmp(c->name, "total_ns") ? "self" : "total");
+	fprintf(f, " AS \"%s\"", c->name);
+}
+
+/* A row for each character: so many rows as a file has bytes, whatever its entries are. */
+static void print_view(FILE *f, enum history_table_id id, const char *what, bool has_crate)
+{
+	const struct history_table *t = history_table(id);
+	const char *between = "";
+
+	fprintf(f, "CREATE VIEW \"%s\" AS SELECT ", what);
+	for (size_t i = 0; i < t->n; i++) {
+		if (!has_crate && !strcmp(t->columns[i].name, "crate"))
+			continue;
+		fputs(between, f);
+		print_column(f, t, &t->columns[i]);
+		between = ", ";
+	}
+	fprintf(f,
+		" FROM builds AS b JOIN parts AS p ON p.n = b.n JOIN lists AS l ON l.list = p.list"
+		" JOIN entries AS e ON e.list = p.list AND e.place < min(length(p.self), %u)"
+		" JOIN names AS k ON k.id = e.name%s"
+		" WHERE l.what = '%s' AND unicode(substr(p.self, e.place + 1, 1)) > %d;",
+		SQLITE_LIST_MOST, has_crate ? " JOIN names AS c ON c.id = l.crate" : "", what, SQLITE_ABSENT);
+}
+
+const struct history_column *sqlite_key(const struct history_table *t)
+{
+	return history_table__column(t, t->name) ?: history_table__column(t, "name");
+}
+
+void sqlite_schema__print_lists(FILE *f)
+{
+	fputs("CREATE TABLE lists(list INTEGER PRIMARY KEY, what TEXT NOT NULL, crate INTEGER);"
+	      "CREATE INDEX lists_crate ON lists(crate, what);"
+	      "CREATE TABLE entries(list INTEGER NOT NULL, place INTEGER NOT NULL, "
+	      "name INTEGER NOT NULL, kind INTEGER, how INTEGER, PRIMARY KEY(list, place)) "
+	      "WITHOUT ROWID;"
+	      "CREATE INDEX entries_name ON entries(name, list);"
+	      "CREATE TABLE counts(id INTEGER PRIMARY KEY, list INTEGER NOT NULL, "
+	      "counts TEXT NOT NULL);"
+	      "CREATE INDEX counts_list ON counts(list);"
+	      "CREATE TABLE large_counts(counts INTEGER NOT NULL, place INTEGER NOT NULL, "
+	      "count INTEGER NOT NULL, PRIMARY KEY(counts, place)) WITHOUT ROWID;"
+	      "CREATE TABLE parts(n INTEGER NOT NULL, list INTEGER NOT NULL, counts INTEGER, "
+	      "self TEXT NOT NULL, total TEXT, PRIMARY KEY(n, list)) WITHOUT ROWID;",
+	      f);
+	for (int id = HISTORY_QUERY; id < HISTORY_TABLES; id++)
+		print_view(f, (enum history_table_id)id,
+			   history_table((enum history_table_id)id)->name, true);
+	print_view(f, HISTORY_QUERY, SQLITE_SUMS, false);
 }
 
 /* Those of a version. The caller frees it. NULL: no memory. */
@@ -123,107 +283,33 @@ static char *tables(int64_t version)
 
 	if (!f)
 		return NULL;
-	fputs(SQLITE_NAMES_TABLE ";", f);
-	print_builds(f, version);
-	print_compiles(f, version);
-	print_packed(f, "query");
-	print_packed(f, "item");
-	if (version >= 2)
-		fputs(SQLITE_SUMS_TABLES ";", f);
-	print_crates(f, "item");
-	if (version >= 5)
-		print_llvm(f);
-	fclose(f);
-	return text;
-}
-
-/* ---- From version to version ----------------------------------------------------------------- */
-
-/* The columns that a table has had since a version. */
-static void print_kept(FILE *f, int64_t version, enum history_table_id id, size_t first)
-{
-	const struct history_table *t = history_table(id);
-
-	fputc('n', f);
-	for (size_t i = first; i < t->n; i++)
-		if (has_column(version, &t->columns[i]))
-			fprintf(f, ", \"%s\"", t->columns[i].name);
-}
-
-/* The tables are made anew, as SQLite adds a column behind all else and drops none before 3.35. */
-static int remake(sqlite3 *db, int64_t version)
-{
-	_free_ char *sql = NULL;
-	size_t size;
-	FILE *f = open_memstream(&sql, &size);
-
-	if (!f)
-		return SQLITE_NOMEM;
-	fputs("DROP VIEW build; DROP VIEW compile;"
-	      "DROP INDEX builds_start; DROP INDEX compiles_crate;"
-	      "ALTER TABLE builds RENAME TO former_builds;"
-	      "ALTER TABLE compiles RENAME TO former_compiles;",
+	fputs("CREATE TABLE names(id INTEGER PRIMARY KEY AUTOINCREMENT, "
+	      "text TEXT NOT NULL UNIQUE);",
 	      f);
-	print_builds(f, version);
-	print_compiles(f, version);
-	for (int id = HISTORY_BUILD; id <= HISTORY_COMPILE; id++) {
-		const char *table = history_table(id)->name;
-
-		fprintf(f, "INSERT INTO %ss(", table);
-		print_kept(f, version - 1, id, id == HISTORY_BUILD ? 0 : OF_BUILD);
-		fputs(") SELECT ", f);
-		print_kept(f, version - 1, id, id == HISTORY_BUILD ? 0 : OF_BUILD);
-		fprintf(f, " FROM former_%ss; DROP TABLE former_%ss;", table, table);
-	}
-	fclose(f);
-	return sqlite3_exec(db, sql, NULL, NULL, NULL);
+	sqlite_schema__print_builds(f, version);
+	if (version < SQLITE_FILE_VERSION)
+		sqlite_former__print(f, version);
+	else
+		sqlite_schema__print_lists(f);
+	if (!fclose(f))
+		return text;
+	free(text);
+	return NULL;
 }
 
-static int take_to_version_3(sqlite3 *db)
-{
-	int rc = remake(db, 3);
-
-	rc = rc
-		     ?: sqlite3_exec(db, "UPDATE builds SET how = 'sampled' WHERE how = 'budget'",
-				     NULL, NULL, NULL);
-	return rc ?: sqlite_version_2__remove_estimates(db);
-}
-
-static int take_to_version_4(sqlite3 *db)
-{
-	return remake(db, 4);
-}
-
-static int take_to_version_5(sqlite3 *db)
+static int set_version(sqlite3 *db, const char *name)
 {
 	_free_ char *sql = NULL;
-	size_t size;
-	FILE *f = open_memstream(&sql, &size);
 
-	if (!f)
-		return SQLITE_NOMEM;
-	print_llvm(f);
-	if (fclose(f))
-		return SQLITE_NOMEM;
-	return sqlite3_exec(db, sql, NULL, NULL, NULL);
+	if (asprintf(&sql, "PRAGMA application_id = %d; PRAGMA user_version = %d", APPLICATION_ID,
+		     SQLITE_FILE_VERSION) < 0)
+		return -ENOMEM;
+	return sqlite_db__run(db, name, sql);
 }
-
-/* From version i + 1 to i + 2. Packed rows of history_table() must not be used: they are today's.
- */
-static const struct sqlite_step steps[] = {
-	{"CREATE TABLE sums_recent(n INTEGER PRIMARY KEY, rows BLOB NOT NULL);"
-	 "CREATE TABLE sums_turned(id INTEGER PRIMARY KEY, rows BLOB NOT NULL)",
-	 sqlite_version_1__move_sums},
-	{"", take_to_version_3},
-	{"", take_to_version_4},
-	{"", take_to_version_5},
-};
-_Static_assert(N_OF(steps) + 1 == SQLITE_FILE_VERSION, "a step leads to each version");
 
 static int make_tables(sqlite3 *db, const char *name)
 {
 	_free_ char *sql = tables(SQLITE_FILE_VERSION);
-	_free_ char *version = NULL;
 	int64_t objects;
 	int err = sql ? sqlite_db__number(db, name, "SELECT count(*) FROM sqlite_schema", &objects)
 		      : -ENOMEM;
@@ -231,10 +317,7 @@ static int make_tables(sqlite3 *db, const char *name)
 	/* Another process was faster. */
 	if (err || objects)
 		return err;
-	if (asprintf(&version, "PRAGMA application_id = %d; PRAGMA user_version = %d",
-		     APPLICATION_ID, SQLITE_FILE_VERSION) < 0)
-		return -ENOMEM;
-	return sqlite_db__run(db, name, sql) ?: sqlite_db__run(db, name, version);
+	return sqlite_db__run(db, name, sql) ?: set_version(db, name);
 }
 
 /* End a transaction in which `err` came about. */
@@ -253,41 +336,20 @@ static int make(sqlite3 *db, const char *name)
 	return err ?: end_transaction(db, name, make_tables(db, name));
 }
 
-/* ---- Versions -------------------------------------------------------------------------------- */
-
-static int take_steps(sqlite3 *db, const char *name, int from, const struct sqlite_step *taken,
-		      int n)
+/* Whole or not at all. Another process may have done it meanwhile. */
+static int migrate(sqlite3 *db, const char *name)
 {
-	int64_t version;
-	int err = sqlite_db__number(db, name, "PRAGMA user_version", &version);
+	int64_t version = 0;
+	int rc, err = sqlite_db__run(db, name, "BEGIN IMMEDIATE");
 
-	for (int64_t i = version - from; i < n && !err; i++) {
-		_free_ char *text = NULL;
-		int rc;
-
-		if (i < 0)
-			return -EINVAL;
-		if (asprintf(&text, "%s; PRAGMA user_version = %d", taken[i].sql,
-			     from + (int)i + 1) < 0)
-			return -ENOMEM;
-		err = sqlite_db__run(db, name, text);
-		rc = !err && taken[i].run ? taken[i].run(db) : SQLITE_OK;
-		if (rc)
-			err = sqlite_db__error(db, rc, name);
+	if (err)
+		return err;
+	err = sqlite_db__number(db, name, "PRAGMA user_version", &version);
+	if (!err && version < SQLITE_FILE_VERSION) {
+		rc = sqlite_former__move(db, version);
+		err = rc ? sqlite_db__error(db, rc, name) : set_version(db, name);
 	}
-	return err;
-}
-
-/*
- * Take a file of version `from` through `n` steps to version `from` + n, whole or not at all.
- * Another process may have done it meanwhile.
- */
-static int sqlite_schema__migrate(sqlite3 *db, const char *name, int from,
-				  const struct sqlite_step *taken, int n)
-{
-	int err = sqlite_db__run(db, name, "BEGIN IMMEDIATE");
-
-	return err ?: end_transaction(db, name, take_steps(db, name, from, taken, n));
+	return end_transaction(db, name, err);
 }
 
 /* ---- Whether they are ours ------------------------------------------------------------------- */
@@ -359,8 +421,7 @@ static int bring_up_to_date(sqlite3 *db, const char *name, bool write, int64_t v
 				    "%s has tables of the former version %d; `qprof-bpf history "
 				    "add` brings them up to date",
 				    name, (int)version);
-	return sqlite_schema__migrate(db, name, (int)version, steps + version - 1,
-				      SQLITE_FILE_VERSION - (int)version);
+	return migrate(db, name);
 }
 
 int sqlite_schema__settle(sqlite3 *db, const char *name, bool write)
