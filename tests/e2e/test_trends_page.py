@@ -39,17 +39,19 @@ def test_page_of_trends(t):
     assert done.returncode == 0 and done.stdout == "", done
     assert "open %s in a browser; nothing was sent anywhere" % page in done.stderr, done.stderr
     cpu, points = change(t, history, "--crate", "codec")
+    llvm, _ = change(t, history, "--llvm", "codec::main_part")
     count, _ = change(t, history, "--crate", "parser", "--metric", "count")
     with Browser(t.dir) as b:
         b.open(page)
         b.wait(READY)
         # The largest changes come first, and say since which commit.
         rows = b.ask(CELLS % "changes")
-        assert [row[:4] + row[6:7] for row in rows[:2]] == [
+        assert [row[:4] + row[6:7] for row in rows[:3]] == [
             ["codec", "crate", "CPU time", "+%.1f %%" % (100 * cpu["change"]), cpu["commit"][:12]],
+            ["codec::main_part", "in LLVM", "CPU time", "+%.1f %%" % (100 * llvm["change"]), llvm["commit"][:12]],
             ["parser", "crate", "Executions", "+%.1f %%" % (100 * count["change"]), count["commit"][:12]]], rows
         # A name leads to its chart: a point for each build, and the change marked.
-        b.ask("document.querySelectorAll('#changes tbody tr')[1].querySelector('button').click()")
+        b.ask("document.querySelectorAll('#changes tbody tr')[2].querySelector('button').click()")
         b.wait("document.getElementById('chart-title').textContent === 'Executions of parser'")
         assert b.ask("document.querySelectorAll('#chart circle').length") == points
         assert b.ask("document.querySelectorAll('#chart circle.changed').length") == 1

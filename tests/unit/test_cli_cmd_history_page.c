@@ -143,13 +143,29 @@ static void a_damaged_store_leaves_no_page(void **state)
 	const struct cli_history_page_options o = {.store = path,
 						   .output = directory_path("none.html")};
 	_output_ struct output out = {};
+	_fclose_ FILE *file = NULL;
+	sqlite3_stmt *root;
 	sqlite3 *db;
+	long at;
 
 	add_builds(path, 2, "whole");
 	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(db, "UPDATE sums_recent SET rows = x'00'", NULL, NULL, NULL),
+	assert_int_equal(sqlite3_exec(db, "PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL),
 			 SQLITE_OK);
+	assert_int_equal(sqlite3_prepare_v2(db,
+					    "SELECT rootpage, page_size FROM sqlite_schema, "
+					    "pragma_page_size WHERE name = 'parts'",
+					    -1, &root, NULL),
+			 SQLITE_OK);
+	assert_int_equal(sqlite3_step(root), SQLITE_ROW);
+	at = (sqlite3_column_int64(root, 0) - 1) * sqlite3_column_int64(root, 1);
+	sqlite3_finalize(root);
 	sqlite3_close(db);
+	file = fopen(path, "r+e");
+	assert_non_null(file);
+	assert_int_equal(fseek(file, at, SEEK_SET), 0);
+	assert_int_equal(fputs("no page of a table", file) < 0, false);
+	fflush(file);
 	assert_int_equal(run(&o, &out), EXIT_CODE_FAILURE);
 	assert_one_line(out.text[1]);
 	assert_contains(out.text[1], "it is damaged");

@@ -15,6 +15,11 @@ static bool is_typeck(const void *ctx, const struct compare_unit *unit, const ch
 	return query && !strcmp(query, "typeck");
 }
 
+static bool is_gvn(const void *ctx, const struct compare_unit *unit, const char *query)
+{
+	return query && !strcmp(query, "GVN");
+}
+
 /* The builds of a store, the last `n_new` of them new. */
 struct compared {
 	struct history_builds builds;
@@ -133,6 +138,96 @@ static void few_builds_of_a_level_do_not_show_the_noise(void **state)
 	assert_true(far_row.significant);
 }
 
+/* A build of "syn" with `n` functions of LLVM's from `first` on, and a pass; `number` is its time.
+ */
+static void add_with_llvm(struct store *s, unsigned int number, unsigned int first, unsigned int n)
+{
+	_history_rows_ struct history_rows r;
+
+	history_rows__init(&r);
+	sample_history(&r, number);
+	r.n[HISTORY_LLVM] = 0;
+	for (unsigned int i = 0; i <= n; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "syn::f%u", first + i);
+		sample_history_llvm(&r, i < n ? name : "GVN", i < n ? "function" : "pass",
+				    (i < n ? 100 : 1000) * (number + 1) * MS);
+	}
+	assert_int_equal(store__add(s, &r), 0);
+}
+
+static const struct compare_row *llvm_row(const struct compare_result *r, enum compare_of of,
+					  const char *name)
+{
+	struct compare_table table = compare_result__table(r, of);
+
+	for (size_t i = 0; i < table.n; i++)
+		if (!strcmp(table.rows[i].query, name))
+			return &table.rows[i];
+	return NULL;
+}
+
+static void llvms_work_is_paired_by_name(void **state)
+{
+	_store_ struct store *s = history_builds_store("llvm.db");
+	__cleanup(compared__clear) struct compared c;
+	const struct compare_result *r;
+	const struct compare_row *pass, *function;
+	struct compare_row sum;
+
+	add_with_llvm(s, 0, 0, 2);
+	add_with_llvm(s, 3, 1, 2);
+	compare(s, COMPARE_CPU, 1, &c);
+	r = commits__result(c.c);
+	assert_true(r->has_llvm);
+	assert_int_equal(compare_result__table(r, COMPARE_OF_PASSES).n, 1);
+	assert_int_equal(compare_result__table(r, COMPARE_OF_GENERICS).n, 3);
+	pass = llvm_row(r, COMPARE_OF_PASSES, "GVN");
+	assert_true(pass->significant && !pass->unit && !pass->is_build);
+	assert_int_equal(pass->table, COMPARE_OF_PASSES);
+	/* Each of 5 ms: so many samples have the error of their root. */
+	assert_in_range(pass->error_ns[COMPARE_SELF], 150 * MS, 165 * MS);
+	function = llvm_row(r, COMPARE_OF_GENERICS, "syn::f1");
+	assert_in_range(function->of[COMPARE_SELF][COMPARE_BASE].median, 99 * MS, 101 * MS);
+	assert_in_range(function->of[COMPARE_SELF][COMPARE_NEW].median, 399 * MS, 401 * MS);
+	function = llvm_row(r, COMPARE_OF_GENERICS, "syn::f0");
+	assert_true(function->in[COMPARE_BASE] && !function->in[COMPARE_NEW]);
+	/* A limit of queries is of none of these. */
+	assert_int_equal(commits__sum(c.c, is_gvn, NULL, false, &sum), 0);
+}
+
+static void a_function_beyond_those_that_are_kept_is_not_compared(void **state)
+{
+	_store_ struct store *s = history_builds_store("cut.db");
+	__cleanup(compared__clear) struct compared c;
+	const struct compare_result *r;
+
+	add_with_llvm(s, 0, 0, HISTORY_FUNCTIONS);
+	add_with_llvm(s, 1, 1, HISTORY_FUNCTIONS);
+	compare(s, COMPARE_CPU, 1, &c);
+	r = commits__result(c.c);
+	assert_int_equal(compare_result__table(r, COMPARE_OF_GENERICS).n, HISTORY_FUNCTIONS - 1);
+	assert_null(llvm_row(r, COMPARE_OF_GENERICS, "syn::f0"));
+	assert_non_null(llvm_row(r, COMPARE_OF_GENERICS, "syn::f1"));
+}
+
+static void without_llvms_work_in_all_builds_none_is_compared(void **state)
+{
+	_store_ struct store *s = history_builds_store("some.db");
+	__cleanup(compared__clear) struct compared c;
+	_history_rows_ struct history_rows r;
+
+	add_with_llvm(s, 0, 0, 2);
+	history_rows__init(&r);
+	sample_history(&r, 1);
+	r.n[HISTORY_LLVM] = 0;
+	assert_int_equal(store__add(s, &r), 0);
+	compare(s, COMPARE_CPU, 1, &c);
+	assert_false(commits__result(c.c)->has_llvm);
+	assert_int_equal(compare_result__table(commits__result(c.c), COMPARE_OF_PASSES).n, 0);
+}
+
 static void too_many_builds_are_refused(void **state)
 {
 	_store_ struct store *s = history_builds_store("many.db");
@@ -150,6 +245,9 @@ int main(void)
 		cmocka_unit_test(a_branch_has_its_own_noise),
 		cmocka_unit_test(the_last_level_is_the_base),
 		cmocka_unit_test(few_builds_of_a_level_do_not_show_the_noise),
+		cmocka_unit_test(llvms_work_is_paired_by_name),
+		cmocka_unit_test(a_function_beyond_those_that_are_kept_is_not_compared),
+		cmocka_unit_test(without_llvms_work_in_all_builds_none_is_compared),
 		cmocka_unit_test(too_many_builds_are_refused),
 	};
 

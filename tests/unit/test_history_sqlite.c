@@ -525,8 +525,8 @@ static void times_are_as_exact_as_documented(void **state)
 		uint64_t below_ns;
 		double off;
 	} limits[] = {
-		{128000, 0.032}, {1024000, 0.016}, {8192000, 0.008}, {65536000, 0.004},
-		{524288000, 0.002}, {UINT64_C(1) << 62, 0.001},
+		{128000, 0.032},   {1024000, 0.016},   {8192000, 0.008},
+		{65536000, 0.004}, {524288000, 0.002}, {UINT64_C(1) << 62, 0.001},
 	};
 	_store_ struct store *s = opened("a.db");
 	uint64_t last = 0;

@@ -37,11 +37,11 @@ static void crates_are_those_of_the_build_by_cpu_time(void **state)
 {
 	_history_subjects_ struct history_subjects all = {}, one = {};
 
-	assert_int_equal(history_subjects__crates(s, &newest.build, 10, &all), 0);
+	assert_int_equal(history_subjects__ask(s, &newest.build, HISTORY_CRATES, 10, &all), 0);
 	assert_int_equal(all.n, 2);
 	assert_string_equal(all.names[0], "syn (build script)");
 	assert_string_equal(all.names[1], "syn");
-	assert_int_equal(history_subjects__crates(s, &newest.build, 1, &one), 0);
+	assert_int_equal(history_subjects__ask(s, &newest.build, HISTORY_CRATES, 1, &one), 0);
 	assert_int_equal(one.n, 1);
 }
 
@@ -49,11 +49,25 @@ static void queries_are_those_of_all_crates_by_self_time(void **state)
 {
 	_history_subjects_ struct history_subjects queries = {};
 
-	assert_int_equal(history_subjects__queries(s, &newest.build, 10, &queries), 0);
+	assert_int_equal(history_subjects__ask(s, &newest.build, HISTORY_QUERIES, 10, &queries), 0);
 	assert_int_equal(queries.n, 3);
 	assert_string_equal(queries.names[0], "LLVM_passes");
 	assert_string_equal(queries.names[1], "mir_borrowck");
 	assert_string_equal(queries.names[2], "typeck");
+}
+
+static void llvms_work_is_by_kind(void **state)
+{
+	_history_subjects_ struct history_subjects passes = {}, functions = {};
+
+	assert_int_equal(history_subjects__ask(s, &newest.build, HISTORY_PASSES, 10, &passes), 0);
+	assert_int_equal(passes.n, 1);
+	assert_string_equal(passes.names[0], "InstCombine");
+	assert_int_equal(
+		history_subjects__ask(s, &newest.build, HISTORY_FUNCTIONS_IN_LLVM, 10, &functions),
+		0);
+	assert_int_equal(functions.n, 1);
+	assert_string_equal(functions.names[0], "syn::parse::Parser::next");
 }
 
 static void a_build_that_is_not_there_has_none(void **state)
@@ -61,7 +75,7 @@ static void a_build_that_is_not_there_has_none(void **state)
 	const struct history_build other = {.build = "0f1e2d3c-4b5a-4978-8695-000000000009"};
 	_history_subjects_ struct history_subjects none = {};
 
-	assert_int_equal(history_subjects__crates(s, &other, 10, &none), 0);
+	assert_int_equal(history_subjects__ask(s, &other, HISTORY_CRATES, 10, &none), 0);
 	assert_int_equal(none.n, 0);
 }
 
@@ -70,6 +84,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(crates_are_those_of_the_build_by_cpu_time),
 		cmocka_unit_test(queries_are_those_of_all_crates_by_self_time),
+		cmocka_unit_test(llvms_work_is_by_kind),
 		cmocka_unit_test(a_build_that_is_not_there_has_none),
 	};
 

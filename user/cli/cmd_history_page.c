@@ -18,8 +18,6 @@
 #include "options/exit_code.h"
 
 #define BUILDS_SHOWN 1000 /* the newest, if the user does not say how many */
-#define MOST_CRATES  30
-#define MOST_QUERIES 30
 
 /* A page that is made. */
 struct page {
@@ -63,24 +61,35 @@ static int add_build(struct page *p)
 	return err;
 }
 
-static int add_subject(struct page *p, const struct history_series *of)
-{
-	int err = add_trend(p, of, TREND_CPU) ?: add_trend(p, of, TREND_COUNT);
+/* What is worth trends, and of which metrics these are. */
+static const struct worth {
+	enum history_subject subject;
+	unsigned int most;
+	size_t field; /* of struct history_series */
+	unsigned int metrics;
+} worth[] = {
+	{HISTORY_CRATES, 30, offsetof(struct history_series, crate),
+	 1u << TREND_CPU | 1u << TREND_COUNT | 1u << TREND_RESULTS},
+	{HISTORY_QUERIES, 30, offsetof(struct history_series, query),
+	 1u << TREND_CPU | 1u << TREND_COUNT},
+	{HISTORY_PASSES, 10, offsetof(struct history_series, llvm), 1u << TREND_CPU},
+	{HISTORY_FUNCTIONS_IN_LLVM, 30, offsetof(struct history_series, llvm), 1u << TREND_CPU},
+};
 
-	return err || of->query ? err : add_trend(p, of, TREND_RESULTS);
-}
-
-static int add_subjects(struct page *p)
+static int add_subjects(struct page *p, const struct worth *w)
 {
 	const struct history_build *newest = &p->builds.list.at[p->builds.list.n - 1];
-	_history_subjects_ struct history_subjects crates = {}, queries = {};
-	int err = history_subjects__crates(p->store, newest, MOST_CRATES, &crates)
-			  ?: history_subjects__queries(p->store, newest, MOST_QUERIES, &queries);
+	_history_subjects_ struct history_subjects subjects = {};
+	int err = history_subjects__ask(p->store, newest, w->subject, w->most, &subjects);
 
-	for (size_t i = 0; i < crates.n && !err; i++)
-		err = add_subject(p, &(struct history_series){.crate = crates.names[i]});
-	for (size_t i = 0; i < queries.n && !err; i++)
-		err = add_subject(p, &(struct history_series){.query = queries.names[i]});
+	for (size_t i = 0; i < subjects.n && !err; i++) {
+		struct history_series of = {};
+
+		*(const char **)((char *)&of + w->field) = subjects.names[i];
+		for (unsigned int metric = 0; metric < TREND_METRICS && !err; metric++)
+			if (w->metrics >> metric & 1)
+				err = add_trend(p, &of, metric);
+	}
 	return err;
 }
 
@@ -122,7 +131,9 @@ static int make_page(struct page *p, struct out *out)
 
 	if (err)
 		return diag_error_r(err, "cannot make the page: %s", strerror(-err));
-	err = add_build(p) ?: add_subjects(p);
+	err = add_build(p);
+	for (size_t i = 0; i < N_OF(worth) && !err; i++)
+		err = add_subjects(p, &worth[i]);
 	if (err)
 		return err;
 	err = trends_page__finish(p->out) ?: out__flush(out);

@@ -167,7 +167,7 @@ static int judge(const struct history_compare *h, const struct commits *c, const
 	struct sum_from sum_from = {c, h->is_series};
 	struct diff_view v = {
 		.result = r,
-		.by = DIFF_BY_QUERY,
+		.by = DIFF_BY_BOTH,
 		.traces = t->all,
 		.n_traces = t->n,
 		.gates = gates,

@@ -122,6 +122,7 @@ static void put_head(struct json *j, const struct trend *t)
 	json__text(j, "crate", t->question.of.crate);
 	json__text(j, "query", t->question.of.query);
 	json__text(j, "item", t->question.of.item);
+	json__text(j, "llvm", t->question.of.llvm);
 	json__text(j, "metric", trend_metric_name(t->question.metric));
 	json__bool(j, "exact", t->exact);
 	json__value(j, "notes", notes);

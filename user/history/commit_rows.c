@@ -11,6 +11,9 @@
 #include "trace/trace.h"
 
 #define NONE UINT32_MAX /* as a unit or a query: all */
+/* As units: what LLVM did in all crates. */
+#define OF_PASSES    (UINT32_MAX - 1)
+#define OF_FUNCTIONS (UINT32_MAX - 2)
 
 struct pair {
 	uint32_t unit, query;
@@ -24,15 +27,31 @@ struct query {
 	bool *in; /* of each build: some crate has it */
 };
 
+/* A pass or function of LLVM. */
+struct work {
+	const char *name;
+	bool is_pass;
+	bool is_cut; /* it may be one of which some build has no row */
+};
+
+/* Its time in a crate, of each build; HISTORY_UNKNOWN: there is no row. */
+struct work_in_crate {
+	uint32_t unit, work;
+	uint64_t *ns;
+};
+
 struct commit_rows {
 	const struct history_build *const *builds;
 	size_t n_builds;
 	struct history_rows texts;
-	TABLE(struct compare_unit) units; /* by the text's place */
-	TABLE(struct query) queries;	  /* the same */
-	TABLE(struct pair) pairs;	  /* by unit << 32 | query */
+	TABLE(struct compare_unit) units;      /* by the text's place */
+	TABLE(struct query) queries;	       /* the same */
+	TABLE(struct pair) pairs;	       /* by unit << 32 | query */
+	TABLE(struct work) works;	       /* by the text's place, and whether it is a pass */
+	TABLE(struct work_in_crate) in_crates; /* by unit << 32 | work */
 	struct commit_cell *cells;
 	uint32_t cells_capacity;
+	bool has_llvm;
 };
 
 static uint64_t known(const struct store_value *cell)
@@ -175,6 +194,46 @@ static int take_query(void *ctx, const struct store_value *cells, size_t n)
 	return 0;
 }
 
+/* "build", "crate", "name", "kind", "self_ns" */
+static int take_llvm(void *ctx, const struct store_value *cells, size_t n)
+{
+	struct commit_rows *r = ctx;
+	size_t build = n == 5 ? find_build(r, sql_text(&cells[0])) : 0;
+	const char *crate = n == 5 ? sql_text(&cells[1]) : NULL;
+	const char *name = n == 5 ? sql_text(&cells[2]) : NULL, *kind, *text;
+	struct work_in_crate *in;
+	struct work *work;
+	uint32_t unit;
+	bool is_pass;
+
+	if (n != 5)
+		return -EPROTO;
+	kind = sql_text(&cells[3]);
+	if (build == r->n_builds || !crate || !name || !kind)
+		return 0;
+	is_pass = !strcmp(kind, "pass");
+	text = history_rows__text(&r->texts, name);
+	if (!text || find_unit(r, crate, NULL, &unit))
+		return -ENOMEM;
+	/* Texts are at even places, as malloc() gives them. */
+	work = table__get(&r->works, (uintptr_t)text | is_pass, .name = text, .is_pass = is_pass);
+	if (!work)
+		return -ENOMEM;
+	in = table__get(&r->in_crates, (uint64_t)unit << 32 | (uint64_t)(work - r->works.at),
+			.unit = unit, .work = (uint32_t)(work - r->works.at));
+	if (!in)
+		return -ENOMEM;
+	if (!in->ns) {
+		in->ns = malloc(r->n_builds * sizeof(*in->ns));
+		for (size_t b = 0; in->ns && b < r->n_builds; b++)
+			in->ns[b] = HISTORY_UNKNOWN;
+	}
+	if (!in->ns)
+		return -ENOMEM;
+	in->ns[build] = known(&cells[4]);
+	return 0;
+}
+
 static int ask(struct store *s, struct commit_rows *r, enum history_table_id table,
 	       const char *columns, store_row take)
 {
@@ -277,6 +336,67 @@ static void fill_build(struct commit_rows *r)
 	}
 }
 
+/*
+ * Of each crate a build has no more than HISTORY_FUNCTIONS functions: what is missing where it has
+ * so many may have taken a little less than those.
+ */
+static int find_cut(struct commit_rows *r)
+{
+	_free_ uint32_t *n = calloc((size_t)r->units.n * r->n_builds + 1, sizeof(*n));
+	_free_ bool *any = calloc(r->n_builds, sizeof(*any));
+
+	if (!n || !any)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < r->in_crates.n; i++) {
+		const struct work_in_crate *in = &r->in_crates.at[i];
+
+		for (size_t b = 0; b < r->n_builds; b++) {
+			bool is_there = in->ns[b] != HISTORY_UNKNOWN;
+
+			any[b] |= is_there;
+			n[in->unit * r->n_builds + b] += is_there && !r->works.at[in->work].is_pass;
+		}
+	}
+	r->has_llvm = true;
+	for (size_t b = 0; b < r->n_builds; b++)
+		r->has_llvm &= any[b];
+	for (uint32_t i = 0; i < r->in_crates.n; i++) {
+		const struct work_in_crate *in = &r->in_crates.at[i];
+		struct work *work = &r->works.at[in->work];
+
+		for (size_t b = 0; b < r->n_builds; b++)
+			work->is_cut |= !work->is_pass && in->ns[b] == HISTORY_UNKNOWN &&
+					n[in->unit * r->n_builds + b] >= HISTORY_FUNCTIONS;
+	}
+	return 0;
+}
+
+/* The sums of what LLVM did, over all crates. */
+static int add_llvm(struct commit_rows *r)
+{
+	int err = find_cut(r);
+
+	for (uint32_t i = 0; !err && r->has_llvm && i < r->in_crates.n; i++) {
+		const struct work_in_crate *in = &r->in_crates.at[i];
+		const struct work *work = &r->works.at[in->work];
+
+		for (size_t b = 0; !work->is_cut && b < r->n_builds; b++) {
+			struct pair *pair;
+			struct commit_cell *to = cell_of(
+				r, work->is_pass ? OF_PASSES : OF_FUNCTIONS, in->work, b, &pair);
+
+			if (!to)
+				return -ENOMEM;
+			if (in->ns[b] == HISTORY_UNKNOWN)
+				continue;
+			to->in = true;
+			to->by |= COMPARE_BY_SAMPLES | COMPARE_UNCOUNTED;
+			to->of[COMPARE_SELF] += in->ns[b];
+		}
+	}
+	return err;
+}
+
 int commit_rows__read(struct store *s, const struct history_build *const *builds, size_t n,
 		      struct commit_rows **out)
 {
@@ -297,13 +417,17 @@ int commit_rows__read(struct store *s, const struct history_build *const *builds
 		      ?: ask(s, r, HISTORY_QUERY,
 			     "\"build\", \"crate\", \"query\", \"kind\", \"how\", \"count\", "
 			     "\"self_ns\", \"total_ns\"",
-			     take_query);
+			     take_query)
+		      ?: ask(s, r, HISTORY_LLVM,
+			     "\"build\", \"crate\", \"name\", \"kind\", \"self_ns\"", take_llvm);
 	if (err)
 		return err;
 	find_uncounted(r);
 	if (add_to_crates(r))
 		return diag_error_r(-ENOMEM, "out of memory");
 	fill_build(r);
+	if (add_llvm(r))
+		return diag_error_r(-ENOMEM, "out of memory");
 	*out = take_ptr(r);
 	return 0;
 }
@@ -320,16 +444,33 @@ const struct commit_cell *commit_rows__cells(const struct commit_rows *r, uint32
 
 const char *commit_rows__query(const struct commit_rows *r, uint32_t pair)
 {
-	uint32_t query = r->pairs.at[pair].query;
+	const struct pair *p = &r->pairs.at[pair];
 
-	return query == NONE ? NULL : r->queries.at[query].name;
+	if (p->query == NONE)
+		return NULL;
+	return commit_rows__table(r, pair) == COMPARE_OF_QUERIES ? r->queries.at[p->query].name
+								 : r->works.at[p->query].name;
+}
+
+enum compare_of commit_rows__table(const struct commit_rows *r, uint32_t pair)
+{
+	uint32_t unit = r->pairs.at[pair].unit;
+
+	return unit == OF_PASSES      ? COMPARE_OF_PASSES
+	       : unit == OF_FUNCTIONS ? COMPARE_OF_GENERICS
+				      : COMPARE_OF_QUERIES;
+}
+
+bool commit_rows__has_llvm(const struct commit_rows *r)
+{
+	return r->has_llvm;
 }
 
 const struct compare_unit *commit_rows__unit(const struct commit_rows *r, uint32_t pair)
 {
 	uint32_t unit = r->pairs.at[pair].unit;
 
-	return unit == NONE ? NULL : &r->units.at[unit];
+	return unit < r->units.n ? &r->units.at[unit] : NULL;
 }
 
 uint32_t commit_rows__kinds(const struct commit_rows *r, uint32_t pair)
@@ -352,6 +493,10 @@ void commit_rows__free(struct commit_rows *r)
 		return;
 	for (uint32_t i = 0; i < r->queries.n; i++)
 		free(r->queries.at[i].in);
+	for (uint32_t i = 0; i < r->in_crates.n; i++)
+		free(r->in_crates.at[i].ns);
+	table__destroy(&r->in_crates);
+	table__destroy(&r->works);
 	table__destroy(&r->units);
 	table__destroy(&r->queries);
 	table__destroy(&r->pairs);

@@ -7,6 +7,7 @@
 
 #include "analyze/change_points.h"
 #include "analyze/compare_judge.h"
+#include "base/array.h"
 #include "base/diag.h"
 #include "history/commit_rows.h"
 #include "history/trend_points.h"
@@ -146,12 +147,15 @@ static int fill_rows(struct commits *c)
 
 	r->rows = calloc(n, sizeof(*r->rows));
 	r->crates = calloc(n, sizeof(*r->crates));
-	if (err || !r->rows || !r->crates)
+	for (size_t i = 0; i < N_OF(r->llvm); i++)
+		r->llvm[i].rows = calloc(n, sizeof(*r->rows));
+	if (err || !r->rows || !r->crates || !r->llvm[0].rows || !r->llvm[1].rows)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++) {
 		struct compare_row row;
 		const char *query = commit_rows__query(c->rows, i);
 		const struct compare_unit *unit = commit_rows__unit(c->rows, i);
+		enum compare_of table = commit_rows__table(c->rows, i);
 
 		memset(s.cells, 0, c->n * sizeof(*s.cells));
 		sums__add(&s, c, i);
@@ -159,8 +163,13 @@ static int fill_rows(struct commits *c)
 		row.unit = unit;
 		row.query = query;
 		row.kinds = commit_rows__kinds(c->rows, i);
-		row.is_build = !unit;
-		if (query)
+		row.table = table;
+		row.is_build = !unit && !query;
+		if (compare_is_of_llvm(table)) {
+			struct compare_table *llvm = &r->llvm[table - COMPARE_OF_PASSES];
+
+			llvm->rows[llvm->n++] = row;
+		} else if (query)
 			r->rows[r->n_rows++] = row;
 		else if (unit)
 			r->crates[r->n_crates++] = row;
@@ -191,6 +200,7 @@ static int judge(struct commits *c, const struct compare_rules *rules)
 	};
 	r->rules.base_has_noise = c->n_base >= MANY_BUILDS;
 	r->n_uncounted = commit_rows__uncounted(c->rows);
+	r->has_llvm = commit_rows__has_llvm(c->rows);
 	err = fill_rows(c);
 	return err ?: compare_judge__result(r);
 }
@@ -265,7 +275,7 @@ int commits__sum(const struct commits *c, compare_pick *pick, const void *ctx, b
 		const char *query = commit_rows__query(c->rows, i);
 		const struct compare_unit *unit = commit_rows__unit(c->rows, i);
 
-		if (!pick(ctx, unit, query))
+		if (commit_rows__table(c->rows, i) != COMPARE_OF_QUERIES || !pick(ctx, unit, query))
 			continue;
 		sums__add(&s, c, i);
 		has_query = query;

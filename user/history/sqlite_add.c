@@ -118,8 +118,8 @@ static int bind_column(struct adding *a, sqlite3_stmt *stmt, int i, const struct
 		       const void *row, bool as_names)
 {
 	const char *text = c->type == HISTORY_TEXT ? history_column__text(c, row) : NULL;
-	uint64_t number = c->type == HISTORY_TEXT ? HISTORY_UNKNOWN
-						  : history_column__number(c, row);
+	uint64_t number =
+		c->type == HISTORY_TEXT ? HISTORY_UNKNOWN : history_column__number(c, row);
 	int64_t id;
 	int rc;
 
@@ -305,8 +305,8 @@ static uint32_t count_missing(const struct entries *list, const struct entry *ro
 	uint32_t missing = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		missing += !list->n || !bsearch(&rows[i], list->at, list->n, sizeof(*list->at),
-						compare_what);
+		missing += !list->n ||
+			   !bsearch(&rows[i], list->at, list->n, sizeof(*list->at), compare_what);
 	return missing;
 }
 
@@ -367,10 +367,9 @@ static int place_rows(struct adding *a, int64_t list, const struct entries *entr
 
 	*end = end_of(entries);
 	for (uint32_t i = 0; i < n && !rc; i++) {
-		const struct entry *found =
-			entries->n ? bsearch(&rows[i], entries->at, entries->n,
-					     sizeof(*entries->at), compare_what)
-				   : NULL;
+		const struct entry *found = entries->n ? bsearch(&rows[i], entries->at, entries->n,
+								 sizeof(*entries->at), compare_what)
+						       : NULL;
 
 		rows[i].place = found ? found->place : (*end)++;
 		if (found)
@@ -556,7 +555,8 @@ static int write_part(struct adding *a, enum history_table_id id, const char *wh
 	sqlite3_stmt *add = a->statements[ADD_PART];
 	int64_t list, counts = 0;
 	uint32_t end;
-	int rc = n > SQLITE_LIST_MOST ? SQLITE_TOOBIG : find_list(a, what, rows, n, &list, &entries);
+	int rc =
+		n > SQLITE_LIST_MOST ? SQLITE_TOOBIG : find_list(a, what, rows, n, &list, &entries);
 
 	rc = rc ?: place_rows(a, list, &entries, rows, n, &end);
 	if (!rc && history_table__column(t, "count"))

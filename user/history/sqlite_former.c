@@ -147,8 +147,8 @@ static int read_shape(const struct packed *p, sqlite3_stmt *stmt, int column, st
 		bool common = byte_reader__varint_max(&r, s->n > 0);
 
 		for (uint32_t i = 0; i < s->n; i++)
-			s->rows[i].numbers[c] = i && common ? s->rows[0].numbers[c]
-							    : byte_reader__varint(&r) - 1;
+			s->rows[i].numbers[c] =
+				i && common ? s->rows[0].numbers[c] : byte_reader__varint(&r) - 1;
 	}
 	for (int t = 0; p->times[t]; t++)
 		for (uint32_t i = 0; i < s->n; i++)
@@ -347,9 +347,8 @@ static int take_times(struct moving *m, const struct packed *p, sqlite3_stmt *st
 			codes[t] = CODE_END;
 			if (unknown && get(&r, 1))
 				continue;
-			codes[t] = expected +
-				   (uint32_t)bytes_unzigzag(get_rice(
-					   &r, usual > less[t] ? usual - less[t] : 0));
+			codes[t] = expected + (uint32_t)bytes_unzigzag(get_rice(
+						      &r, usual > less[t] ? usual - less[t] : 0));
 			if (codes[t] >= CODE_END)
 				return SQLITE_CORRUPT;
 			first = t ? first : codes[0];

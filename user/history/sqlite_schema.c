@@ -96,14 +96,14 @@ static const struct {
 	unsigned int bits, shift;
 	uint32_t step;
 } ranges[] = {
-	{32, 5, 1, 16},	  {64, 7, 2, 32},   {160, 10, 4, 64},
+	{32, 5, 1, 16},	   {64, 7, 2, 32},    {160, 10, 4, 64},
 	{352, 13, 6, 128}, {736, 16, 8, 256}, {1504, 19, 10, 512},
 };
-#define EXACT_US  32 /* codes below are microseconds */
-#define OF_TIME	  3  /* the first character that is a time */
-#define MOST_NS	  (UINT64_C(1) << 62)
+#define EXACT_US       32 /* codes below are microseconds */
+#define OF_TIME	       3  /* the first character that is a time */
+#define MOST_NS	       (UINT64_C(1) << 62)
 #define MOST_DOUBLINGS 33 /* of the last range: more is above MOST_NS */
-#define NS_PER_US UINT64_C(1000)
+#define NS_PER_US      UINT64_C(1000)
 
 static unsigned int width_of(uint64_t us)
 {
@@ -244,7 +244,8 @@ static void print_view(FILE *f, enum history_table_id id, const char *what, bool
 		" JOIN entries AS e ON e.list = p.list AND e.place < min(length(p.self), %u)"
 		" JOIN names AS k ON k.id = e.name%s"
 		" WHERE l.what = '%s' AND unicode(substr(p.self, e.place + 1, 1)) > %d;",
-		SQLITE_LIST_MOST, has_crate ? " JOIN names AS c ON c.id = l.crate" : "", what, SQLITE_ABSENT);
+		SQLITE_LIST_MOST, has_crate ? " JOIN names AS c ON c.id = l.crate" : "", what,
+		SQLITE_ABSENT);
 }
 
 const struct history_column *sqlite_key(const struct history_table *t)

@@ -24,35 +24,35 @@ static int take_name(void *ctx, const struct store_value *cells, size_t n)
 }
 
 /* The start finds the build's rows where they are in the order of time. */
-static int ask(struct store *s, const struct history_build *build, const char *column,
-	       const char *cost, enum history_table_id table, unsigned int most,
-	       struct history_subjects *out)
+int history_subjects__ask(struct store *s, const struct history_build *build,
+			  enum history_subject subject, unsigned int most,
+			  struct history_subjects *out)
 {
+	static const struct {
+		enum history_table_id table;
+		const char *column, *cost, *where;
+	} all[] = {
+		[HISTORY_CRATES] = {HISTORY_COMPILE, "crate", "cpu_ns", ""},
+		[HISTORY_QUERIES] = {HISTORY_QUERY, "query", "self_ns", ""},
+		[HISTORY_PASSES] = {HISTORY_LLVM, "name", "self_ns", "AND \"kind\" = 'pass'"},
+		[HISTORY_FUNCTIONS_IN_LLVM] = {HISTORY_LLVM, "name", "self_ns",
+					       "AND \"kind\" = 'function'"},
+	};
 	const struct store_value args[] = {
 		{.type = STORE_TEXT, .text = build->build},
 		{.type = STORE_INTEGER, .integer = (int64_t)build->start_ns},
 	};
+	const char *column = all[subject].column, *cost = all[subject].cost;
 	char sql[512];
 	int err;
 
 	snprintf(sql, sizeof(sql),
-		 "SELECT \"%s\", sum(\"%s\") FROM %s WHERE \"build\" = ? AND \"start_ns\" = ? "
+		 "SELECT \"%s\", sum(\"%s\") FROM %s WHERE \"build\" = ? AND \"start_ns\" = ? %s "
 		 "GROUP BY \"%s\" ORDER BY sum(\"%s\") DESC, \"%s\" LIMIT %u",
-		 column, cost, dialect__table(store__kind(s), table), column, cost, column, most);
+		 column, cost, dialect__table(store__kind(s), all[subject].table),
+		 all[subject].where, column, cost, column, most);
 	err = store__select(s, sql, args, N_OF(args), take_name, out);
 	return err == -ENOMEM ? diag_error_r(err, "out of memory") : err;
-}
-
-int history_subjects__crates(struct store *s, const struct history_build *build, unsigned int most,
-			     struct history_subjects *out)
-{
-	return ask(s, build, "crate", "cpu_ns", HISTORY_COMPILE, most, out);
-}
-
-int history_subjects__queries(struct store *s, const struct history_build *build, unsigned int most,
-			      struct history_subjects *out)
-{
-	return ask(s, build, "query", "self_ns", HISTORY_QUERY, most, out);
 }
 
 void history_subjects__clear(struct history_subjects *s)

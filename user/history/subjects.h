@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The crates and queries that are worth a trend: those that take most of a build. */
+/* What is worth a trend: the crates, queries, and work of LLVM that take most of a build. */
 #ifndef QPROF_HISTORY_SUBJECTS_H
 #define QPROF_HISTORY_SUBJECTS_H
 
@@ -11,12 +11,17 @@ struct history_subjects {
 	uint32_t capacity;
 };
 
-/* At most `most` crates, by CPU time. Errors are printed, as by the store. */
-int history_subjects__crates(struct store *s, const struct history_build *build, unsigned int most,
-			     struct history_subjects *out);
-/* Queries of all crates, by their self time. */
-int history_subjects__queries(struct store *s, const struct history_build *build, unsigned int most,
-			      struct history_subjects *out);
+enum history_subject {
+	HISTORY_CRATES,	 /* by CPU time */
+	HISTORY_QUERIES, /* of all crates, by self time */
+	HISTORY_PASSES,	 /* of LLVM, by time in all crates */
+	HISTORY_FUNCTIONS_IN_LLVM,
+};
+
+/* At most `most` of a build. Errors are printed, as by the store. */
+int history_subjects__ask(struct store *s, const struct history_build *build,
+			  enum history_subject subject, unsigned int most,
+			  struct history_subjects *out);
 void history_subjects__clear(struct history_subjects *s);
 #define _history_subjects_ __cleanup(history_subjects__clear)
 

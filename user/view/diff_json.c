@@ -297,10 +297,11 @@ static void put_tables(struct columns *c, const struct diff_view *v, enum compar
 		  "items, beside the rows of queries; only without --by, if all traces have some");
 	put_table(c, "passes", llvm, r, COMPARE_OF_PASSES,
 		  "CPU time in LLVM by its pass; this and the next two only without --by, of self "
-		  "and cpu, if all traces know what LLVM did");
+		  "and cpu, if all traces, or builds of a history, know what LLVM did");
 	put_table(c, "generics", llvm, r, COMPARE_OF_GENERICS,
 		  "the same by function of the source, with all instances");
-	put_table(c, "instances", llvm, r, COMPARE_OF_INSTANCES, "the same by instance");
+	put_table(c, "instances", llvm && !r->rules.of_history, r, COMPARE_OF_INSTANCES,
+		  "the same by instance; not of a history");
 }
 
 static int put_document(FILE *out, enum columns_to to, const struct diff_view *v)

@@ -30,12 +30,12 @@ function sureText(trend, change) {
 }
 
 function subjectOf(trend) {
-	const inner = trend.query || trend.item;
+	const inner = trend.query || trend.item || trend.llvm;
 	return inner ? inner + (trend.crate ? " in " + trend.crate : "") : trend.crate || "the build";
 }
 
 function kindOf(trend) {
-	return trend.query ? "query or pass" : trend.item ? "item" : trend.crate ? "crate" : "build";
+	return trend.query ? "query or pass" : trend.item ? "item" : trend.llvm ? "in LLVM" : trend.crate ? "crate" : "build";
 }
 
 function commitText(build) {
