@@ -13,7 +13,7 @@ import synthetic_history as planted  # noqa: E402 (it is beside no test)
 # A SQLite store rounds the times of queries and items.
 TOLERANCE = 0.005
 CHANGE_SLACK = 3e6  # ns; a change is a small difference of large numbers
-NAMES = ("build", "commit", "crate", "query", "path", "text")
+NAMES = ("build", "commit", "crate", "query", "pass", "function", "path", "text")
 
 BASE, NEW = (planted.commit(planted.COUNTS_AT - k)[:12] for k in (1, 0))
 QUESTIONS = (
