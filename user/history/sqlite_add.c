@@ -635,15 +635,27 @@ static int write_table(struct adding *a, const struct history_rows *rows, enum h
 	return rc || id != HISTORY_QUERY ? rc : write_sums(a, &taken);
 }
 
+static int write_tables(struct adding *a, const struct history_rows *rows)
+{
+	int rc = SQLITE_OK;
+
+	for (int id = HISTORY_QUERY; id < HISTORY_TABLES && !rc; id++)
+		rc = write_table(a, rows, (enum history_table_id)id);
+	return rc;
+}
+
 int sqlite_add(sqlite3 *db, const struct history_rows *rows)
 {
 	__cleanup(adding__clear) struct adding a = {.db = db};
-	int rc = adding__prepare(&a);
+	int rc = adding__prepare(&a) ?: add_rows(&a, rows, HISTORY_BUILD);
 
-	rc = rc ?: add_rows(&a, rows, HISTORY_BUILD);
 	a.build = sqlite3_last_insert_rowid(db);
-	rc = rc ?: add_rows(&a, rows, HISTORY_COMPILE);
-	for (int id = HISTORY_QUERY; id < HISTORY_TABLES && !rc; id++)
-		rc = write_table(&a, rows, (enum history_table_id)id);
-	return rc;
+	return rc ?: add_rows(&a, rows, HISTORY_COMPILE) ?: write_tables(&a, rows);
+}
+
+int sqlite_add__crates(sqlite3 *db, int64_t build, const struct history_rows *rows)
+{
+	__cleanup(adding__clear) struct adding a = {.db = db, .build = build};
+
+	return adding__prepare(&a) ?: write_tables(&a, rows);
 }

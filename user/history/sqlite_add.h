@@ -16,4 +16,7 @@
  */
 int sqlite_add(sqlite3 *db, const struct history_rows *rows);
 
+/* Add its rows of queries, items and LLVM to a build that is there, by its number. */
+int sqlite_add__crates(sqlite3 *db, int64_t build, const struct history_rows *rows);
+
 #endif /* QPROF_HISTORY_SQLITE_ADD_H */

@@ -208,22 +208,17 @@ static int read_names(struct moving *m)
 	return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-/* Set a column of a row to a text of the file. */
-static int set_text(struct moving *m, const struct history_column *c, void *row, const char *text)
-{
-	const char *kept = history_rows__text(&m->rows, text);
-
-	history_column__set_text(c, row, kept);
-	return kept || !text ? SQLITE_OK : SQLITE_NOMEM;
-}
-
 static int set_name(struct moving *m, const struct history_column *c, void *row, uint64_t id)
 {
+	const char *text;
+
 	if (id == UNKNOWN && !c->required)
 		return SQLITE_OK;
 	if (id >= m->n_names || !m->names[id])
 		return SQLITE_CORRUPT;
-	return set_text(m, c, row, m->names[id]);
+	text = history_rows__text(&m->rows, m->names[id]);
+	history_column__set_text(c, row, text);
+	return text ? SQLITE_OK : SQLITE_NOMEM;
 }
 
 static int set_number(const struct history_column *c, void *row, uint64_t number)
@@ -232,69 +227,6 @@ static int set_number(const struct history_column *c, void *row, uint64_t number
 		return SQLITE_CORRUPT;
 	history_column__set_number(c, row, number);
 	return SQLITE_OK;
-}
-
-/* A row of builds or compiles, whose columns from `skip` on are those of the statement. */
-static int take_columns(struct moving *m, sqlite3_stmt *stmt, enum history_table_id id, size_t skip,
-			void *row)
-{
-	const struct history_table *t = history_table(id);
-	int rc = SQLITE_OK, at = 0;
-
-	for (size_t i = skip; i < t->n && !rc; i++) {
-		const struct history_column *c = &t->columns[i];
-		int type;
-
-		if (!sqlite_schema__has(m->version, c))
-			continue;
-		type = sqlite3_column_type(stmt, at);
-		if (type == SQLITE_NULL)
-			rc = c->required ? SQLITE_CORRUPT : SQLITE_OK;
-		else if (type != (c->type == HISTORY_TEXT && !skip ? SQLITE_TEXT : SQLITE_INTEGER))
-			rc = SQLITE_CORRUPT;
-		else if (c->type == HISTORY_NUMBER)
-			rc = set_number(c, row, (uint64_t)sqlite3_column_int64(stmt, at));
-		else if (skip)
-			rc = set_name(m, c, row, (uint64_t)sqlite3_column_int64(stmt, at));
-		else
-			rc = set_text(m, c, row, (const char *)sqlite3_column_text(stmt, at));
-		at++;
-	}
-	return rc;
-}
-
-/* "SELECT ... FROM former_builds WHERE n = ?", the columns in their order. */
-static int prepare(struct moving *m, enum history_table_id id, size_t skip, const char *behind,
-		   sqlite3_stmt **out)
-{
-	const struct history_table *t = history_table(id);
-	_free_ char *sql = NULL;
-	size_t size;
-	FILE *f = open_memstream(&sql, &size);
-
-	if (!f)
-		return SQLITE_NOMEM;
-	fputs("SELECT ", f);
-	for (size_t i = skip; i < t->n; i++)
-		if (sqlite_schema__has(m->version, &t->columns[i]))
-			fprintf(f, "\"%s\", ", t->columns[i].name);
-	fprintf(f, "n FROM main.former_%ss WHERE n %s", t->name, behind);
-	return fclose(f) ? SQLITE_NOMEM : sqlite3_prepare_v2(m->db, sql, -1, out, NULL);
-}
-
-static int take_compiles(struct moving *m, int64_t build)
-{
-	_sqlite3_stmt_ sqlite3_stmt *stmt = NULL;
-	int rc = prepare(m, HISTORY_COMPILE, SQLITE_OF_BUILD, "= ? ORDER BY number", &stmt);
-
-	if (!rc)
-		sqlite3_bind_int64(stmt, 1, build);
-	while (!rc && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-		struct history_compile *c = history_rows__append(&m->rows, HISTORY_COMPILE);
-
-		rc = c ? take_columns(m, stmt, HISTORY_COMPILE, SQLITE_OF_BUILD, c) : SQLITE_NOMEM;
-	}
-	return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
 /* Append a row with its codes; a time that is not known has CODE_END. */
@@ -382,33 +314,38 @@ static int take_packed(struct moving *m, const struct packed *p, int64_t build)
 	return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-static int move_build(struct moving *m, sqlite3_stmt *build)
+static int move_build(struct moving *m, int64_t n)
 {
-	struct history_build *b = &m->rows.build;
-	int64_t n = sqlite3_column_int64(build, sqlite3_column_count(build) - 1);
-	int rc;
+	int rc = SQLITE_OK;
 
 	history_rows__clear(&m->rows);
-	rc = take_columns(m, build, HISTORY_BUILD, 0, b) ?: take_compiles(m, n);
-	/* Before version 3 a recording could have a budget. */
-	if (!rc && b->how && !strcmp(b->how, "budget"))
-		rc = set_text(m, history_table__column(history_table(HISTORY_BUILD), "how"), b,
-			      "sampled");
 	for (size_t i = 0; i < N_OF(packed) && !rc; i++)
 		if (packed[i].since <= m->version)
 			rc = take_packed(m, &packed[i], n);
-	return rc ?: sqlite_add(m->db, &m->rows);
+	return rc ?: sqlite_add__crates(m->db, n, &m->rows);
 }
 
 /* ---- A file ---------------------------------------------------------------------------------- */
 
-/* Names stay, as others refer to them by number. */
+/* Names stay, as others refer to them by number. Before version 3 a recording had a budget. */
 static const char before[] = "DROP VIEW build; DROP VIEW compile;"
 			     "DROP INDEX builds_start; DROP INDEX compiles_crate;"
 			     "ALTER TABLE builds RENAME TO former_builds;"
 			     "ALTER TABLE compiles RENAME TO former_compiles;";
+static const char between[] = "UPDATE builds SET how = 'sampled' WHERE how = 'budget';";
 
-static int make_tables(sqlite3 *db)
+static void print_columns(FILE *f, int64_t version, enum history_table_id id)
+{
+	const struct history_table *t = history_table(id);
+
+	fputc('n', f);
+	for (size_t i = id == HISTORY_BUILD ? 0 : SQLITE_OF_BUILD; i < t->n; i++)
+		if (sqlite_schema__has(version, &t->columns[i]))
+			fprintf(f, ", \"%s\"", t->columns[i].name);
+}
+
+/* Those of our version, of which builds and compiles are complete. */
+static int make_tables(sqlite3 *db, int64_t version)
 {
 	_free_ char *sql = NULL;
 	size_t size;
@@ -419,6 +356,14 @@ static int make_tables(sqlite3 *db)
 	fputs(before, f);
 	sqlite_schema__print_builds(f, SQLITE_FILE_VERSION);
 	sqlite_schema__print_lists(f);
+	for (int id = HISTORY_BUILD; id <= HISTORY_COMPILE; id++) {
+		fprintf(f, "INSERT INTO %ss(", history_table(id)->name);
+		print_columns(f, version, id);
+		fputs(") SELECT ", f);
+		print_columns(f, version, id);
+		fprintf(f, " FROM former_%ss;", history_table(id)->name);
+	}
+	fputs(between, f);
 	return fclose(f) ? SQLITE_NOMEM : sqlite3_exec(db, sql, NULL, NULL, NULL);
 }
 
@@ -435,13 +380,12 @@ int sqlite_former__move(sqlite3 *db, int64_t version)
 {
 	__cleanup(moving__clear) struct moving m = {.db = db, .version = version};
 	_sqlite3_stmt_ sqlite3_stmt *build = NULL;
-	int rc;
+	int rc = make_tables(db, version) ?: read_names(&m);
 
 	history_rows__init(&m.rows);
-	rc = make_tables(db) ?: read_names(&m);
-	rc = rc ?: prepare(&m, HISTORY_BUILD, 0, "IS NOT NULL ORDER BY n", &build);
+	rc = rc ?: sqlite3_prepare_v2(db, "SELECT n FROM main.builds ORDER BY n", -1, &build, NULL);
 	while (!rc && (rc = sqlite3_step(build)) == SQLITE_ROW)
-		rc = move_build(&m, build);
+		rc = move_build(&m, sqlite3_column_int64(build, 0));
 	if (rc != SQLITE_DONE)
 		return rc;
 	sqlite3_finalize(take_ptr(build));
