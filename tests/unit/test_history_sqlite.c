@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "history/sqlite.h"
+#include "history/store_ops.h"
 
 #include <errno.h>
 #include <sqlite3.h>
@@ -9,7 +9,7 @@
 #include "../fixtures/output.h"
 #include "../fixtures/sample_history.h"
 #include "history/columns.h"
-#include "history/dialect.h"
+#include "history/sql.h"
 #include "history/json_lines.h"
 #include "history/sqlite_add.h"
 #include "history/sqlite_schema.h"

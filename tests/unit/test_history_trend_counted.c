@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* Executions of builds with and without --exact. */
-#include "history/trend_counted.h"
+#include "history/trend_points.h"
 
 #include "../fixtures/history_builds.h"
 #include "../fixtures/output.h"

@@ -3,7 +3,7 @@
 
 #include "base/diag.h"
 #include "history/address.h"
-#include "history/clickhouse_version.h"
+#include "history/clickhouse_tables.h"
 #include "history/store.h"
 #include "options/exit_code.h"
 

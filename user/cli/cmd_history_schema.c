@@ -3,7 +3,6 @@
 
 #include "base/diag.h"
 #include "history/clickhouse_tables.h"
-#include "history/clickhouse_version.h"
 #include "options/exit_code.h"
 
 /* Where the statements are for no server in particular. */

@@ -2,6 +2,10 @@
 #include "history/cells.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "history/columns.h"
 
 int history_cell__set(struct history_rows *rows, const struct history_column *c, void *row,
 		      const struct store_value *cell)
@@ -21,4 +25,56 @@ int history_cell__set(struct history_rows *rows, const struct history_column *c,
 	text = history_rows__text(rows, cell->text);
 	history_column__set_text(c, row, text);
 	return text ? 0 : -ENOMEM;
+}
+
+static bool is_id(const char *text)
+{
+	static const char form[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+	size_t i = 0;
+
+	for (; text[i] && i < sizeof(form) - 1; i++)
+		if (form[i] == 'x' ? !strchr("0123456789abcdef", text[i]) : text[i] != '-')
+			return false;
+	return i == sizeof(form) - 1 && !text[i];
+}
+
+static bool check_text(const struct history_column *c, const char *text, char *why, size_t size)
+{
+	if (text && strlen(text) > HISTORY_TEXT_MAX)
+		snprintf(why, size, "\"%s\" is longer than %d bytes", c->name, HISTORY_TEXT_MAX);
+	else if (!text && c->required)
+		snprintf(why, size, "it has no \"%s\"", c->name);
+	else
+		return true;
+	return false;
+}
+
+static bool check_number(const struct history_column *c, uint64_t number, char *why, size_t size)
+{
+	if (number == HISTORY_UNKNOWN && c->required)
+		snprintf(why, size, "it has no \"%s\"", c->name);
+	else if (number != HISTORY_UNKNOWN && number >= HISTORY_NUMBER_MAX)
+		snprintf(why, size, "\"%s\" is no number from 0 to 2^63 - 2", c->name);
+	else
+		return true;
+	return false;
+}
+
+bool row_check(enum history_table_id table, const void *row, char *why, size_t size)
+{
+	const struct history_table *t = history_table(table);
+
+	for (size_t i = 0; i < t->n; i++) {
+		const struct history_column *c = &t->columns[i];
+
+		if (c->type == HISTORY_TEXT
+			    ? !check_text(c, history_column__text(c, row), why, size)
+			    : !check_number(c, history_column__number(c, row), why, size))
+			return false;
+	}
+	/* Rows of the other tables have that of their build. */
+	if (table != HISTORY_BUILD || is_id(((const struct history_build *)row)->build))
+		return true;
+	snprintf(why, size, "\"build\" is no UUID in lower case");
+	return false;
 }

@@ -13,16 +13,11 @@
 
 #include <stdio.h>
 
+#include "history/clickhouse_server.h"
 #include "history/columns.h"
-
-/* The table whose one row of the highest version says which version the tables are of. */
-#define CLICKHOUSE_VERSION_TABLE "qprof_schema"
 
 /* The start of a build. Its month is the partition of all its rows. */
 #define CLICKHOUSE_START_TIME "toDateTime(intDiv(start_ns, 1000000000), 'UTC')"
-
-/* The column that builds have in version 1 alone. */
-#define CLICKHOUSE_BUDGET "budget_ppm"
 
 struct clickhouse_tables {
 	const char *database;
@@ -30,35 +25,31 @@ struct clickhouse_tables {
 	uint64_t keep_days;  /* 0: for ever; else by TTL */
 };
 
-/* "CREATE DATABASE ..." */
-void clickhouse_tables__database(const struct clickhouse_tables *t, FILE *out);
-/* The table of the version, and the row that says that all tables are of HISTORY_VERSION. */
-void clickhouse_tables__version(const struct clickhouse_tables *t, FILE *out);
-void clickhouse_tables__mark(const struct clickhouse_tables *t, FILE *out);
-/* The table that holds rows. */
-void clickhouse_tables__local(const struct clickhouse_tables *t, enum history_table_id id,
-			      FILE *out);
-/* The one that stands for all; of a cluster only. */
-void clickhouse_tables__distributed(const struct clickhouse_tables *t, enum history_table_id id,
-				    FILE *out);
-void clickhouse_tables__drop_distributed(const struct clickhouse_tables *t,
-					 enum history_table_id id, FILE *out);
-/* Have the table that holds rows forget those that are older than `keep_days`. */
-void clickhouse_tables__keep(const struct clickhouse_tables *t, enum history_table_id id,
-			     FILE *out);
-/*
- * Of version 1: have the table that holds rows forget the estimates, or that builds had budgets, in
- * the background. Not of HISTORY_COMPILE, which has neither.
- */
-void clickhouse_tables__forget_budgets(const struct clickhouse_tables *t, enum history_table_id id,
-				       FILE *out);
-/* Remove CLICKHOUSE_BUDGET from the table that holds rows. */
-void clickhouse_tables__drop_budget(const struct clickhouse_tables *t, FILE *out);
-/* Add a column that the table that holds rows, of an older version, lacks. */
-void clickhouse_tables__add_column(const struct clickhouse_tables *t, enum history_table_id id,
-				   const struct history_column *c, FILE *out);
-
 /* All of them, each ended by a semicolon, for a person. */
 void clickhouse_tables__print(const struct clickhouse_tables *t, FILE *out);
+
+struct clickhouse_version {
+	int64_t version;  /* 0: there are no tables, or not all of them */
+	char cluster[64]; /* empty: one server */
+};
+
+/*
+ * Ask. The cause of a failure is left in `why` of the server. -EPROTONOSUPPORT: the tables are of a
+ * newer version; -ENOENT: there are none, or those of an older one.
+ */
+int clickhouse_version__check(struct clickhouse_server *s, struct clickhouse_version *v);
+
+/*
+ * Make the tables, or bring those that are there to our version; nothing changes if they are of it.
+ * `cluster` NULL: one server; `keep_ns` 0: for ever. Prints an error line, or a line of what it
+ * did.
+ */
+int clickhouse_version__migrate(const char *where, const char *cluster, uint64_t keep_ns);
+
+/* The days that a time has, at least 1; 0 of 0. */
+uint64_t clickhouse_version__days(uint64_t ns);
+
+/* A name of a cluster, which may stand between backticks: letters, digits, _, - and . */
+bool clickhouse_version__is_cluster(const char *text);
 
 #endif /* QPROF_HISTORY_CLICKHOUSE_TABLES_H */

@@ -6,7 +6,6 @@
 
 #include "base/diag.h"
 #include "base/table.h"
-#include "history/dialect.h"
 #include "history/sql.h"
 #include "trace/trace.h"
 

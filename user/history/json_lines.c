@@ -9,7 +9,7 @@
 
 #include "base/format.h"
 #include "history/columns.h"
-#include "history/row_check.h"
+#include "history/cells.h"
 
 /* More than the longest row: all texts of a build, with six bytes for each. */
 #define LINE_MAX_BYTES (512u << 10)

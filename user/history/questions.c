@@ -9,7 +9,6 @@
 #include "base/diag.h"
 #include "history/cells.h"
 #include "history/columns.h"
-#include "history/dialect.h"
 #include "history/sql.h"
 
 static void where_workspace(struct sql *q, const struct history_filter *f, const char *is)
@@ -255,34 +254,39 @@ void history_builds__clear(struct history_builds *b)
 	*b = (struct history_builds){};
 }
 
-/* The sums of a table, as its rows have them; a sum is known if as many parts are as there are. */
-struct kind_of_sums {
+/* A number of history_sums: that of all rows, if it is known of all. */
+struct sum_of {
+	size_t field;
+	const char *sql; /* "sum(x), count(x)" */
+};
+
+#define SUM(to, function, column)                                          \
+	{                                                                  \
+		offsetof(struct history_sums, to),                         \
+			function "(\"" column "\"), count(\"" column "\")" \
+	}
+/* Known if it is of any row. */
+#define ANY(to, function, column)                                                        \
+	{                                                                                \
+		offsetof(struct history_sums, to), function "(\"" column "\"), count(*)" \
+	}
+#define SUMS_MOST 6
+
+static const struct kind_of_sums {
 	enum history_table_id table;
-	const char *columns;
-};
-
-static const struct kind_of_sums of_compiles = {
-	HISTORY_COMPILE,
-	"sum(\"cpu_ns\"), count(\"cpu_ns\"), max(\"wall_ns\"), count(\"wall_ns\"), "
-	"sum(\"executions\"), count(\"executions\"), max(\"peak_bytes\"), count(\"peak_bytes\"), "
-	"sum(\"results\"), count(\"results\"), max(\"exit_status\")",
-};
-
-static const struct kind_of_sums of_queries = {
-	HISTORY_QUERY,
-	"sum(\"self_ns\"), count(\"self_ns\"), sum(\"total_ns\"), count(\"total_ns\"), "
-	"sum(\"count\"), count(\"count\"), max(\"how\")",
-};
-
-static const struct kind_of_sums of_items = {
-	HISTORY_ITEM,
-	"sum(\"self_ns\"), count(\"self_ns\"), sum(\"count\"), count(\"count\"), max(\"how\")",
-};
-
-static const struct kind_of_sums of_llvm = {
-	HISTORY_LLVM,
-	"sum(\"self_ns\"), count(\"self_ns\"), max(\"how\")",
-};
+	bool has_how;
+	struct sum_of sums[SUMS_MOST];
+} of_compiles = {HISTORY_COMPILE,
+		 false,
+		 {SUM(cpu_ns, "sum", "cpu_ns"), SUM(wall_ns, "max", "wall_ns"),
+		  SUM(count, "sum", "executions"), SUM(peak_bytes, "max", "peak_bytes"),
+		  SUM(results, "sum", "results"), ANY(exit_status, "max", "exit_status")}},
+  of_queries = {HISTORY_QUERY,
+		true,
+		{SUM(cpu_ns, "sum", "self_ns"), SUM(wall_ns, "sum", "total_ns"),
+		 SUM(count, "sum", "count")}},
+  of_items = {HISTORY_ITEM, true, {SUM(cpu_ns, "sum", "self_ns"), SUM(count, "sum", "count")}},
+  of_llvm = {HISTORY_LLVM, true, {SUM(cpu_ns, "sum", "self_ns")}};
 
 struct sums_asked {
 	const struct kind_of_sums *kind;
@@ -290,16 +294,11 @@ struct sums_asked {
 	void *ctx;
 };
 
-static uint64_t known_sum(const struct store_value *sum_and_count, uint64_t rows)
-{
-	return sql_number(&sum_and_count[1]) == rows ? sql_number(&sum_and_count[0])
-						     : HISTORY_UNKNOWN;
-}
-
+/* "build", count(*), the least exact "how" or nothing, and two for each sum. */
 static int take_sums(void *ctx, const struct store_value *cells, size_t n)
 {
 	const struct sums_asked *a = ctx;
-	const struct store_value *c = &cells[1];
+	const struct store_value *end = cells + n, *c = &cells[2 + a->kind->has_how];
 	struct history_sums sums = {
 		.wall_ns = HISTORY_UNKNOWN,
 		.count = HISTORY_UNKNOWN,
@@ -307,38 +306,21 @@ static int take_sums(void *ctx, const struct store_value *cells, size_t n)
 		.results = HISTORY_UNKNOWN,
 		.exit_status = HISTORY_UNKNOWN,
 	};
-	uint64_t rows;
 
-	if (n != (a->kind == &of_compiles  ? 13
-		  : a->kind == &of_queries ? 9
-		  : a->kind == &of_items   ? 7
-					   : 5))
-		return -EPROTO;
+	for (size_t i = 0; i < SUMS_MOST && a->kind->sums[i].sql; i++, c += 2) {
+		if (end - c < 2)
+			return -EPROTO;
+		if (sql_number(&c[1]) == sql_number(&cells[1]))
+			*(uint64_t *)((char *)&sums + a->kind->sums[i].field) = sql_number(&c[0]);
+		else
+			*(uint64_t *)((char *)&sums + a->kind->sums[i].field) = HISTORY_UNKNOWN;
+	}
 	sums.build = sql_text(&cells[0]);
-	rows = sql_number(&cells[n - 1]);
-	if (!sums.build)
-		return 0;
-	sums.cpu_ns = known_sum(c, rows);
-	if (a->kind == &of_llvm) {
-		sums.how = sql_text(c + 2);
-		return a->take(a->ctx, &sums);
-	}
-	if (a->kind == &of_items) {
-		sums.count = known_sum(c + 2, rows);
-		sums.how = sql_text(c + 4);
-		return a->take(a->ctx, &sums);
-	}
-	sums.wall_ns = known_sum(c + 2, rows);
-	sums.count = known_sum(c + 4, rows);
-	if (a->kind == &of_queries) {
-		/* The last of the alphabet is "sampled". */
-		sums.how = sql_text(c + 6);
-	} else {
-		sums.peak_bytes = known_sum(c + 6, rows);
-		sums.results = known_sum(c + 8, rows);
-		sums.exit_status = sql_number(c + 10);
-	}
-	return a->take(a->ctx, &sums);
+	/* The last of the alphabet is "sampled". */
+	sums.how = a->kind->has_how ? sql_text(&cells[2]) : NULL;
+	if (c != end)
+		return -EPROTO;
+	return sums.build ? a->take(a->ctx, &sums) : 0;
 }
 
 int history_sums__ask(struct store *s, const struct history_series *of, uint64_t from_ns,
@@ -360,8 +342,10 @@ int history_sums__ask(struct store *s, const struct history_series *of, uint64_t
 	if (a.kind == &of_queries && !of->crate)
 		table = dialect__query_sums(store__kind(s));
 	/* SQLite groups what views read, with all of it, unless they end first: twice the time. */
-	sql__add(&q, "SELECT \"build\", %s, count(*) FROM %s%s", a.kind->columns,
-		 is_file ? "(SELECT * FROM " : "", table);
+	sql__add(&q, "SELECT \"build\", count(*)%s", a.kind->has_how ? ", max(\"how\")" : "");
+	for (size_t i = 0; i < SUMS_MOST && a.kind->sums[i].sql; i++)
+		sql__add(&q, ", %s", a.kind->sums[i].sql);
+	sql__add(&q, " FROM %s%s", is_file ? "(SELECT * FROM " : "", table);
 	sql__where_text(&q, "\"crate\" = ?", of->crate);
 	sql__where_text(&q, "\"query\" = ?", of->query);
 	sql__where_text(&q, "\"item\" = ?", of->item);

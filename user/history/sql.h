@@ -3,6 +3,8 @@
 #ifndef QPROF_HISTORY_SQL_H
 #define QPROF_HISTORY_SQL_H
 
+#include <stdio.h>
+
 #include "history/store.h"
 
 #define SQL_ARGS 128
@@ -39,5 +41,39 @@ static inline const char *sql_text(const struct store_value *cell)
 {
 	return cell->type == STORE_TEXT ? cell->text : NULL;
 }
+
+/* ---- The differences between the SQL of the kinds of stores ---- */
+
+/*
+ * A table as it stands behind FROM. ClickHouse keeps a row that was sent twice until it merges the
+ * parts that have it; FINAL shows one of them.
+ */
+const char *dialect__table(enum store_kind kind, enum history_table_id table);
+
+/* The same where rows that are there twice do no harm: that is quicker. */
+const char *dialect__rows(enum history_table_id table);
+
+/* Whether a question should first find the time of its rows, because FINAL reads all columns. */
+bool dialect__wants_window(enum store_kind kind);
+
+/*
+ * The same for questions about a query in all crates: the query is given by =. Columns are named as
+ * in HISTORY_QUERY.
+ */
+const char *dialect__query_sums(enum store_kind kind);
+
+/* The function f(text, part) that has the place of a part in a text, from 1; 0: it is not there. */
+const char *dialect__find(enum store_kind kind);
+
+/* ---- SQL as one text, for a server that takes no parameters ---- */
+
+/* Write `text` as a string of ClickHouse, in quotes, whatever its bytes are. */
+void sql_text__quote(FILE *out, const char *text);
+
+/*
+ * Write `sql` with the `n` values in the places of its question marks; those within quotes are no
+ * places. -EINVAL if there are more or fewer places. Errors of `out` are the caller's to see.
+ */
+int sql_text__fill(FILE *out, const char *sql, const struct store_value *args, size_t n);
 
 #endif /* QPROF_HISTORY_SQL_H */

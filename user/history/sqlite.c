@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "history/sqlite.h"
+#include "history/store_ops.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,12 +12,10 @@
 #include "base/own_path.h"
 #include "history/cells.h"
 #include "history/columns.h"
-#include "history/row_check.h"
 #include "history/sqlite_add.h"
 #include "history/sqlite_db.h"
 #include "history/sqlite_prune.h"
 #include "history/sqlite_schema.h"
-#include "history/store_ops.h"
 
 #define BUSY_MS 10000
 /* Bytes of a text: more than any has. */

@@ -7,7 +7,11 @@
 #include "base/diag.h"
 #include "history/store_ops.h"
 
-int store_told(const char *name, unsigned int before, int err)
+/*
+ * Pass on `err`. An allocation that failed has no line of its own: it gets one if there was no
+ * error since diag_errors() was `before`.
+ */
+static int store_told(const char *name, unsigned int before, int err)
 {
 	return err == -ENOMEM && diag_errors() == before
 		       ? diag_error_r(err, "%s: %s", name, strerror(-err))
@@ -62,4 +66,31 @@ void store__close(struct store *s)
 		return;
 	free(s->name);
 	s->ops->close(s);
+}
+
+static bool begins_with(const char *text, const char *prefix)
+{
+	return !strncmp(text, prefix, strlen(prefix));
+}
+
+static int open_kind(const char *where, enum store_access access, struct store **out)
+{
+	if (where && !*where)
+		return diag_error_r(-EINVAL, "the store has no name: give a file, or "
+					     "http://HOST:PORT/DATABASE");
+	if (where && (begins_with(where, "http://") || begins_with(where, "https://")))
+		return clickhouse__open(where, out);
+	if (where && strstr(where, "://"))
+		return diag_error_r(-EINVAL,
+				    "%.*s:// is no store: give a file, or http:// or https:// and "
+				    "HOST:PORT/DATABASE",
+				    (int)strcspn(where, ":"), where); /* a password may follow */
+	return sqlite__open(where, access, out);
+}
+
+int store__open(const char *where, enum store_access access, struct store **out)
+{
+	unsigned int before = diag_errors();
+
+	return store_told(where ?: "the history", before, open_kind(where, access, out));
 }

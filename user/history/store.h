@@ -10,9 +10,33 @@
 #define QPROF_HISTORY_STORE_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "history/rows.h"
-#include "history/store_value.h"
+
+struct store;
+
+enum store_kind {
+	STORE_SQLITE,
+	STORE_CLICKHOUSE,
+};
+
+/* A value of a parameter or of a result. */
+struct store_value {
+	enum store_type {
+		STORE_NULL,
+		STORE_TEXT,
+		STORE_INTEGER,
+		STORE_REAL,
+	} type;
+	const char *text; /* of results: valid until the next row */
+	int64_t integer;
+	double real;
+};
+
+/* Called for each row of a result. */
+typedef int (*store_row)(void *ctx, const struct store_value *cells, size_t n);
 
 enum store_access {
 	STORE_READ,	/* a store that does not exist is an error */

@@ -3,8 +3,7 @@
 #ifndef QPROF_HISTORY_STORE_OPS_H
 #define QPROF_HISTORY_STORE_OPS_H
 
-#include "history/rows.h"
-#include "history/store_value.h"
+#include "history/store.h"
 
 /* As the functions of history/store.h of the same names. */
 struct store_ops {
@@ -26,10 +25,14 @@ struct store {
 	char *name; /* see store__name() */
 };
 
+/* As store__open(), for a file. */
+int sqlite__open(const char *path, enum store_access access, struct store **out);
+
 /*
- * Pass on `err`. An allocation that failed has no line of its own: it gets one if there was no
- * error since diag_errors() was `before`.
+ * As store__open(), for an address. Nothing is asked of the server until the first question. A
+ * build that the server cannot take now waits in the spool (history/spool.h), of which
+ * store__close() tells.
  */
-int store_told(const char *name, unsigned int before, int err);
+int clickhouse__open(const char *where, struct store **out);
 
 #endif /* QPROF_HISTORY_STORE_OPS_H */

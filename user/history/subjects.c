@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 #include "base/diag.h"
-#include "history/dialect.h"
+#include "history/sql.h"
 
 static int take_name(void *ctx, const struct store_value *cells, size_t n)
 {

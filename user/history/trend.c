@@ -9,8 +9,7 @@
 #include "analyze/change_points.h"
 #include "base/array.h"
 #include "base/diag.h"
-#include "history/trend_counted.h"
-#include "history/trend_kinds.h"
+#include "history/trend_points.h"
 
 static const struct {
 	const char *name, *unit;

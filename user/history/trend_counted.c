@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "history/trend_counted.h"
+#include "history/trend_points.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,6 @@
 #include "base/diag.h"
 #include "base/table.h"
 #include "history/rows.h"
-#include "history/trend_kinds.h"
 
 /* A clean compile leaves 5 uncounted, an incremental one those that were loaded. */
 #define MOST	    128

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "history/trend_kinds.h"
+#include "history/trend_points.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -88,4 +88,28 @@ struct trend {
 	struct trend_builds own; /* what points refer to, if it is of no other trend */
 };
 
+/* ---- Its parts, for history/trend.c ---- */
+
+/* A group of fewer points has no statistics of its own. */
+#define TREND_KINDS_LEAST 6
+
+/*
+ * Set the reasons and groups of points that are TREND_COUNTED or TREND_FAILED so far, and add notes
+ * to the trend. Points are of one group if they are of one profile, and of times if they ran on one
+ * host and were recorded alike. If most of the builds ran on hosts that have too few of them, hosts
+ * with the same number of CPUs are one. Toolchains make groups if they take turns, as in a CI that
+ * builds each commit by several; a new toolchain that stays is a change like others. -ENOMEM.
+ */
+int trend_kinds__sort_out(struct trend *t);
+
+/* Add a note of printf's; -ENOMEM. */
+int trend__note(struct trend *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/*
+ * Make the executions of builds, or of a crate, those of the queries that all counted points count;
+ * their names are t->uncounted, in a note. Where an uncounted query of a point is not among these,
+ * its value becomes unknown. 0, or a negative errno after a line.
+ */
+int trend_counted__level(struct store *s, struct trend *t);
+
 #endif /* QPROF_HISTORY_TREND_POINTS_H */

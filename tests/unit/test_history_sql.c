@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "history/sql_text.h"
+#include "history/sql.h"
 
 #include "test.h"
 
