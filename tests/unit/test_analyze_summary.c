@@ -591,6 +591,25 @@ TEST_CASE(recorded_executions_have_no_results_beside)
 	}
 }
 
+/* Where not all queries have probes. */
+TEST_CASE(a_query_that_was_also_waited_for_is_a_query)
+{
+	_summary_ struct summary *s = new_summary();
+
+	summary__set_unwatched(s);
+	span(s, 0, 1, TRACE_KIND_BLOCKED, 1, TRACE_NO_INVOCATION);
+	span(s, 0, 2, TRACE_KIND_LOAD, 2, TRACE_NO_INVOCATION);
+	tally(s, 0, TRACE_KIND_RESULTS, 1, 569);
+	for (int folded = 0; folded < 2; folded++) {
+		_free_ struct summary_row *rows = rows_of(s, SUMMARY_ALL, 2);
+
+		for (size_t i = 0; i < 2; i++)
+			assert_string_equal(summary_row__kind(&rows[i]),
+					    rows[i].label == 1 ? "Query" : "IncrementalLoadResult");
+		assert_int_equal(summary__fold(s, 0), 0);
+	}
+}
+
 static struct sample_sums sampled(uint64_t self)
 {
 	return (struct sample_sums){

@@ -540,6 +540,9 @@ static bool settle(const struct summary *s, struct summary_row *row)
 		row->results_beside = row->unsure_beside = 0;
 		row->results_missing = false;
 	}
+	/* It was executed, though only waiting for it, or loads of some results, have intervals. */
+	if (!row->is_activity && row->kinds && summary_row__executions(row))
+		row->kinds |= 1u << TRACE_KIND_QUERY;
 	return shown;
 }
 
