@@ -10,6 +10,7 @@
 #include "../fixtures/path_build.h"
 #include "view/build_rows.h"
 #include "view/cost_view.h"
+#include "view/llvm_view.h"
 
 static void a_build_is_as_agreed(void **state)
 {
@@ -332,6 +333,64 @@ static void an_unseen_end_is_at_least(void **state)
 			"build     at least 350 ms, crates compiled: 2 (1 not seen to end)\n");
 	assert_contains(text, "\n! b    >=300 ms ");
 	assert_contains(text, "\na        200 ms ");
+}
+
+static const char *macro_text(const void *ctx, uint32_t id)
+{
+	return id == SB_EXPAND ? "expand_proc_macro" : sample_build_text(ctx, id);
+}
+
+static void a_build_with_procedural_macros_says_where_they_are(void **state)
+{
+	static const struct trace_texts names = {.text = macro_text};
+	_sample_build_ struct sample_build s = {};
+	struct build_view v = sample_build__make(&s);
+	_free_ char *text = printed_build(build_text, &v), *macros = NULL;
+
+	assert_lacks(text, "--by macro");
+	v.names = &names;
+	macros = printed_build(build_text, &v);
+	assert_contains(macros, "\nprocedural macros: --by macro\n");
+}
+
+/* No share of theirs is known, so their tables say nothing either. */
+static void few_samples_in_llvm_have_no_line(void **state)
+{
+	struct llvm_rows rows = {.totals.all = {4, 4000000}};
+	_free_ char *text = printed_text(llvm_print_line(out, "", 0, &rows));
+
+	assert_string_equal(text, "");
+}
+
+/* Of one compile: its first row is what is slow. */
+static void a_pass_that_took_most_comes_first(void **state)
+{
+	static const struct path_compile of[] = {{"a", "lib", "a.rs", 0, 100, 200, 200, 0}};
+	static const char *const tables[2][3] = {{"\nrustc's pass ", "\nitem ", "\nquery "},
+						 {"\nitem ", "\nquery ", "\nrustc's pass "}};
+	static const struct trace_span pass = {.process = SB_SYN,
+					       .tid = 3,
+					       .label = SB_LINK,
+					       .kind = TRACE_KIND_ACTIVITY,
+					       .end_ns = 200 * MS};
+	_sample_build_ struct sample_build s = {};
+	struct build_view v = sample_build__make(&s);
+	_path_build_ struct path_build b;
+
+	path_build__make(&b, of, N_OF(of));
+	sample_build__items(&s, &v);
+	assert_int_equal(computed_span(s.summary, s.self_time, &pass), 0);
+	v.build = b.build;
+	for (int llvm = 0; llvm < 2; llvm++) {
+		char *text = printed_build(build_text, &v), *at = text;
+
+		for (int i = 0; i < 3 && at; i++)
+			at = strstr(at, tables[llvm][i]);
+		free(text);
+		assert_non_null(at);
+		assert_int_equal(
+			items__llvm(s.items, SB_ITEM, &(struct sample_sum){500, 500000000}), 0);
+	}
 }
 
 static void a_part_has_the_path_of_the_whole(void **state)
@@ -664,6 +723,9 @@ int main(void)
 		cmocka_unit_test(an_item_may_have_only_the_time_of_llvm),
 		cmocka_unit_test(samples_alone_are_a_build),
 		cmocka_unit_test(an_unseen_end_is_at_least),
+		cmocka_unit_test(a_build_with_procedural_macros_says_where_they_are),
+		cmocka_unit_test(few_samples_in_llvm_have_no_line),
+		cmocka_unit_test(a_pass_that_took_most_comes_first),
 		cmocka_unit_test(a_part_has_the_path_of_the_whole),
 		cmocka_unit_test(rows_are_sorted_and_distinguished),
 		cmocka_unit_test(reuse_is_summed_over_all_processes),

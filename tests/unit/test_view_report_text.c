@@ -289,6 +289,23 @@ static void items_are_a_table(void **state)
 	assert_golden("view/report_items.txt", text);
 }
 
+/* LLVM runs in no item, so what it took for one is in both rows. */
+static void what_llvm_took_for_items_counts_once_for_the_order(void **state)
+{
+	_sample_items_ struct sample_items items = {};
+	struct report_options opt = {};
+	struct summary *s = sample_one();
+	_free_ char *text = NULL;
+
+	sample_items__make(&items);
+	assert_int_equal(items__llvm(items.items, SI_METHOD, &(struct sample_sum){3, 3000000}), 0);
+	opt.items = items.items;
+	text = printed_text(report_text(out, s, NULL, &sample_item_texts, &opt));
+	assert_true(strstr(text, "(no item)") > strstr(text, "grow\n"));
+	assert_true(strstr(text, "(no item)") < strstr(text, "  app::shapes\n"));
+	summary__free(s);
+}
+
 static void modules_are_items_added_up(void **state)
 {
 	_free_ char *text = report_of_items(true, (struct report_options){});
@@ -477,6 +494,7 @@ int main(void)
 		cmocka_unit_test(items_follow_the_query_that_they_are_of),
 		cmocka_unit_test(a_name_that_nothing_has_gets_no_empty_table),
 		cmocka_unit_test(items_are_a_table),
+		cmocka_unit_test(what_llvm_took_for_items_counts_once_for_the_order),
 		cmocka_unit_test(modules_are_items_added_up),
 		cmocka_unit_test(narrow_items_show_the_first_query),
 		cmocka_unit_test(small_modules_are_left_out),

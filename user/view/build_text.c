@@ -385,13 +385,24 @@ static void print_begun(FILE *out, const struct build_rows *r)
 	begun_note__end(&note, out);
 }
 
-static void print_notes(FILE *out, const struct build_rows *r, const struct build_view *v)
+static bool have_macros(const struct build_rows *r)
+{
+	for (size_t i = 0; i < r->passes.n; i++)
+		if (!strcmp(r->passes.rows[i].label, "expand_proc_macro"))
+			return true;
+	return false;
+}
+
+static void print_notes(FILE *out, bool llvm, const struct build_rows *r,
+			const struct build_view *v)
 {
 	fputc('\n', out);
 	if (is_one(r) && !v->full)
 		fputs("all queries: --by query; every row of these tables: --full\n", out);
-	if (r->llvm.totals.all.n && !r->llvm.unknown)
+	if (llvm)
 		fputs("LLVM: --by generic (functions), --by pass\n", out);
+	if (have_macros(r))
+		fputs("procedural macros: --by macro\n", out);
 	if (r->is_sampled)
 		fputs(REPORT_SAMPLED_TEXT "\n", out);
 	if (v->samples)
@@ -403,6 +414,24 @@ static void print_notes(FILE *out, const struct build_rows *r, const struct buil
 		fprintf(out, "incomplete: %s\n", v->problem);
 }
 
+/*
+ * A pass that took more than each query and item: most of the time is about no item, so the first
+ * row of the other tables would not be what is slow.
+ */
+static bool passes_lead(const struct build_rows *r)
+{
+	uint64_t ns = r->passes.n ? r->passes.rows[0].row.best_cpu_ns : 0;
+
+	return (!r->queries.n || ns > r->queries.rows[0].row.best_cpu_ns) &&
+	       (!r->n_items || ns > r->items[0].row.cpu_ns + r->items[0].row.llvm.value);
+}
+
+static int print_passes(FILE *out, size_t fit, const struct build_rows *r,
+			const struct build_view *v)
+{
+	return print_queries(out, "rustc's pass", &r->passes, fit, r, v);
+}
+
 int build_text(FILE *out, const struct build_view *v)
 {
 	const struct build *whole = build__whole(v->build);
@@ -410,6 +439,7 @@ int build_text(FILE *out, const struct build_view *v)
 	int err = build_rows__init(&r, v);
 	const struct fit *fit;
 	struct verdict verdict;
+	bool llvm, lead;
 
 	if (err)
 		return err;
@@ -428,7 +458,7 @@ int build_text(FILE *out, const struct build_view *v)
 		return err;
 	print_threads(out, v);
 	build_print_samples(out, "samples   ", WRAP_COLUMNS, &r, v);
-	llvm_print_line(out, "LLVM      ", WRAP_COLUMNS, &r.llvm);
+	llvm = llvm_print_line(out, "LLVM      ", WRAP_COLUMNS, &r.llvm);
 	print_reuse(out, &r);
 	print_cost(out, v);
 	fit = is_one(&r) ? &fit_one : r.n_items ? &fit_with_items : &fit_without_items;
@@ -436,14 +466,18 @@ int build_text(FILE *out, const struct build_view *v)
 		err = path_table(out, COLUMNS_TEXT, fit->steps, &r, v);
 	if (!is_one(&r) || v->full)
 		err = err ?: print_crates(out, fit->crates, &r, v);
+	lead = is_one(&r) && passes_lead(&r);
+	if (lead)
+		err = err ?: print_passes(out, fit->passes, &r, v);
 	err = err ?: print_items(out, fit->items, &r, v);
 	err = err ?: print_queries(out, "query", &r.queries, fit->queries, &r, v);
 	if (!is_one(&r))
 		err = err ?: print_queries(out, "crate/query", &r.pairs, fit->pairs, &r, v);
-	err = err ?: print_queries(out, "rustc's pass", &r.passes, fit->passes, &r, v);
+	if (!lead)
+		err = err ?: print_passes(out, fit->passes, &r, v);
 	err = err ?: print_interrupted(out, &r, v);
 	if (err)
 		return err;
-	print_notes(out, &r, v);
+	print_notes(out, llvm, &r, v);
 	return 0;
 }

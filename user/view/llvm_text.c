@@ -72,7 +72,7 @@ static void print_why(FILE *out, const char *lead, size_t width, const struct ll
 	wrap_print(out, text ?: NOT_KNOWN, strlen(lead), width, strlen(lead));
 }
 
-void llvm_print_line(FILE *out, const char *lead, size_t width, const struct llvm_rows *rows)
+bool llvm_print_line(FILE *out, const char *lead, size_t width, const struct llvm_rows *rows)
 {
 	const struct llvm_totals *t = &rows->totals;
 	const struct llvm_pass_row *first = rows->passes;
@@ -81,14 +81,14 @@ void llvm_print_line(FILE *out, const char *lead, size_t width, const struct llv
 
 	if (rows->unknown && rows->why) {
 		print_why(out, lead, width, rows);
-		return;
+		return false;
 	}
 	if (t->all.n < LINE_SAMPLES)
-		return;
+		return false;
 	fprintf(out, "%s%s", lead, format_duration(buf, t->all.value));
 	if (rows->unknown) {
 		fputs("; its passes and functions were not read\n", out);
-		return;
+		return false;
 	}
 	fprintf(out, ": %.0f %% %s, %.0f %% %s", percent_of(&t->of[LLVM_MACHINE_CODE], &t->all),
 		works[LLVM_MACHINE_CODE], percent_of(&t->of[LLVM_OPTIMISES], &t->all),
@@ -98,6 +98,7 @@ void llvm_print_line(FILE *out, const char *lead, size_t width, const struct llv
 	if (name)
 		fprintf(out, "; first: %s %.0f %%", name, percent_of(&first->self, &t->all));
 	fputc('\n', out);
+	return true;
 }
 
 static void print_unknown(FILE *out, const struct llvm_rows *rows, const struct report_options *opt)

@@ -18,8 +18,8 @@ struct sample_sum llvm_chosen(const struct llvm_rows *rows);
 /*
  * Print "LLVM 12.4 s: 41 % machine code, 38 % optimisation; first: InstCombine 8 %" for the
  * report of a build, after `lead`, or why that is not known; nothing if few samples are in LLVM. A
- * text is wrapped at `width`; 0: it is not.
+ * text is wrapped at `width`; 0: it is not. True: passes and functions are known.
  */
-void llvm_print_line(FILE *out, const char *lead, size_t width, const struct llvm_rows *rows);
+bool llvm_print_line(FILE *out, const char *lead, size_t width, const struct llvm_rows *rows);
 
 #endif /* QPROF_VIEW_LLVM_VIEW_H */

@@ -94,6 +94,26 @@ static bool is_wanted(const struct report_rows *r, const struct report_row *row,
 	       opt->query(opt->query_ctx, row->name);
 }
 
+/* LLVM's time for items is in that of (no item), too: it does not count for that row's place. */
+static void sink_no_item(struct report_rows *r)
+{
+	struct report_row row;
+	uint64_t ns = 0;
+	size_t at = r->n;
+
+	for (size_t i = 0; i < r->n && r->rows[i].item; i++) {
+		ns += r->rows[i].item->llvm.value;
+		at = r->rows[i].item->item == TRACE_NO_STRING ? i : at;
+	}
+	if (at == r->n || !ns)
+		return;
+	row = r->rows[at];
+	ns = row.cpu_ns > ns ? row.cpu_ns - ns : 0;
+	for (; at + 1 < r->n && own_ns(&r->rows[at + 1]) > ns; at++)
+		r->rows[at] = r->rows[at + 1];
+	r->rows[at] = row;
+}
+
 /* Sum up, apply the options, and sort. */
 static void select_rows(struct report_rows *r, const struct report_options *opt)
 {
@@ -121,6 +141,8 @@ static void select_rows(struct report_rows *r, const struct report_options *opt)
 	r->left_out = r->n - used;
 	r->n = used;
 	qsort_r(r->rows, r->n, sizeof(*r->rows), compare, (void *)opt);
+	if (opt->sort == REPORT_SORT_CPU)
+		sink_no_item(r);
 }
 
 const char *report_self_by(uint8_t self_by)
