@@ -88,7 +88,7 @@ ENGINEER = (
      r"^ *(?:on-cpu|self) .* +item$", r"^  and %s more items$" % COUNT),
     ("Where in the source is it?", "report --by item --wide --top 5 build", r"/src/\S+\.rs:\d+"),
     ("Is this query ever executed?", "report again",
-     r"^\S+ \(loaded\) +0 |^reuse .*, neither unknown"),
+     r"^\S+ \(loaded\) +0 |^reuse .* loaded from the last build "),
     ("What does a field mean?", "report --schema", r'"qprof-fields/1"'),
 )
 

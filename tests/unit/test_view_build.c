@@ -353,6 +353,24 @@ static void a_build_with_procedural_macros_says_where_they_are(void **state)
 	assert_contains(macros, "\nprocedural macros: --by macro\n");
 }
 
+/* Without probes of queries nothing tells what was executed from what was taken over. */
+static void loads_alone_are_from_the_last_build(void **state)
+{
+	static const struct trace_span load = {.process = SB_SYN,
+					       .tid = 3,
+					       .label = SB_TYPECK,
+					       .kind = TRACE_KIND_LOAD,
+					       .end_ns = MS};
+	_sample_build_ struct sample_build s = {};
+	struct build_view v = sample_build__make(&s);
+	_free_ char *text = NULL;
+
+	summary__set_unwatched(s.summary);
+	assert_int_equal(computed_span(s.summary, s.self_time, &load), 0);
+	text = printed_build(build_text, &v);
+	assert_contains(text, "\nreuse     ~1 loaded from the last build (1 compile)\n");
+}
+
 /* No share of theirs is known, so their tables say nothing either. */
 static void few_samples_in_llvm_have_no_line(void **state)
 {
@@ -724,6 +742,7 @@ int main(void)
 		cmocka_unit_test(samples_alone_are_a_build),
 		cmocka_unit_test(an_unseen_end_is_at_least),
 		cmocka_unit_test(a_build_with_procedural_macros_says_where_they_are),
+		cmocka_unit_test(loads_alone_are_from_the_last_build),
 		cmocka_unit_test(few_samples_in_llvm_have_no_line),
 		cmocka_unit_test(a_pass_that_took_most_comes_first),
 		cmocka_unit_test(a_part_has_the_path_of_the_whole),

@@ -211,7 +211,7 @@ static void print_reuse(FILE *out, const struct build_rows *r)
 	if (reuse__knows_unseen(&r->reuse))
 		fprintf(out, ", %s neither", format_count(neither, reuse__unseen(&r->reuse)));
 	else
-		fputs(", neither unknown", out);
+		fputs(" from the last build", out);
 	fprintf(out, " (%" PRIu32 " %s)\n", r->n_reuse, r->n_reuse == 1 ? "compile" : "compiles");
 }
 
