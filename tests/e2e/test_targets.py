@@ -410,6 +410,16 @@ def test_pid_that_is_no_build(t):
     assert "no Rust compiler ran" in last, last
 
 
+def test_command_that_fails_before_a_compiler(t):
+    """Nothing says that all was up to date."""
+    t.need_capture()
+    for command, text in (("false", "no Rust compiler ran while recording, and the command failed"),
+                          ("true", "up to date")):
+        done = t.run_qprof("-o", "x.qpt", "-f", "--", command)
+        *_, last = done.stderr.strip().splitlines()
+        assert text in last, done.stderr
+
+
 def fake_toolchain(t, change, toolchain=None):
     """A toolchain like a real one, with a changed librustc_driver."""
     real = (toolchain or t.toolchain()).sysroot

@@ -600,9 +600,11 @@ static int record(struct capture *c)
 	err2 = finish(c);
 	if (!(c->traces ? traces__processes(c->traces) : recorder__processes(c->recorder)) &&
 	    !err && !err2)
-		diag_warn("no Rust compiler ran while recording; cargo compiles again what it "
-			  "finds up to "
-			  "date after touch src/lib.rs, or cargo clean");
+		diag_warn("no Rust compiler ran while recording%s",
+			  c->control.child_status
+				  ? ", and the command failed"
+				  : "; cargo compiles again what it finds up to date after "
+				    "touch src/lib.rs, or cargo clean");
 	if (err || err2)
 		return EXIT_CODE_FAILURE;
 	return c->recorder && recorder__lost_most(c->recorder) ? EXIT_CODE_LOST : EXIT_CODE_OK;
