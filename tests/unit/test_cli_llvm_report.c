@@ -145,6 +145,19 @@ static void a_build_has_one_line_of_it(void **state)
 	assert_contains(o.text[0], line);
 }
 
+/* Here no compiler's end was seen, so its CPU time is by samples. */
+static void what_recording_cost_is_the_same_share_in_each_table(void **state)
+{
+	for (int by = CLI_BY_AUTO; by <= CLI_BY_THREAD; by++) {
+		struct json_object *document =
+			parsed_json(report((struct cli_report_options){.json = true, .by = by}));
+		struct json_object *cost = member(document, "cost");
+
+		assert_int_equal(json_object_get_int64(member(cost, "cpu_ns")), 480000000);
+		json_object_put(document);
+	}
+}
+
 /* JSON of a build, and of LLVM's tables. */
 static void a_document_has_all_rows(void **state)
 {
@@ -235,6 +248,7 @@ int main(void)
 		cmocka_unit_test(a_document_has_the_time_of_chosen_functions),
 		cmocka_unit_test(a_name_that_was_cut_is_found),
 		cmocka_unit_test(a_build_has_one_line_of_it),
+		cmocka_unit_test(what_recording_cost_is_the_same_share_in_each_table),
 		cmocka_unit_test(a_document_has_all_rows),
 		cmocka_unit_test(each_field_has_its_unit),
 		cmocka_unit_test(a_reason_is_given_where_nothing_is_known),

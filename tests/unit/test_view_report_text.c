@@ -73,7 +73,7 @@ static void an_empty_trace_says_so(void **state)
 
 	assert_int_equal(summary__new(&s), 0);
 	text = report_of(s, NULL, &(struct report_options){});
-	assert_contains(text, "no compiler ran; if nothing failed, cargo found all up to date:\n"
+	assert_contains(text, "no compiler ran: if nothing failed, cargo found all up to date;\n"
 			      "touch src/lib.rs, or cargo clean, make it compile again\n");
 	assert_contains(text, "lost: unknown");
 }

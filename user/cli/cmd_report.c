@@ -241,19 +241,25 @@ static unsigned int parts_of(const struct cli_report_options *o)
 	return o->json || may_be_of_build(o) ? MODEL_BUILD | MODEL_ITEMS | MODEL_LLVM : 0;
 }
 
+static bool is_of_build(const struct cli_report_options *o)
+{
+	return parts_of(o) & MODEL_BUILD;
+}
+
 static int contents__read(struct contents *c, struct trace_reader *r)
 {
 	const struct cli_texts *labels = asked_for(c->options);
 	struct model_options options = model_options_of(r);
 	int err;
 
-	options.parts = parts_of(c->options);
+	/* A build knows the CPU time of compilers that still ran, for the cost below each table. */
+	options.parts = parts_of(c->options) | MODEL_BUILD;
 	/* A chosen crate need not be of the workspace. */
-	options.own_items = options.parts & MODEL_BUILD && !process_filter__is_set(&c->options->of);
+	options.own_items = is_of_build(c->options) && !process_filter__is_set(&c->options->of);
 	options.raw = c->options->raw;
 	if (sampled_report_is_asked_for(c->options))
 		options.stack_causes = 1u << sampled_report_cause(c->options);
-	else if (options.parts & MODEL_BUILD)
+	else if (is_of_build(c->options))
 		options.stack_causes = 1u << TRACE_SAMPLE_CPU;
 	options.wants = labels->n ? is_asked_for : NULL;
 	options.wants_ctx = labels;
@@ -268,7 +274,7 @@ static int contents__read_whole(struct contents *c, struct trace_reader *r)
 {
 	int err = 0;
 
-	if (!c->model.build || !process_filter__is_set(&c->options->of))
+	if (!is_of_build(c->options) || !process_filter__is_set(&c->options->of))
 		return 0;
 	if (trace_reader__stats(r).file_bytes)
 		err = whole_build__read(&c->whole, &c->options->of, c->options->file);
@@ -353,7 +359,7 @@ static struct report_options view_options(const struct contents *c, const struct
 		.groups = m->groups,
 		.callers = trace_reader__stats(r).callers || o->callers.n ? m->callers : NULL,
 		.details = shows_details(o),
-		.items = m->build || llvm_rows_of(o) ? NULL : m->items,
+		.items = is_of_build(o) || llvm_rows_of(o) ? NULL : m->items,
 		.modules = m->modules,
 		.subjects = m->subjects,
 		.llvm = o->by == CLI_BY_ITEM ? NULL : m->llvm,
@@ -437,7 +443,7 @@ static int print(const struct contents *c, struct report_options *opt, FILE *out
 		.stacks = m->stacks[TRACE_SAMPLE_CPU].all.n ? &m->stacks[TRACE_SAMPLE_CPU] : NULL,
 	};
 
-	opt->build = m->build ? &build : NULL;
+	opt->build = is_of_build(c->options) ? &build : NULL;
 	if (c->options->json)
 		return report_json(out, m->summary, losses, names, opt);
 	if (c->options->cost)

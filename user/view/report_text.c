@@ -341,7 +341,7 @@ static void print_nothing(FILE *out, const struct summary *s)
 	for (uint32_t i = 0; i < n; i++)
 		asked += summary__only_queried(s, i);
 	if (!n)
-		fputs("no compiler ran; if nothing failed, cargo found all up to date:\n"
+		fputs("no compiler ran: if nothing failed, cargo found all up to date;\n"
 		      "touch src/lib.rs, or cargo clean, make it compile again\n",
 		      out);
 	else if (asked == n)
