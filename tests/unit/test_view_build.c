@@ -203,7 +203,7 @@ static void nothing_is_said_of_no_build(void **state)
 	v = sample_build__view(&s);
 	text = printed_build(build_text, &v);
 	assert_string_equal(text, "build     0 ns, crates compiled: 0\n"
-				  "threads   not recorded when they waited\n\nlost: 0\n");
+				  "threads   when they waited was not recorded\n\nlost: 0\n");
 }
 
 static void items_take_the_place_of_pairs(void **state)

@@ -375,7 +375,7 @@ void build_print_threads(FILE *out, const struct build_view *v, const char *thre
 	if (build_cpu_ns(v, NULL, &cpu_ns))
 		fprintf(out, "%s of CPU time, ", format_duration(cpu, cpu_ns));
 	if (!t->off_cpu_known) {
-		fputs("not recorded when they waited\n", out);
+		fputs("when they waited was not recorded\n", out);
 		return;
 	}
 	fprintf(out, "%s%s ready but waiting for a CPU\n%s%s", least,
