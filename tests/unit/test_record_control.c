@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "base/signals.h"
@@ -59,6 +60,30 @@ static void a_signal_ends_the_recording_and_a_second_interrupt_kills(void **stat
 	assert_int_equal(c.signal, SIGTERM);
 	assert_int_equal(c.n_signals, 1);
 	assert_false(blocks_interrupts());
+}
+
+/* As timeout(1) does; without a limit to what is one signal, the second one would end this test. */
+static void a_signal_that_is_sent_twice_is_one(void **state)
+{
+	static const int signals[] = {SIGINT, SIGTERM};
+
+	for (size_t i = 0; i < N_OF(signals); i++) {
+		pid_t parent = getpid(), pid;
+
+		begin(false);
+		raise(signals[i]);
+		pid = fork();
+		if (!pid) {
+			usleep(2000);
+			kill(parent, signals[i]);
+			_exit(0);
+		}
+		control__take(&c);
+		assert_int_equal(waitpid(pid, NULL, 0), pid);
+		control__take(&c);
+		assert_int_equal(c.n_signals, 1);
+		end(NULL);
+	}
 }
 
 static void later_signals_are_seen_as_interruptions(void **state)
@@ -170,6 +195,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(a_signal_ends_the_recording_and_a_second_interrupt_kills,
 					  end),
+		cmocka_unit_test_teardown(a_signal_that_is_sent_twice_is_one, end),
 		cmocka_unit_test_teardown(later_signals_are_seen_as_interruptions, end),
 		cmocka_unit_test(it_is_suspended_and_goes_on),
 		cmocka_unit_test_teardown(a_signal_is_passed_on_to_the_command, end),
