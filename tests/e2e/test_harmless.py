@@ -266,6 +266,18 @@ def test_closed_descriptors(t, *closed):
         assert t.run_qprof("verify", trace).returncode == 0
 
 
+@each(("-s 128", "ulimit -s"), ("-d 16000", "ulimit -v, -d"),
+      ("-d 10000", "ulimit -v, -d"))
+def test_a_limit_of_the_process_is_named(t, limit, named):
+    t.need_capture()
+    done = subprocess.run(["sh", "-c", "ulimit %s; exec \"$@\"" % limit, "sh", t.qprof, "record", "-q",
+                           "-o", t.path("trace.qpt"), "--", "true"],
+                          capture_output=True, text=True, timeout=lab.TIMEOUT, env=t.qprof_env())
+    assert done.returncode == 125, done
+    (line,) = done.stderr.splitlines()
+    assert named in line, line
+
+
 def test_removed_trace(t):
     """The build goes on; the recording, of which nothing is left, is no success."""
     place = t.mkdir("place")

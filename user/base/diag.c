@@ -162,8 +162,10 @@ const char *diag_step(int err, const char *otherwise)
 	case -ENFILE:
 		return "; raise the machine's limit of open files (fs.file-max)";
 	case -ENOMEM:
-		return "; give it more memory: the limit of the process (ulimit -v), of its "
+		return "; give it more memory: the limits of the process (ulimit -v, -d), of its "
 		       "control group, or the machine's";
+	case -EAGAIN: /* of a thread or a process */
+		return "; raise the limits of processes (ulimit -u) and of memory (ulimit -v, -d)";
 	case -EFBIG:
 		return "; raise the limit of the size of a file (ulimit -f)";
 	default:

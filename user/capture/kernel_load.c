@@ -221,10 +221,21 @@ static bool lacks_files(void)
 	return !getrlimit(RLIMIT_NOFILE, &files) && files.rlim_cur < LEAST_FILES;
 }
 
+/* To libbpf, BTF that it has no memory for is none. */
+static bool lacks_memory(void)
+{
+	struct rlimit all, data;
+
+	return !getrlimit(RLIMIT_AS, &all) && !getrlimit(RLIMIT_DATA, &data) &&
+	       (all.rlim_cur != RLIM_INFINITY || data.rlim_cur != RLIM_INFINITY);
+}
+
 static int explain_load(int err)
 {
 	if (err == -EINVAL && lacks_files())
 		err = -EMFILE;
+	if (err == -ESRCH && lacks_memory())
+		err = -ENOMEM;
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
 		return diag_error_r(
 			-ENOENT, "cannot load: this kernel has no BTF (/sys/kernel/btf/vmlinux); "
@@ -236,8 +247,8 @@ static int explain_load(int err)
 		privilege_explain("load the BPF programs", 1);
 	else if (err == -ENOMEM)
 		diag_error("cannot load the BPF programs: out of memory; try a smaller "
-			   "--ring-size, or give it more memory: the limit of the process "
-			   "(ulimit -v), of its control group, or the machine's");
+			   "--ring-size, or give it more memory: the limits of the process "
+			   "(ulimit -v, -d), of its control group, or the machine's");
 	else if (*diag_step(err, ""))
 		diag_error("cannot load the BPF programs: %s%s", strerror(-err),
 			   diag_step(err, ""));

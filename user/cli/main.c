@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/diag.h"
@@ -58,6 +59,20 @@ static int hold_closed_descriptors(void)
 	return 0;
 }
 
+/* A frame has up to 130 KiB, of answers of the child that looks at processes. */
+#define STACK_LEAST (256u << 10)
+
+/* It would end any command by a signal, in the middle of a recording. */
+static int refuse_small_stack(void)
+{
+	struct rlimit stack;
+
+	if (getrlimit(RLIMIT_STACK, &stack) || stack.rlim_cur >= STACK_LEAST)
+		return 0;
+	return diag_error_r(-ENOMEM, "cannot run with a stack of less than 256 KiB; raise its "
+				     "limit (ulimit -s)");
+}
+
 /* With a set-user-ID file, every user of the program would be root. */
 static int refuse_set_id(void)
 {
@@ -95,7 +110,7 @@ int main(int argc, char **argv)
 	launch__save_signals();
 	/* A file that exceeds RLIMIT_FSIZE is handled like a full disk: by an error line. */
 	signal(SIGXFSZ, SIG_IGN);
-	if (refuse_set_id())
+	if (refuse_small_stack() || refuse_set_id())
 		return EXIT_CODE_FAILURE;
 	if (cli_parse(argc, argv, &cli))
 		return EXIT_CODE_USAGE;

@@ -322,7 +322,8 @@ static int prepare_command(struct capture *c)
 {
 	int err = launch__prepare(c->opt->command, &c->control.launch);
 
-	return err ? diag_error_r(err, "cannot start %s: %s", c->opt->command[0], strerror(-err))
+	return err ? diag_error_r(err, "cannot start %s: %s%s", c->opt->command[0], strerror(-err),
+				  diag_step(err, ""))
 		   : 0;
 }
 
