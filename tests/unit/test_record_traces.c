@@ -2,6 +2,7 @@
 #include "test.h"
 #include "record/traces.h"
 
+#include <errno.h>
 #include <glob.h>
 #include <unistd.h>
 
@@ -144,6 +145,23 @@ static void a_wait_of_a_process_that_is_gone_is_kept(void **state)
 	assert_int_equal(directory_files(false), 1);
 }
 
+/* As on a full disk. */
+static void a_trace_that_cannot_be_made_is_a_failure(void **state)
+{
+	_traces_ struct traces *t = begin();
+	_output_ struct output o;
+	char away[64];
+
+	snprintf(away, sizeof(away), "%s.away", directory);
+	assert_int_equal(rename(directory, away), 0);
+	output_begin(&o);
+	give_span(t, GONE);
+	output_end(&o);
+	assert_int_equal(rename(away, directory), 0);
+	assert_contains(o.text[1], "is not recorded\n");
+	assert_int_equal(traces__finish(t, no_counters), -ENOENT);
+}
+
 /* As the end of a process whose trace is complete. */
 static void what_adds_nothing_makes_no_trace(void **state)
 {
@@ -226,6 +244,7 @@ int main(void)
 		cmocka_unit_test_teardown(processes_of_no_build_share_a_trace, remove_files),
 		cmocka_unit_test_teardown(a_wait_of_a_process_that_is_gone_is_kept, remove_files),
 		cmocka_unit_test_teardown(each_trace_has_its_own_cost, remove_files),
+		cmocka_unit_test_teardown(a_trace_that_cannot_be_made_is_a_failure, remove_files),
 		cmocka_unit_test_teardown(what_adds_nothing_makes_no_trace, remove_files),
 	};
 

@@ -136,6 +136,7 @@ static uint32_t next_part(struct traces *t, const struct build_of *b)
 static struct one *add(struct traces *t, const struct build_of *b)
 {
 	struct one *o = calloc(1, sizeof(*o));
+	int err;
 
 	if (!o)
 		return NULL;
@@ -150,7 +151,9 @@ static struct one *add(struct traces *t, const struct build_of *b)
 		return NULL;
 	}
 	/* As on a full disk: the other traces go on. */
-	if (begin_recorder(t, o)) {
+	err = begin_recorder(t, o);
+	if (err) {
+		t->err = t->err ?: err;
 		diag_warn("a build of user %" PRIu32 " is not recorded", b->user);
 		recorder__free(take_ptr(o->recorder));
 	}
