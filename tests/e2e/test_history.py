@@ -185,6 +185,38 @@ def test_a_build_is_there_once_with_its_commit(t):
     assert [(b["commit"], b["branch"]) for b in builds(t, given)] == [(commit, "b")]
 
 
+def test_a_repository_runs_nothing(t):
+    """Its filter is named where git looks for it, and no single question about settings does."""
+    if not shutil.which("git"):
+        raise lab.Skip("there is no git")
+    top, ran = t.mkdir("repository"), t.path("ran")
+    source = os.path.join(top, "lib.rs")
+    files = {"lib.rs": "pub fn f() -> u8 { 1 }\n", ".gitattributes": "*.rs filter=x\n"}
+    for name, text in files.items():
+        t.write(os.path.join("repository", name), text)
+    program = t.write("filter.sh", "#!/bin/sh\ntouch %s\ncat\n" % ran)
+    os.chmod(program, 0o755)
+    included = t.write("included", "[filter \"x\"]\n\tclean = %s\n" % program)
+    git(t, top, "init", "-q")
+    git(t, top, "add", ".")
+    git(t, top, "commit", "-q", "-m", "1")
+    git(t, top, "config", "extensions.worktreeConfig", "true")
+    git(t, top, "config", "includeIf.hasconfig:remote.*.url:https://x/**.path", included)
+    git(t, top, "config", "--worktree", "remote.x.url", "https://x/y")
+    os.utime(source, (1, 1))
+    git(t, top, "status")
+    assert os.path.exists(ran), "git itself runs it"
+    os.unlink(ran)
+    os.utime(source, (2, 2))
+    store = t.path("history.db")
+    run = t.capture([t.rustc, "--crate-type=lib", "--emit=metadata", "lib.rs"],
+                    ("-q", "--history", "--store", store), cwd=top)
+    assert run.status == 0, run.stderr
+    (build,) = builds(t, store)
+    assert build["commit"] == git(t, top, "rev-parse", "HEAD"), build
+    assert not os.path.exists(ran)
+
+
 def compile_once(t, *options, env=None, status=0):
     """Record one short compile with a history."""
     command = [t.rustc] + crates.arguments(crates.SHORT, t.dir, "--emit=metadata")

@@ -11,6 +11,7 @@ import re
 import shutil
 import signal
 import subprocess
+import time
 
 import crates
 import lab
@@ -220,6 +221,23 @@ def test_many_libraries_one_after_another(t):
     assert not compiler["attached_late"]
     assert not [line for line in missing(t, err) if "its first queries" not in line], err
     assert "had too many libraries" not in err, err
+
+
+def test_plans_of_others_libraries_are_not_stored(t):
+    """They would drive out those of root's."""
+    needs_users(t)
+    if os.environ.get("SUDO_UID"):
+        raise lab.Skip("plan has no rights then")
+    fixtures(t)
+    paths = [library(t, "driver_v0", name, owner) for name, owner in
+             (("root", 0), ("alice", ALICE))]
+    time.sleep(2.1)  # a file that has just changed is not stored
+    cache = t.cache()
+    for path in paths:
+        done = t.run_qprof("plan", path, env={**os.environ, "XDG_CACHE_HOME": cache})
+        assert done.returncode == 0, done.stderr
+    stored = [name for name in os.listdir(cache + "/qprof-bpf") if name.startswith("plan-")]
+    assert len(stored) == 1 and "-%x-" % os.stat(paths[0]).st_ino in stored[0], stored
 
 
 @lab.alone(HOLDS)

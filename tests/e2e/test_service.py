@@ -219,7 +219,8 @@ def test_what_does_not_fit_is_removed(t):
         directory = t.mkdir("traces")
         with open(os.path.join(directory, old), "wb") as f:
             f.write(b"x" * 100000)
-        for name in ("other.qpt", "qprof-notes"):
+        kept = ["other.qpt", "qprof-notes", old.replace(".qpt", "-before-regression.qpt")]
+        for name in kept:
             with open(os.path.join(directory, name), "wb") as f:
                 f.write(b"x" * 100000)
         os.symlink("other.qpt", os.path.join(directory, old.replace("p1", "p2")))
@@ -230,7 +231,7 @@ def test_what_does_not_fit_is_removed(t):
         lab.wait_for("the old trace to go", lambda: not os.path.exists(directory + "/" + old))
         service.end()
         assert sorted(os.listdir(directory)) == sorted(
-            ["other.qpt", "qprof-notes", old.replace("p1", "p2")])
+            [*kept, old.replace("p1", "p2")])
 
 
 def test_a_directory_of_others_is_refused(t):
@@ -263,6 +264,13 @@ def test_traces_of_all_users_are_roots_under_sudo(t):
                               capture_output=True, text=True, env=t.qprof_env())
         assert done.returncode == 125 and why in done.stderr, done.stderr
         assert not [name for name in os.listdir(directory) if name.endswith(".qpt")]
+    shared = t.mkdir("shared")
+    os.chmod(shared, 0o1777)
+    link = os.path.join(shared, "link")
+    os.symlink(t.mkdir("roots"), link)
+    os.chown(link, 65534, 65534, follow_symlinks=False)
+    done = t.run_qprof("record", "--system", "--traces", link)
+    assert done.returncode == 125 and "a symlink of another user" in done.stderr, done.stderr
     with control_group(t) as group:
         service = Service(t, group, launcher=sudo)
         shell = service.session()
