@@ -86,6 +86,19 @@ static void revisions_are_those_of_the_repository(void **state)
 	assert_int_equal(commit__resolve("HEAD", top, other), -ENOENT);
 }
 
+/* Who can replace the directory in place of .git can name filters in it. */
+static void what_others_can_replace_is_given_to_no_git(void **state)
+{
+	char commit[COMMIT_MAX];
+
+	if (geteuid())
+		skip();
+	run("mkdir -p %s/.local/state && chown 50001 %s/.local/state", top, top);
+	assert_int_equal(commit__resolve("HEAD", repository, commit), -EPERM);
+	run("rmdir %s/.local/state/qprof-bpf && chown 0 %s/.local/state", top, top);
+	assert_int_equal(commit__resolve("HEAD", repository, commit), 0);
+}
+
 static void changes_are_seen_in_tracked_files(void **state)
 {
 	struct commit c;
@@ -470,6 +483,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_REPOSITORY(git_says_commit_and_branch),
 		WITH_REPOSITORY(revisions_are_those_of_the_repository),
+		WITH_REPOSITORY(what_others_can_replace_is_given_to_no_git),
 		WITH_REPOSITORY(changes_are_seen_in_tracked_files),
 		WITH_REPOSITORY(a_detached_head_has_no_branch),
 		WITH_REPOSITORY(a_worktree_has_its_own_branch),

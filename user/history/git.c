@@ -230,13 +230,20 @@ void git__close(struct git *g)
 static int make_directory(struct git *g)
 {
 	_free_ char *state = xdg__path(XDG_STATE, "qprof-bpf");
-	_free_ char *path = NULL;
+	_free_ char *path = NULL, *real = NULL;
 	int err = state ? xdg__make(state) : -ENOMEM;
 
 	if (!err && asprintf(&path, "%s/git.XXXXXX", state) < 0)
 		err = -ENOMEM;
-	if (err || !mkdtemp(path)) {
-		err = err ?: -errno;
+	if (!err && !mkdtemp(path))
+		err = -errno;
+	real = err ? NULL : realpath(path, NULL);
+	/* Who can replace it can name programs in it. */
+	if (!err && (!real || !is_ours(real))) {
+		rmdir(path);
+		err = -EPERM;
+	}
+	if (err) {
 		diag_warn("git is not asked, as no directory can be made in %s: %s; set "
 			  "XDG_STATE_HOME to one of yours, or give --commit",
 			  state ?: "the home directory", strerror(-err));
