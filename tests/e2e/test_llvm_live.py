@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""While LLVM works on one function for long, `stuck` and `top` show its pass and that function."""
+"""While LLVM works on one function for long, `stuck` and `top` show its pass and that function; in the
+inliner `stuck` shows the first of those that it works on."""
 
 import json
 import time
@@ -11,6 +12,8 @@ from test_top import Screen
 
 # A box in each field, and a `?`: the drops of `build` are as many as the square of these.
 FIELDS = 260
+# Calls of the function that is judged, and in it.
+CALLS, LENGTH = 5000, 10000
 FLAGS = ("--crate-type=lib", "--crate-name=held", "-O", "-Ccodegen-units=1")
 
 
@@ -54,6 +57,31 @@ def test_stuck_shows_what_llvm_compiles(t):
 
     wait_for("a line about the function", line)
     return "%s(%s)" % (llvm["pass"], llvm["function"])
+
+
+def judged(t):
+    """The inliner takes most of this compile: it weighs `big`, which is too long, at each call."""
+    return t.write("judged.rs", """
+extern "C" { fn op(x: u64) -> u64; }
+fn big(mut x: u64) -> u64 { unsafe { %s } x }
+pub fn many(mut x: u64) -> u64 { %s x }
+""" % ("x = op(x); " * LENGTH, "x = big(x); " * CALLS))
+
+
+def test_stuck_shows_the_first_of_a_component(t):
+    t.need_capture()
+    most = "-Cllvm-args=-inline-threshold=%d" % (18 * LENGTH)
+    process = t.start_plain([t.rustc, judged(t), "--crate-type=lib", "-O", "-Ccodegen-units=1", most,
+                             "-o", t.path("judged.rlib")])
+    looks = t.run_qprof("stuck", "--json", "-i", "100ms", "-p", str(process.pid)).stdout.splitlines()
+    seen = [thread["llvm"] for look in looks for p in json.loads(look)["processes"]
+            for thread in p["threads"] if thread["llvm"]]
+    first = [llvm for llvm in seen if llvm["scope"] == "scc" and llvm["function"]]
+    assert {llvm["function"] for llvm in first} == {"judged::many"}, seen
+    assert {llvm["pass"] for llvm in first} == {"ModuleToPostOrderCGSCCPassAdaptor"}, first
+    # Samples have 13 of 14 in the inliner.
+    assert len(first) >= len(seen) / 2, seen
+    return "%d looks, %d of them in a component" % (len(looks), len(first))
 
 
 def test_top_shows_it_by_samples(t):

@@ -45,8 +45,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	expect(!read_list(&l));
 	expect(l.scope < WIRE_LLVM_SCOPES);
-	expect(!l.symbol || (l.scope == WIRE_LLVM_FUNCTION && *l.symbol &&
-			     strlen(l.symbol) < WIRE_LLVM_NAME_MAX));
+	expect(!l.symbol || (*l.symbol && strlen(l.symbol) < WIRE_LLVM_NAME_MAX));
+	expect(!l.symbol || l.scope == WIRE_LLVM_FUNCTION || l.scope == WIRE_LLVM_COMPONENT);
 	for (const char *at = l.symbol; at && *at; at++)
 		expect(*at > ' ' && *at <= '~');
 	return 0;

@@ -34,7 +34,8 @@ static void the_pass_and_the_function_are_read(void **state)
 	assert_doing(WIRE_LLVM_FUNCTION, false, NULL, "_RNvC1a5outer");
 	/* Of a module. */
 	tell_the_truth();
-	put(TLS + layout.head, BASE + STACK + 0x200);
+	leave_the_function();
+	passes_sp = 0;
 	assert_doing(WIRE_LLVM_MODULE, false, "GVNPass", NULL);
 	/* Of two legacy entries the outer one has the function, the inner one a basic block. */
 	put_entry(STACK + 0x100, LEGACY, BLOCK, STACK + 0x200);
@@ -42,6 +43,31 @@ static void the_pass_and_the_function_are_read(void **state)
 	put_entry(STACK + 0x300, OTHER, BLOCK, 0);
 	put(TLS + layout.head, BASE + STACK + 0x100);
 	assert_doing(WIRE_LLVM_FUNCTION, true, "GVNPass", "_RNvC1a5outer");
+}
+
+/* LLVM has no entry for these passes. */
+static void of_a_component_the_first_function_is_read(void **state)
+{
+	static const uint32_t leads[] = {PASSES + 0x18, COMPONENT + 8, NODES, NODE + 8};
+
+	tell_the_truth();
+	leave_the_function();
+	assert_doing(WIRE_LLVM_COMPONENT, false, "GVNPass", "_RNvC1a5outer");
+	/* A pass may be replacing the function: this says nothing of the rest. */
+	for (size_t i = 0; i < N_OF(leads); i++) {
+		static const uint64_t lies[] = {0, 0x10000000000, BASE + BLOCK};
+
+		for (size_t k = 0; k < N_OF(lies); k++) {
+			tell_the_truth();
+			leave_the_function();
+			put(leads[i], lies[k]);
+			assert_doing(WIRE_LLVM_COMPONENT, false, "GVNPass", NULL);
+		}
+	}
+	/* Code generation is of no component. */
+	tell_the_truth();
+	put_entry(STACK + 0x100, LEGACY, 0, 0);
+	assert_doing(WIRE_LLVM_MODULE, true, "GVNPass", NULL);
 }
 
 static void where_nothing_runs_nothing_is_named(void **state)
@@ -136,7 +162,7 @@ static void a_thread_that_is_not_in_llvm(void **state)
 {
 	const struct llvm_plan plan = {.problem = LLVM_NO_HEAD};
 	const struct llvm_file file = {&plan, BIAS};
-	const struct llvm_thread thread = {BASE + FS_BASE, BASE + STACK, BASE + STACK + 0x1000};
+	const struct llvm_thread thread = {BASE + FS_BASE, BASE + STACK, BASE + STACK + 0x1000, 0};
 	struct copied memory = {.parts = &part, .n = 1};
 	struct stuck_llvm l;
 
@@ -153,6 +179,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_pass_and_the_function_are_read),
+		cmocka_unit_test(of_a_component_the_first_function_is_read),
 		cmocka_unit_test(where_nothing_runs_nothing_is_named),
 		cmocka_unit_test(a_name_is_printable_and_may_be_some_buckets_further),
 		cmocka_unit_test(a_list_that_lies_says_nothing),

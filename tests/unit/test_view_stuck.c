@@ -59,7 +59,7 @@ static void a_snapshot_is_a_line(void **state)
 			      .waits = "wait4"};
 	struct snapshot snapshot = sample_snapshot;
 	struct json_object *parsed;
-	_free_ char *text = NULL;
+	_free_ char *text = NULL, *of_component = NULL;
 
 	sample_threads[2].llvm = (struct stuck_llvm){.scope = WIRE_LLVM_FUNCTION,
 						     .codegen = true,
@@ -69,6 +69,10 @@ static void a_snapshot_is_a_line(void **state)
 	snapshot.n_others = 1;
 	text = printed_text(stuck_json(out, &snapshot));
 	assert_string_equal(text, want);
+	sample_threads[2].llvm.scope = WIRE_LLVM_COMPONENT;
+	of_component = printed_text(stuck_json(out, &snapshot));
+	assert_contains(of_component,
+			"\"app::huge\",\"symbol\":\"_RNvCs1_3app4huge\",\"scope\":\"scc\"");
 	sample_threads[2].llvm = (struct stuck_llvm){};
 	parsed = json_tokener_parse(text);
 	assert_non_null(parsed);
@@ -126,6 +130,13 @@ static void of_llvm_the_pass_and_the_function_are_shown(void **state)
 		  .pass = (char *)"InstCombinePass",
 		  .symbol = (char *)"_RNvNtNtCs1_3app14some_long_path14to_be_cut_here4huge"},
 		 "              LLVM: InstCombine(..ath::to_be_cut_here::huge)\n"},
+		{{.scope = WIRE_LLVM_COMPONENT,
+		  .pass = (char *)"ModuleToPostOrderCGSCCPassAdaptor",
+		  .symbol = (char *)"_RNvCs1_3app4huge"},
+		 "(app::huge), first of a component\n"},
+		{{.scope = WIRE_LLVM_COMPONENT,
+		  .pass = (char *)"ModuleToPostOrderCGSCCPassAdaptor"},
+		 "              LLVM: ModuleToPostOrderCGSCCPassAdaptor\n"},
 		{{.scope = WIRE_LLVM_NONE}, NULL},
 		{{.scope = WIRE_LLVM_UNKNOWN}, NULL},
 	};

@@ -158,6 +158,24 @@ static int copy_name(const struct reading *r, uint64_t entry, char **out)
 	return 0;
 }
 
+/*
+ * LLVM makes no entries for passes over components of the call graph. But the function that runs
+ * these has the component on the stack.
+ */
+static bool is_of_component(const struct reading *r)
+{
+	return r->thread->passes_sp && r->entries && !r->is_legacy && !r->function;
+}
+
+/* Of a component whose functions are gone, the node may have anything. */
+static uint64_t first_of_component(const struct reading *r)
+{
+	uint64_t component = word_at(r, r->thread->passes_sp + r->l->component);
+	uint64_t node = word_at(r, word_at(r, component + r->l->nodes));
+
+	return word_at(r, node + r->l->node_function);
+}
+
 /* -EFAULT: it is no function, or its name cannot be read. */
 static int name_function(const struct reading *r, char **out)
 {
@@ -211,13 +229,19 @@ int stuck_llvm__read(const struct llvm_file *files, uint32_t n, const struct llv
 	r.bias = file->bias;
 	if (!read_list(&r))
 		return 0;
-	err = r.function ? name_function(&r, &found.symbol) : 0;
-	err = err ?: name_pass(&r, files, n, &found.pass);
-	if (err)
-		return err == -ENOMEM ? err : 0;
 	found.scope = r.function  ? WIRE_LLVM_FUNCTION
 		      : r.entries ? WIRE_LLVM_MODULE
 				  : WIRE_LLVM_NONE;
+	if (is_of_component(&r)) {
+		found.scope = WIRE_LLVM_COMPONENT;
+		r.function = first_of_component(&r);
+	}
+	err = r.function ? name_function(&r, &found.symbol) : 0;
+	if (err == -EFAULT && found.scope == WIRE_LLVM_COMPONENT)
+		err = 0; /* a pass may be replacing it */
+	err = err ?: name_pass(&r, files, n, &found.pass);
+	if (err)
+		return err == -ENOMEM ? err : 0;
 	found.codegen = r.is_legacy;
 	*out = found;
 	found = (struct stuck_llvm){};
@@ -235,7 +259,8 @@ static bool has_file(const struct llvm_file *files, uint32_t n, const struct llv
 int stuck_llvm__of_calls(const struct calls *calls, const struct stopped *s, struct copied *memory,
 			 struct stuck_llvm *out)
 {
-	struct llvm_thread thread = {s->fs_base, s->sp, s->sp + STACK_MOST};
+	struct llvm_thread thread = {
+		.fs_base = s->fs_base, .low = s->sp, .high = s->sp + STACK_MOST};
 	struct llvm_file files[FILES_MAX];
 	uint32_t n = 0;
 
@@ -243,8 +268,13 @@ int stuck_llvm__of_calls(const struct calls *calls, const struct stopped *s, str
 		const struct call *c = &calls->items[i];
 		const struct unwind_table *t = c->file ? walked_file__table(c->file) : NULL;
 
-		if (t && t->llvm && c->addr && !has_file(files, n, t->llvm))
+		if (!t || !t->llvm || !c->addr)
+			continue;
+		if (!has_file(files, n, t->llvm))
 			files[n++] = (struct llvm_file){t->llvm, c->pc - c->addr};
+		/* The pc of a caller is in the call instruction. */
+		if (!thread.passes_sp && t->llvm->layout.passes_return == c->addr + !!i)
+			thread.passes_sp = c->sp;
 	}
 	/* The thread's first function makes no entry. */
 	if (calls->whole && calls->n)

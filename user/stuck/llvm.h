@@ -2,8 +2,7 @@
 /*
  * What LLVM does on a stopped thread: the pass and the function that its list of entries names,
  * found by the layout of its library, as the kernel half reads them at a sample (bpf/llvm.h). All
- * of it is the compiler's memory and may be anything: the same limits and checks hold here. The
- * first function of a component is not read.
+ * of it is the compiler's memory and may be anything: the same limits and checks hold here.
  */
 #ifndef QPROF_STUCK_LLVM_H
 #define QPROF_STUCK_LLVM_H
@@ -16,7 +15,7 @@ struct stuck_llvm {
 	uint8_t scope; /* enum wire_llvm_scope */
 	bool codegen;  /* the pass is one of the code generator */
 	char *pass;    /* its type; NULL: in none, or it has no name */
-	char *symbol;  /* of the function; NULL: for none, or it has no name */
+	char *symbol;  /* of the function, or a component's first; NULL: none, or without a name */
 };
 
 /* A file with code of LLVM, as a process has mapped it. */
@@ -29,6 +28,7 @@ struct llvm_file {
 struct llvm_thread {
 	uint64_t fs_base;
 	uint64_t low, high; /* addresses of its stack in use */
+	uint64_t passes_sp; /* of the innermost frame at layout.passes_return; 0: there is none */
 };
 
 /*

@@ -29,6 +29,7 @@ static void put_llvm(struct columns *c, const struct stuck_llvm *l)
 {
 	static const char *const scopes[WIRE_LLVM_SCOPES] = {
 		[WIRE_LLVM_FUNCTION] = "function",
+		[WIRE_LLVM_COMPONENT] = "scc",
 		[WIRE_LLVM_MODULE] = "module",
 		[WIRE_LLVM_NONE] = "none",
 	};
@@ -46,7 +47,10 @@ static void put_llvm(struct columns *c, const struct stuck_llvm *l)
 	TEXT(c, "type", NULL, l->pass, "of the pass, as LLVM's classes are named");
 	TEXT(c, "function", NULL, name.path, "path of the definition that is compiled");
 	TEXT(c, "symbol", NULL, l->symbol, "null: none, or unknown");
-	TEXT(c, "scope", NULL, scopes[l->scope], "function, module, or none: it is in no pass");
+	TEXT(c, "scope", NULL, scopes[l->scope],
+	     "function, scc: functions that call each other, of which this is the first, module, "
+	     "or "
+	     "none: it is in no pass");
 	BOOL(c, "codegen", l->codegen, "of the code generator");
 	columns__leave(c);
 }

@@ -26,6 +26,9 @@
 #define LLVM_TAKEN (FUNCTION_INDENT + 6)
 #define LLVM_LEAST 24
 
+/* Behind the function of a pass over functions that call each other. */
+#define FIRST ", first of a component"
+
 #define DEPTH_MOST 16 /* nesting of processes that start others */
 
 struct text {
@@ -146,7 +149,8 @@ static void put_function(const struct text *t, FILE *out, const char *function)
 /* "LLVM: InstCombine(app::build)", as in `top`. */
 static void put_llvm(const struct text *t, const struct stuck_llvm *l)
 {
-	size_t width = t->style->width;
+	bool is_of_component = l->scope == WIRE_LLVM_COMPONENT;
+	size_t width = t->style->width, taken = LLVM_TAKEN + (is_of_component ? strlen(FIRST) : 0);
 	_free_ char *pass = l->pass ? llvm_pass_name(l->pass) : NULL;
 	_generic_name_ struct generic_name name = {};
 	char text[ITEM_TEXT_MAX];
@@ -156,9 +160,9 @@ static void put_llvm(const struct text *t, const struct stuck_llvm *l)
 	if (l->symbol && generic_name__of(l->symbol, &name))
 		return;
 	fprintf(t->out, "%*sLLVM: ", FUNCTION_INDENT, "");
-	item_text(text, width > LLVM_TAKEN + LLVM_LEAST ? width - LLVM_TAKEN : SIZE_MAX,
+	item_text(text, width > taken + LLVM_LEAST ? width - taken : SIZE_MAX,
 		  pass ?: "<some pass>", name.path);
-	fprintf(t->out, "%s\n", text);
+	fprintf(t->out, "%s%s\n", text, l->symbol && is_of_component ? FIRST : "");
 }
 
 /* Functions that are not already covered by the rows. */

@@ -308,6 +308,7 @@ def stuck_llvm_seeds():
     yield "legacy", change(entry, IN_LIBRARY, 0x920) + change(outer, IN_LIBRARY, 0x930)
     yield "function", change(entry + 24, ADDRESS, 0x5100) + change(function + 8, ADDRESS, 0x2200)
     yield "names", change(names, ADDRESS, 0x5ff8) + change(names + 16, NUMBER, 1 << 20)
+    yield "component", change(head, ADDRESS, outer) + change(0x5208, ADDRESS, 0x5ff8) + change(0x5ff8, NUMBER, 1)
     yield "length", change(name, NUMBER, 2047) + change(name + 16, FAR, 0x1b1b1b1b1b)
 
 
