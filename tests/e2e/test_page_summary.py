@@ -190,6 +190,8 @@ def test_queries_without_a_probe(t):
         items = tables["Items that cost most"]
         assert items[0]["Item"] == "planted::here::LONG" and int(items[0][CPU]) > 0, items
         assert all(row["Item"].startswith("planted") for row in items), items
+        both = [int(row[CPU]) + max(0, int(row.get("LLVM", 0))) for row in items]
+        assert both == sorted(both, reverse=True), items
         found = {row["Query or pass"]: row for row in tables["Queries that cost most"]}["eval_to_allocation_raw"]
         assert int(found["Executions"]) == rows["eval_to_allocation_raw"]["count"], found
         buttons = b.ask("[...document.querySelectorAll('#view-summary tbody button')].map((button) => button.textContent)")

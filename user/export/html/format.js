@@ -28,6 +28,11 @@ function cpuSelfOf(row) {
 	return isEstimate ? row.best_self_ns : row.self_cpu_ns ?? row.self_ns;
 }
 
+// An item's time in the front end and in LLVM.
+function withLlvm(row) {
+	return cpuSelfOf(row) + (row.llvm_ns || 0);
+}
+
 // The same of what only intervals have.
 function knownOf(row, key) {
 	return row.self_by === "samples" ? null : row[key] || 0;

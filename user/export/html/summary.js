@@ -366,17 +366,19 @@ class SummaryView {
 		const own = new Set(this.model.processes.filter((p) => p.own && p.crate).map((p) => p.crate));
 		const all = (this.model.report.items || []).filter((row) => row.name !== null);
 		const mine = all.filter((row) => own.has(row.name.split("::")[0]));
-		const rows = this.ten(mine.length ? mine : all, cpuSelfOf), off = all.some((row) => row.self_cpu_ns !== undefined);
+		const rows = this.ten(mine.length ? mine : all, withLlvm), off = all.some((row) => row.self_cpu_ns !== undefined);
 		const sampled = all.every((row) => row.self_by === "samples");
 		if (!rows.length)
 			return "";
 		return element("section", {}, element("h2", {}, "Items that cost most"), new DataTable({
 			caption: (mine.length && mine.length < all.length ? "Functions, types and modules of your own crates" :
-				"Functions, types and modules") + `, with all queries about each${sampled ? ", by samples" : markText(rows)}`, rows, sort: 1, bare: true, filter: false,
+				"Functions, types and modules") + `, with all queries about each${sampled ? ", by samples" : markText(rows)}` + llvmText(rows),
+			rows, sort: 1, first: withLlvm, bare: true, filter: false,
 			columns: [
 				{...nameColumn("Item", (row) => row.name), does: sampled ? undefined : this.does((row) =>
 					this.app.soon(() => this.app.showItem(row.name, "timeline")))},
 				selfColumn(off || sampled ? CPU_TITLE : "Self", cpuSelfOf, "Of the queries about it", sampled),
+				...llvmText(rows) ? [knownTimeColumn("LLVM", (row) => row.llvm_ns || null)] : [],
 				{title: "Most in", value: (row) => row.queries[0]?.name || ""},
 				...this.model.places.size ? [placeColumn(this.model)] : [],
 			],

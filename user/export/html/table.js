@@ -136,6 +136,11 @@ function timeColumn(title, value, hint) {
 	return {title, hint, value, text: (row) => formatDuration(value(row)), numeric: true, unit: " ns"};
 }
 
+// Of items of which LLVM compiles some.
+function llvmText(rows) {
+	return rows.some((row) => row.llvm_ns) ? "; most with LLVM first" : "";
+}
+
 // A self time, with a mark where it is not exact. What no sample met has none.
 function selfColumn(title, value, hint, allSampled) {
 	return {...timeColumn(title, value, hint), text: (row) => row.self_by === "samples" && !value(row) ? "-" :

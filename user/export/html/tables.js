@@ -165,10 +165,10 @@ class TablesView {
 		const off = all.some((row) => row.self_cpu_ns !== undefined), sampled = rows.every((row) => row.self_by === "samples");
 		const counted = rows.some((row) => row.executions !== null);
 		const when = (row) => !sampled || this.model.longestOfItems.has(row.name);
-		const extras = [["llvm_ns", "LLVM", knownTimeColumn], ["instances", "Instances", countColumn]];
+		const extras = [["llvm_ns", "LLVM", knownTimeColumn], ["instances", "Instances", knownCountColumn]];
 		return new DataTable({
-			caption: "Items: all queries about each" + (sampled ? ", by samples" : markText(rows)),
-			rows, sort: 1 + counted + (!sampled && off),
+			caption: "Items: all queries about each" + (sampled ? ", by samples" : markText(rows)) + llvmText(rows),
+			rows, sort: 1 + counted + (!sampled && off), first: withLlvm,
 			columns: [
 				nameColumn("Item", (row) => row.name),
 				...counted ? [itemExecutionsColumn()] : [],
@@ -176,7 +176,7 @@ class TablesView {
 				...off ? [selfColumn(CPU_TITLE, cpuSelfOf, "The part of the self time in which they ran")] : [],
 				shareColumn(off || sampled ? "CPU %" : "Self %", cpuSelfOf, self),
 				...extras.filter(([key]) => rows.some((row) => row[key]))
-					.map(([key, title, column]) => column(title, (row) => row[key] || (column === countColumn ? 0 : null))),
+					.map(([key, title, column]) => column(title, (row) => row[key] || null)),
 				...sampled && !this.model.about.sampled ? [] :
 					[knownTimeColumn("Longest", (row) => this.model.durationOfItem(row.name))],
 				{title: "Most in", value: (row) => row.queries[0]?.name || "", text: (row) => this.mostIn(row)},
