@@ -7,6 +7,7 @@ workspace  the cost for a whole build of many packages, by cargo
 small      the same for a build of few small crates, and for cargo doc of a tiny one
 own        our own CPU time beside that of a long compile
 sampling   the cost of samples without probes
+llvm       what it takes a sample to know LLVM's pass and function
 memory     the same of page faults, with their stacks and without
 hits       cache hits of hello world, compared with rustc's own
 set-up     making and reading a plan, attaching to a running compiler
@@ -35,6 +36,7 @@ import formats  # noqa: E402
 import history_costs  # noqa: E402
 import key_costs  # noqa: E402
 import lab  # noqa: E402
+import llvm_costs  # noqa: E402
 import memory_costs  # noqa: E402
 import overhead  # noqa: E402
 import own_slope  # noqa: E402
@@ -43,11 +45,11 @@ import service_memory  # noqa: E402
 import small_builds  # noqa: E402
 import targets  # noqa: E402
 
-PARTS = ("overhead", "keys", "workspace", "small", "own", "sampling", "memory", "hits",
+PARTS = ("overhead", "keys", "workspace", "small", "own", "sampling", "llvm", "memory", "hits",
          "set-up", "service", "store", "history", "export", "pctab", "unwind")
 ON_DEMAND = ("fleet",)
-OF_COMPILER = {"overhead", "keys", "workspace", "small", "own", "sampling", "memory", "hits",
-               "set-up", "service"}
+OF_COMPILER = {"overhead", "keys", "workspace", "small", "own", "sampling", "llvm", "memory",
+               "hits", "set-up", "service"}
 HAS_TARGETS = "regex-syntax, debug"
 
 
@@ -98,6 +100,8 @@ def of_compiler(options):
             rows += own_slope.measure(bench, options.rounds)
         if "sampling" in options.part:
             rows += sample_costs.measure(bench, options.rounds)
+        if "llvm" in options.part:
+            rows += llvm_costs.measure(bench, options.rounds)
         if "memory" in options.part:
             rows += memory_costs.measure(bench, options.rounds)
         if "hits" in options.part:

@@ -37,7 +37,7 @@ TARGETS = {
     "-e none --sample=999": 1.03,
 }
 PLAIN = "plain"
-CPU_PROGRAM = "sample_cpu"
+CPU_PROGRAM = "sample_cpu_and_count"
 RATES = {499: 2, 999: 3}  # and the most that they may take, %
 OWN_RATES = (499, 4999)
 
