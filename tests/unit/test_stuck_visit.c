@@ -409,16 +409,15 @@ static void what_is_recorded_has_its_place(void **state)
 static void frames_and_keys_are_those_of_the_plan(void **state)
 {
 	_compiler_ struct compiler *c = make();
-	struct plan_frame_code code = plan_frames__code(compiler__frames(c), 0x9000, false);
+	struct plan_frame_code code = plan_frames__code(c->frames, 0x9000, false);
 	const struct plan_held_key *held = compiler__held_key(c, 0x8065);
 
 	assert_true(code.frame);
 	assert_non_null(held);
 	assert_int_equal(held->slot, 8);
-	assert_int_equal(compiler__memory_key(c, held)->offset, 24);
+	assert_int_equal(c->plan->queries[held->query].memory.offset, 24);
 	assert_null(compiler__held_key(c, 0x8064));
 	assert_null(compiler__held_key(c, 0x8066));
-	assert_null(compiler__layout(c)->problem);
 }
 
 static void it_is_one_file(void **state)

@@ -9,9 +9,17 @@
 #include "plan/library/file.h"
 #include "plan/mine/hits.h"
 
+struct plan *plan__ref(const struct plan *plan)
+{
+	struct plan *same = (struct plan *)(uintptr_t)plan;
+
+	same->refs++;
+	return same;
+}
+
 void plan__free(struct plan *plan)
 {
-	if (!plan)
+	if (!plan || (plan->refs && plan->refs--))
 		return;
 	for (uint32_t i = 0; i < plan->n_queries; i++) {
 		free(plan->queries[i].name);

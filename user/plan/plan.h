@@ -283,6 +283,7 @@ struct plan {
 	char *tables_problem;	   /* why they are unknown, or NULL */
 	char *feeds_problem;	   /* why not all sites that feed queries are, or NULL */
 	struct plan_hits *hits;	   /* NULL: not looked for. They are not stored with the plan. */
+	uint32_t refs;		   /* beside the first one */
 };
 
 /*
@@ -305,6 +306,10 @@ int plan__load(struct library_file *file, struct plan **out);
 /* As plan__load(), but the plan is made, and stored. */
 int plan__make(struct library_file *file, struct plan **out);
 
+/* One more reference, for a part of this thread's work that outlives the owner's. */
+struct plan *plan__ref(const struct plan *plan);
+
+/* Give back one reference; the last one frees it. */
 void plan__free(struct plan *plan);
 DEFINE_CLEANUP(struct plan, plan__free)
 #define _plan_ __cleanup(plan__free_p)

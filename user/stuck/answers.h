@@ -10,12 +10,12 @@
 #include "base/cleanup.h"
 #include "plan/frames.h"
 
-/*
- * The facts known of one librustc_driver: the names for all numbers that the kernel half sends,
- * what the frames in it show, and where the keys of queries are. Outlives the plan.
- */
-
-struct compiler;
+/* What is known of one librustc_driver. */
+struct compiler {
+	struct plan *plan; /* a reference */
+	struct plan_frames *frames;
+	bool *recorded_queries, *recorded_guards; /* whose executions and intervals are recorded */
+};
 
 /* 0 or -ENOMEM. */
 int compiler__new(const struct plan *plan, struct compiler **out);
@@ -23,20 +23,11 @@ int compiler__new(const struct plan *plan, struct compiler **out);
 /* Whether a file is the library. */
 bool compiler__is(const struct compiler *c, const struct library_file *file);
 
-const struct plan_frames *compiler__frames(const struct compiler *c);
-
 /*
  * Where the key of a body's query is while the body is in the call that returns to ELF address
  * `addr`; NULL: unknown.
  */
 const struct plan_held_key *compiler__held_key(const struct compiler *c, uint64_t addr);
-
-/* Where the definition is in such a key, if that is in memory. */
-const struct wire_memory_key *compiler__memory_key(const struct compiler *c,
-						   const struct plan_held_key *held);
-
-/* How names are read; without `problem`s. */
-const struct plan_layout *compiler__layout(const struct compiler *c);
 
 /* Names by the plan's numbers; NULL past the end, and for a guard with a dynamic label. */
 const char *compiler__query(const struct compiler *c, uint32_t query);

@@ -144,7 +144,7 @@ static int name_items(struct visit *v, struct snapshot_thread *t)
 	struct item_names names = {
 		.memory = {v, read_memory},
 		.runs_same = runs_same,
-		.layout = v->compiler ? compiler__layout(v->compiler) : NULL,
+		.layout = v->compiler ? &v->compiler->plan->layout : NULL,
 		.fs_base = v->stopped.fs_base,
 		.crate = v->crate,
 	};
@@ -191,7 +191,8 @@ static int native_calls(struct visit *v, struct native_call *out)
 		at.index = i;
 		out[i].sp = v->calls.items[i].sp;
 		if (held)
-			out[i].key = item_key(held, compiler__memory_key(v->compiler, held), &at);
+			out[i].key = item_key(held, &v->compiler->plan->queries[held->query].memory,
+					      &at);
 	}
 	return err;
 }
@@ -231,10 +232,10 @@ static int find_shown(const struct visit *v, struct shown **out, uint32_t *n)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < v->calls.n; i++)
 		if (is_in_compiler(v, &v->calls.items[i]))
-			codes[i] = plan_frames__code(compiler__frames(v->compiler),
+			codes[i] = plan_frames__code(v->compiler->frames,
 						     v->calls.items[i].addr, false);
 	if (v->compiler)
-		*n = plan_frames__shown(compiler__frames(v->compiler), codes, v->calls.n, found,
+		*n = plan_frames__shown(v->compiler->frames, codes, v->calls.n, found,
 					most);
 	for (uint32_t i = 0; i < *n; i++)
 		shown[i] = (struct shown){found[i], shown_name(v, &found[i])};
