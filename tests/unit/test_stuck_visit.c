@@ -201,27 +201,28 @@ static void other_crates_have_no_names_here(void **state)
 
 static void a_line_is_taken_apart(void **state)
 {
-	struct task_stat s;
+	struct process_stat s;
 
-	assert_int_equal(task_stat__parse(&s, "4711 (rustc) S" NUMBERS), 0);
+	assert_true(process_stat__parse(&s, "4711 (rustc) S" NUMBERS));
 	assert_string_equal(s.name, "rustc");
 	assert_int_equal(s.state, 'S');
 	assert_int_equal(s.cpu_ticks, 100);
 	assert_int_equal(s.start_ticks, 4242);
-	assert_int_equal(task_stat__parse(&s, "4711 (a) R (b) c) D" NUMBERS), 0);
+	assert_int_equal(s.parent, 1);
+	assert_int_equal(s.session, 3);
+	assert_true(process_stat__parse(&s, "4711 (a) R (b) c) D" NUMBERS));
 	assert_string_equal(s.name, "a) R (b) c");
 	assert_int_equal(s.state, 'D');
 }
 
 static void a_broken_line_is_none(void **state)
 {
-	struct task_stat s;
+	struct process_stat s;
 
-	assert_int_equal(task_stat__parse(&s, ""), -EBADMSG);
-	assert_int_equal(task_stat__parse(&s, "4711 )rustc( S" NUMBERS), -EBADMSG);
-	assert_int_equal(task_stat__parse(&s, "4711 (rustc"), -EBADMSG);
-	assert_int_equal(task_stat__parse(&s, "4711 (rustc) S 1 2 3 4 5 6 7 8 9 10 70 30\n"),
-			 -EBADMSG);
+	assert_false(process_stat__parse(&s, ""));
+	assert_false(process_stat__parse(&s, "4711 )rustc( S" NUMBERS));
+	assert_false(process_stat__parse(&s, "4711 (rustc"));
+	assert_false(process_stat__parse(&s, "4711 (rustc) S 1 2 3 4 5 6 7 8 9 10 70 30\n"));
 }
 
 static void our_own_thread_is_found(void **state)

@@ -52,40 +52,49 @@ static ssize_t read_proc(pid_t pid, const char *file, char *buf, size_t size)
 	return (ssize_t)len;
 }
 
-#define STAT_SIZE 1024
-
-/* The text after the name in /proc/PID/stat; NULL: the process is gone. */
-static const char *stat_after_name(pid_t pid, char stat[STAT_SIZE])
+/* The name is in parentheses, and may hold any character, a parenthesis too. */
+bool process_stat__parse(struct process_stat *s, const char *text)
 {
-	ssize_t n = read_proc(pid, "stat", stat, STAT_SIZE - 1);
-	char *paren;
+	const char *begin = strchr(text, '('), *end = strrchr(text, ')');
+	uint64_t user, system;
 
-	if (n <= 0)
-		return NULL;
-	stat[n] = '\0';
-	/* The name is in parentheses and may hold any character, a parenthesis too. */
-	paren = strrchr(stat, ')');
-	return paren ? paren + 1 : NULL;
+	*s = (struct process_stat){};
+	if (!begin || !end || end < begin)
+		return false;
+	snprintf(s->name, sizeof(s->name), "%.*s", (int)(end - begin - 1), begin + 1);
+	/* Fields 3 to 22 of proc(5). */
+	if (sscanf(end + 1,
+		   " %c %d %*d %d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64
+		   " %*d %*d %*d %*d %*d %*d %" SCNu64,
+		   &s->state, &s->parent, &s->session, &user, &system, &s->start_ticks) != 6)
+		return false;
+	s->cpu_ticks = user + system;
+	return true;
 }
 
-static bool read_stat(pid_t pid, char *state, int *parent)
+bool process_stat(pid_t pid, pid_t tid, struct process_stat *s)
 {
-	char stat[STAT_SIZE];
-	const char *text = stat_after_name(pid, stat);
+	char file[32] = "stat", text[1024];
+	ssize_t n;
 
-	return text && sscanf(text, " %c %d", state, parent) == 2;
+	if (tid)
+		snprintf(file, sizeof(file), "task/%d/stat", (int)tid);
+	n = read_proc(pid, file, text, sizeof(text) - 1);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	return process_stat__parse(s, text);
 }
 
 bool process_session(pid_t pid, pid_t *session, uint64_t *start_ticks)
 {
-	char stat[STAT_SIZE];
-	const char *text = stat_after_name(pid, stat);
+	struct process_stat s;
 
-	/* Fields 3 to 22 of proc(5). */
-	return text && sscanf(text,
-			      " %*c %*d %*d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
-			      "%*d %*d %*d %" SCNu64,
-			      session, start_ticks) == 2;
+	if (!process_stat(pid, 0, &s))
+		return false;
+	*session = s.session;
+	*start_ticks = s.start_ticks;
+	return true;
 }
 
 /* Of long paths only the beginning counts, which names the container. */
@@ -99,18 +108,16 @@ uint64_t process_cgroup(pid_t pid)
 
 pid_t process_parent(pid_t pid)
 {
-	char state;
-	int parent;
+	struct process_stat s;
 
-	return read_stat(pid, &state, &parent) ? parent : 0;
+	return process_stat(pid, 0, &s) ? s.parent : 0;
 }
 
 bool process_is_running(pid_t pid)
 {
-	char state;
-	int parent;
+	struct process_stat s;
 
-	return read_stat(pid, &state, &parent) && !strchr("ZXx", state);
+	return process_stat(pid, 0, &s) && !strchr("ZXx", s.state);
 }
 
 /* A number of /proc/PID/status, which is read without waiting for the process. */

@@ -27,6 +27,22 @@ void process_list__clear(struct process_list *list);
 /* False if it is gone, or has exited and was not waited for yet. */
 bool process_is_running(pid_t pid);
 
+#define PROCESS_NAME_MAX 16
+
+/* Of a process, or of one of its threads. */
+struct process_stat {
+	char name[PROCESS_NAME_MAX];
+	char state; /* R, S, D, T, ... */
+	pid_t parent, session;
+	uint64_t cpu_ticks, start_ticks; /* clock ticks of CPU time; since boot */
+};
+
+/* From /proc/PID/stat, or that of thread `tid` unless it is 0. False if it is gone. */
+bool process_stat(pid_t pid, pid_t tid, struct process_stat *s);
+
+/* The same of such a text. */
+bool process_stat__parse(struct process_stat *s, const char *text);
+
 /*
  * The session of a process, 0 if it has none here, and when it started: clock ticks since boot.
  * False if it is gone.

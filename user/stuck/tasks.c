@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,41 +13,6 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "proc/processes.h"
-
-/* The first line of a file of /proc/PID. */
-static int read_line(pid_t pid, const char *name, char *line, int size)
-{
-	_fclose_ FILE *f = process_file(pid, name);
-
-	return f && fgets(line, size, f) ? 0 : -ESRCH;
-}
-
-/* The name is in parentheses, and may contain any character, including parentheses. */
-int task_stat__parse(struct task_stat *s, const char *line)
-{
-	const char *begin = strchr(line, '('), *end = strrchr(line, ')');
-	uint64_t user, system;
-
-	*s = (struct task_stat){0};
-	if (!begin || !end || end < begin)
-		return -EBADMSG;
-	snprintf(s->name, sizeof(s->name), "%.*s", (int)(end - begin - 1), begin + 1);
-	/* The state is followed by ten numbers, two times, six numbers, and the start. */
-	if (sscanf(end + 1,
-		   " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64
-		   " %*d %*d %*d %*d %*d %*d %" SCNu64,
-		   &s->state, &user, &system, &s->start_ticks) != 4)
-		return -EBADMSG;
-	s->cpu_ticks = user + system;
-	return 0;
-}
-
-static int read_stat(pid_t pid, const char *name, struct task_stat *stat)
-{
-	char line[1024];
-
-	return read_line(pid, name, line, sizeof(line)) ?: task_stat__parse(stat, line);
-}
 
 static uint64_t ticks_to_ns(uint64_t ticks)
 {
@@ -83,20 +47,18 @@ static const char *name_of_call(long number)
 
 static int read_task(struct task *t, pid_t pid, pid_t tid)
 {
-	struct task_stat stat;
-	char name[32], line[256];
+	_fclose_ FILE *f = NULL;
+	struct process_stat stat;
+	char name[32];
 	long call;
-	int err;
 
-	snprintf(name, sizeof(name), "task/%d/stat", (int)tid);
-	err = read_stat(pid, name, &stat);
-	if (err)
-		return err;
+	if (!process_stat(pid, tid, &stat))
+		return -ESRCH;
 	*t = (struct task){.tid = tid, .state = stat.state, .cpu_ns = ticks_to_ns(stat.cpu_ticks)};
 	memcpy(t->name, stat.name, sizeof(t->name));
 	snprintf(name, sizeof(name), "task/%d/syscall", (int)tid);
-	if (t->state != 'R' && !read_line(pid, name, line, sizeof(line)) &&
-	    sscanf(line, "%ld", &call) == 1)
+	f = t->state == 'R' ? NULL : process_file(pid, name);
+	if (f && fscanf(f, "%ld", &call) == 1)
 		t->waits = name_of_call(call);
 	return 0;
 }
@@ -111,11 +73,10 @@ static int by_number(const void *a, const void *b)
 static int read_age(struct tasks *t, pid_t pid)
 {
 	uint64_t now = clock_ns(CLOCK_BOOTTIME), start;
-	struct task_stat stat;
-	int err = read_stat(pid, "stat", &stat);
+	struct process_stat stat;
 
-	if (err)
-		return err;
+	if (!process_stat(pid, 0, &stat))
+		return -ESRCH;
 	start = ticks_to_ns(stat.start_ticks);
 	t->age_ns = now > start ? now - start : 0;
 	return 0;
