@@ -39,7 +39,8 @@ def test_stuck_shows_what_llvm_compiles(t):
 
     def in_build(snapshot):
         return [thread for p in snapshot["processes"] for thread in p["threads"]
-                if (thread["llvm"] or {}).get("function") == "held::build" and thread["llvm"]["pass"]]
+                if (thread["llvm"] or {}).get("function") == "held::build" and thread["llvm"]["pass"]
+                and thread["llvm"]["scope"] != "scc"]
 
     snapshot, (thread, *_) = look_until(t, process.pid, in_build)
     llvm = thread["llvm"]
