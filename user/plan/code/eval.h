@@ -58,6 +58,9 @@ struct eval_function {
 	size_t n_asked; /* up to EVAL_ASKED */
 };
 
+/* The entry and the parts of a function `f` that has members of these names. */
+#define EVAL_OF(f) .entry = (f)->entry, .regions = (f)->regions, .n_regions = (f)->n_regions
+
 /* Each pair is there once, in the order in which the pairs were met. */
 struct eval_pair {
 	struct sum a, b;

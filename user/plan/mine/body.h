@@ -42,9 +42,6 @@ struct mined_vtable {
 
 extern const struct mined_vtable vtable_none;
 
-/* Where the vtable is at `from`, an address in `code`. Returns 0 or -ENOMEM. */
-int vtable_find(const struct code *code, uint64_t from, struct mined_vtable *out);
-
 /* ---- Bodies --------------------------------------------------------------------------------- */
 
 #define MINE_MAX_SITES 16

@@ -28,9 +28,7 @@ static int run(const struct sides_miner *m, const struct owner *f, struct eval *
 {
 	const struct eval_function ef = {
 		.img = m->img,
-		.entry = f->entry,
-		.regions = f->regions,
-		.n_regions = f->n_regions,
+		EVAL_OF(f),
 		.fills = true,
 	};
 

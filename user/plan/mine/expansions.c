@@ -59,8 +59,9 @@ static const struct sum_node *plain_load(const struct eval *e, const struct sum 
 	return node && !more && node->kind == SUM_LOAD && node->size == size ? node : NULL;
 }
 
-bool hygiene__is_globals(const struct eval *e, const struct sum *a, uint64_t globals,
-			 uint64_t *more)
+/* `a` is *more plus the globals. */
+static bool hygiene__is_globals(const struct eval *e, const struct sum *a, uint64_t globals,
+				uint64_t *more)
 {
 	struct letters l = {.known = 0};
 
@@ -521,9 +522,7 @@ static int run(const struct expansions_miner *m, const struct owner *f,
 {
 	struct eval_function ef = {
 		.img = m->img,
-		.entry = f->entry,
-		.regions = f->regions,
-		.n_regions = f->n_regions,
+		EVAL_OF(f),
 		.given = given,
 		.n_given = n,
 	};
@@ -588,9 +587,7 @@ static int read_expansion(struct expansions_miner *m, const struct owner *f, con
 {
 	struct eval_function ef = {
 		.img = m->img,
-		.entry = f->entry,
-		.regions = f->regions,
-		.n_regions = f->n_regions,
+		EVAL_OF(f),
 		.follows = true,
 		.has_second = m->key,
 		.second = m->key,

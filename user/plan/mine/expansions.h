@@ -50,10 +50,6 @@ struct hygiene {
 int hygiene__find(struct elf_image *img, const struct callees *callees, uint64_t globals,
 		  struct hygiene *out, const char **problem);
 
-/* `a` is *more plus the globals. */
-bool hygiene__is_globals(const struct eval *e, const struct sum *a, uint64_t globals,
-			 uint64_t *more);
-
 /* ---- Templates of texts ---------------------------------------------------------------------- */
 
 /*

@@ -113,9 +113,7 @@ static int prints(const struct uses *u, const struct owner *o)
 {
 	const struct eval_function f = {
 		.img = u->img,
-		.entry = o->entry,
-		.regions = o->regions,
-		.n_regions = o->n_regions,
+		EVAL_OF(o),
 		.steps = 2 * LINE_MAX,
 	};
 	_free_ struct eval *e = NULL;

@@ -219,9 +219,7 @@ static struct eval_function function_of(const struct tags_miner *m, const struct
 {
 	return (struct eval_function){
 		.img = m->of->img,
-		.entry = f->entry,
-		.regions = f->regions,
-		.n_regions = f->n_regions,
+		EVAL_OF(f),
 	};
 }
 

@@ -31,9 +31,7 @@ int layout__run(const struct layout_miner *m, const struct layout_function *f,
 {
 	const struct eval_function ef = {
 		.img = m->img,
-		.entry = f->entry,
-		.regions = f->regions,
-		.n_regions = f->n_regions,
+		EVAL_OF(f),
 		.has_second = second,
 		.second = second ? *second : 0,
 	};
@@ -84,9 +82,7 @@ static int mine_function(struct layout_miner *m, const struct layout_fact *fact,
 	const struct plan_layout before = m->l;
 	const struct eval_function ef = {
 		.img = m->img,
-		.entry = m->f->entry,
-		.regions = m->f->regions,
-		.n_regions = m->f->n_regions,
+		EVAL_OF(m->f),
 		.steps = fact->steps,
 		.follows = follows,
 		.given = fact->given,

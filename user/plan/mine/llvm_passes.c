@@ -157,7 +157,8 @@ int llvm_symbols__read(struct elf_image *img, struct llvm_symbols *out)
 	return read_data(out, img);
 }
 
-const char *llvm_symbols__vtable(const struct llvm_symbols *s, uint64_t addr)
+/* The symbol of the vtable whose objects have `addr`; NULL: there is none. */
+static const char *llvm_symbols__vtable(const struct llvm_symbols *s, uint64_t addr)
 {
 	const uint64_t key = addr - 16;
 	const struct llvm_vtable *v = s->n_vtables ? bsearch(&key, s->vtables, s->n_vtables,

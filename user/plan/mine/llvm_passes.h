@@ -68,9 +68,6 @@ struct llvm_symbols {
  */
 int llvm_symbols__read(struct elf_image *img, struct llvm_symbols *out);
 
-/* The symbol of the vtable whose objects have `addr`; NULL: there is none. */
-const char *llvm_symbols__vtable(const struct llvm_symbols *s, uint64_t addr);
-
 /*
  * True if `addr` is where objects of a class have their vtable: functions from there on, of which
  * *n is the number, up to `most`, to `functions`.

@@ -52,9 +52,7 @@ static int find_intern(struct elf_image *img, const struct owner *o, uint64_t *i
 {
 	const struct eval_function f = {
 		.img = img,
-		.entry = o->entry,
-		.regions = o->regions,
-		.n_regions = o->n_regions,
+		EVAL_OF(o),
 		.fills = true,
 	};
 	_free_ struct eval *e = NULL;
@@ -199,9 +197,7 @@ static int drops(struct elf_image *img, const struct owner *o, uint64_t printer)
 {
 	const struct eval_function f = {
 		.img = img,
-		.entry = o->entry,
-		.regions = o->regions,
-		.n_regions = o->n_regions,
+		EVAL_OF(o),
 	};
 	_free_ struct eval *e = NULL;
 	int err = eval__run(&f, &e);

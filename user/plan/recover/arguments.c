@@ -415,9 +415,7 @@ static int readers_run(const struct elf_image *img, const struct reader *r, cons
 {
 	const struct eval_function ef = {
 		.img = img,
-		.entry = f->entry,
-		.regions = f->regions,
-		.n_regions = f->n_regions,
+		EVAL_OF(f),
 		.steps = r->steps,
 		.has_second = r->second,
 		.second = r->second,
