@@ -284,7 +284,7 @@ def test_debian_labels(t, version, mode):
     equality.Case.assert_nothing_lost(t, run)
     one = equality.OneProcess(t.spans(run.trace), profile,
                               plan_of(t, debian_toolchains.library(version)))
-    # Bodies that leave executions to another function (plan/mine/outlined.h) have their ends.
+    # Bodies that leave executions to another function (plan/mine/between.h) have their ends.
     assert "Query" not in {kind for kind, _ in one.late}, one.late
     others = {key: n for key, n in one.relabelled.items() if one.reasons[key] not in REASONS}
     assert not others, others

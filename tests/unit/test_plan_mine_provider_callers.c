@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "plan/mine/owners.h"
+#include "plan/mine/between.h"
 
 #include "test.h"
 #define LIBRARY "provider_callers.so"

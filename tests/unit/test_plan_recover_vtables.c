@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "plan/recover/vtables.h"
-#include "plan/recover/recover.h"
+#include "plan/recover/modes.h"
 
 #include "plan/symbols/names.h"
 #include "test.h"

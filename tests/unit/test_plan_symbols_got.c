@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "plan/symbols/got.h"
+#include "plan/symbols/relocated.h"
 
 #include <fcntl.h>
 

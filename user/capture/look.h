@@ -7,7 +7,7 @@
  * privilege_to_look().
  *
  * The child also opens libraries. It refuses a library on a FUSE mount of another user
- * (plan/library/mount.h): a later read of such a file can wait for ever, in any process.
+ * (plan/library/file.h): a later read of such a file can wait for ever, in any process.
  *
  * Every function returns within look_ns and the time of a fork. -ETIME: no answer in time, or the
  * user of the process has made us wait for too long before (patience.h). Nothing else is printed.

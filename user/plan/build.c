@@ -22,6 +22,7 @@
 #include "plan/mine/tables.h"
 #include "plan/plan.h"
 #include "plan/mine/sites.h"
+#include "plan/recover/modes.h"
 #include "plan/recover/recover.h"
 #include "plan/symbols/elf_image.h"
 #include "plan/symbols/function_name.h"

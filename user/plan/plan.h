@@ -121,7 +121,7 @@ struct plan_body {
 	uint32_t n_symbols; /* symbols at this address: > 1 where identical code was folded */
 	uint32_t n_ends;
 	uint32_t group; /* bodies that serve the same queries share one */
-	/* 1 + the index of a body that executes queries for this one (mine/outlined.h), or 0. */
+	/* 1 + the index of a body that executes queries for this one (mine/between.h), or 0. */
 	uint32_t outlined;
 	/*
 	 * Bytes from its sp down to that of a function which it calls, and which calls the provider

@@ -3,7 +3,7 @@
 
 #include <capstone/capstone.h>
 #include <string.h>
-#include "plan/symbols/got.h"
+#include "plan/symbols/relocated.h"
 
 unsigned int constants_condition(unsigned int move)
 {

@@ -9,7 +9,7 @@
 #include "base/array.h"
 #include "plan/code/constants.h"
 #include "plan/code/registers.h"
-#include "plan/symbols/got.h"
+#include "plan/symbols/relocated.h"
 #include "plan/code/sum.h"
 
 #define REGS	  (CODE_REG_SP + 1)

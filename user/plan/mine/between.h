@@ -22,7 +22,7 @@
 
 /*
  * Set `between` of the bodies that call such a function, or one that executes for them
- * (outlined.h), and `provides` of all bodies. The groups of bodies are complete; `mined` is
+ * (below), and `provides` of all bodies. The groups of bodies are complete; `mined` is
  * parallel to them. Which call is that of the provider, the body of the group that is not
  * incremental shows. A body that does not call its provider, and calls nothing that does, or
  * several functions whose frames differ too much, has no exact ends: `mined` and the plan get a
@@ -56,7 +56,7 @@ int outlined_find(struct elf_image *img, struct code_decoder *decoder, struct pl
 /*
  * Where bodies have the number of the query that they run (recover/recovered.h). The query's
  * wrapper makes the vtable in its frame and passes the address on to the body. The body passes it
- * on to a function that executes for it (outlined.h). Each call shows which argument the address
+ * on to a function that executes for it. Each call shows which argument the address
  * is, and the code of the body where it is at the mask sites.
  */
 
@@ -68,5 +68,20 @@ int outlined_find(struct elf_image *img, struct code_decoder *decoder, struct pl
  */
 int identify_by_number(struct elf_image *img, struct code_decoder *decoder, struct plan *plan,
 		       struct mined_body *mined, const struct query_numbers *numbers);
+
+/* ---- Callers of providers -------------------------------------------------------------------- */
+
+/*
+ * The functions that call providers, one for each. In 1.85 (1.95 has none) a query's vtable has the
+ * address of such a closure, which is given the context and the key, and calls the provider:
+ *
+ *	vtable + OFFSET  --->  closure:  call provider
+ */
+
+/*
+ * Set `provider_caller` of all queries, if each provider is called by one function, which calls no
+ * other: otherwise of none. 0 or -ENOMEM, or an error of elf_image__symbols().
+ */
+int provider_callers_find(struct elf_image *img, struct code_decoder *decoder, struct plan *plan);
 
 #endif /* QPROF_PLAN_MINE_BETWEEN_H */

@@ -2,6 +2,12 @@
 /*
  * Mining: finds the probe sites inside one function by what its code does, never by fixed offsets.
  *
+ * A file of this directory is a family of idioms, whose code its header shows. Six matter most, in
+ * this order: body.h (here), guards.h (intervals that are no queries), owners.h (functions around
+ * addresses, and their callers), keys.h (what queries are about), layout.h (names in the compiler's
+ * memory: rows of facts) and vtables.h (its results). sites.h chooses the sites; plan/build.c says
+ * which finder runs when. Beneath all are flow.h, eval.h and shape.h of plan/code.
+ *
  * A body (an instance of rustc's try_execute_query) holds, for each place where it runs a
  * provider, the remains of rustc's own self-profiler:
  *

@@ -8,7 +8,7 @@
 #include "plan/code/sum.h"
 #include "plan/mine/expansions.h"
 #include "plan/mine/owners.h"
-#include "plan/symbols/got.h"
+#include "plan/symbols/relocated.h"
 
 /* Cold sides that are looked at: 1.95 has 7. Names are untrusted, and looking takes time. */
 #define SIDES_MAX 256

@@ -9,7 +9,7 @@
 #include "plan/check.h"
 #include "plan/code/shape.h"
 #include "plan/mine/owners.h"
-#include "plan/symbols/got.h"
+#include "plan/symbols/relocated.h"
 
 /* ---- Tables of expansions and contexts ------------------------------------------------------- */
 

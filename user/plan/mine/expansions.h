@@ -2,7 +2,7 @@
 /*
  * Where a compiler keeps which macro an expansion is of: read off ExpnKind::descr, which prints the
  * kind of one, and checked by LocalExpnId::expn_data, which copies an entry of the table that
- * hygiene.h has found.
+ * its contexts lead to.
  */
 #ifndef QPROF_PLAN_MINE_EXPANSIONS_H
 #define QPROF_PLAN_MINE_EXPANSIONS_H

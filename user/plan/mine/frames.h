@@ -7,7 +7,7 @@
  *	  body		MASK site .. call provider .. END site: an execution runs
  *	    provider	of one query; often it is left by a jump, and has no frame
  *
- * A body's mask and end sites are in plan/mine/body.h, a guard's in guard.h. The instructions on
+ * A body's mask and end sites are in plan/mine/body.h, a guard's in guards.h. The instructions on
  * the paths between them, which the search for the ends has walked, are the parts that run within.
  * A wrapper also checks whether it has to call its body, and that may force other queries: only the
  * part that cannot reach the call any more, and the call itself, stand for the request.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A second reading of the types of keys, where bodies have no names of their own: what the enum of
- * all queries asks the key of each query (tagged_keys.h). A type that this contradicts is unknown.
+ * all queries asks the key of each query (TaggedQueryKey). A type that this contradicts is unknown.
  * If a body's guard can have several types, the one is taken that all queries of the body confirm.
  */
 #ifndef QPROF_PLAN_MINE_KEY_TYPES_H
@@ -47,7 +47,7 @@ bool job_guard__has(const struct job_guard *g, const char *type);
  * Types of keys and values, from the names of bodies, also where bodies have no names: an
  * incremental body calls an instance of its own of a function that libraries export, directly or
  * through others of its types. That name holds the type of the cache, too. The guard of a body's
- * queries shows the type of their keys (job_guards.h): where there is no such function, or else as
+ * queries shows the type of their keys (above): where there is no such function, or else as
  * a check.
  */
 

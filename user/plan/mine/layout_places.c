@@ -50,7 +50,7 @@
 
 #include "base/array.h"
 #include "plan/check.h"
-#include "plan/symbols/got.h"
+#include "plan/symbols/relocated.h"
 
 /* Bytes that are read of the function that finds an interned span. */
 #define INDEX_CODE 64

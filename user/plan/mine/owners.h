@@ -8,7 +8,6 @@
 
 #include "plan/code/decode.h"
 #include "plan/code/eval.h"
-#include "plan/plan.h"
 #include "plan/symbols/elf_image.h"
 #include "plan/symbols/function_name.h"
 
@@ -149,20 +148,5 @@ void callees__destroy(struct callees *c);
 
 /* The kind of the function at `addr`. */
 enum callee callees__at(const struct callees *c, uint64_t addr);
-
-/* ---- Callers of providers -------------------------------------------------------------------- */
-
-/*
- * The functions that call providers, one for each. In 1.85 (1.95 has none) a query's vtable has the
- * address of such a closure, which is given the context and the key, and calls the provider:
- *
- *	vtable + OFFSET  --->  closure:  call provider
- */
-
-/*
- * Set `provider_caller` of all queries, if each provider is called by one function, which calls no
- * other: otherwise of none. 0 or -ENOMEM, or an error of elf_image__symbols().
- */
-int provider_callers_find(struct elf_image *img, struct code_decoder *decoder, struct plan *plan);
 
 #endif /* QPROF_PLAN_MINE_OWNERS_H */

@@ -8,7 +8,7 @@
  *			cmpq $0, LEFT(%r12)		is there room for another entry
  *			decq ITEMS(%r12)		the other word that is changed in place; or
  *			movdqu LEFT(%r12), %xmm1; psubq %xmm0, %xmm1; movdqu %xmm1, LEFT(%r12)
- *			cmpb $0, FED(%r14)		fed.h
+ *			cmpb $0, FED(%r14)		feeds.h
  *			lock xadd %rax, COUNT(%r14)	in a VecCache; or
  *			add  $CACHE, %r14; mov %r14, %rsi; call COMPLETE, which has that
  *			mov  CACHE(%r14), %eax; test %eax, %eax		in a SingleCache

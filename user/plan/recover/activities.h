@@ -42,7 +42,7 @@ int bodies__recover(struct elf_image *img, const struct known_symbols *known,
 int timers__recover(struct elf_image *img, struct recovered *out, const char **problem);
 
 /*
- * The function that drops a guard of rustc's profiler (mine/guard.h), which is not exported: most
+ * The function that drops a guard of rustc's profiler (mine/guards.h), which is not exported: most
  * functions that start a guard pass its address to this one.
  */
 

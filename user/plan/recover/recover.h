@@ -6,11 +6,9 @@
 #ifndef QPROF_PLAN_RECOVER_RECOVER_H
 #define QPROF_PLAN_RECOVER_RECOVER_H
 
-#include "plan/plan.h"
 #include "plan/recover/recovered.h"
 #include "plan/symbols/debug_file.h"
 #include "plan/symbols/elf_image.h"
-#include "plan/symbols/function_name.h"
 
 /* A problem: it is no compiler, so no symbols would help. */
 extern const char recover_no_compiler[];
@@ -23,20 +21,5 @@ extern const char recover_no_compiler[];
  */
 int recover__map(struct library_file *file, struct debug_file *debug, struct elf_image **out,
 		 enum symbol_source *source, struct query_numbers *numbers, const char **problem);
-
-/* ---- Modes ----------------------------------------------------------------------------------- */
-
-/*
- * Which of a query's two wrappers is for incremental compiles is only known from a run of the
- * compiler's code (recover/vtables.h). The bodies show it, too: only those of incremental compiles
- * load results of the last one, or hash theirs for the next.
- */
-
-/*
- * `problem`: static text if a query has such a body for other compiles, or none has one for
- * incremental ones; or NULL. 0 or -ENOMEM.
- */
-int modes__check(struct elf_image *img, const struct known_symbols *known, const struct plan *plan,
-		 const char **problem);
 
 #endif /* QPROF_PLAN_RECOVER_RECOVER_H */

@@ -17,18 +17,6 @@
 #include "base/cleanup.h"
 #include "plan/symbols/demangle_v0.h"
 
-/* ---- Demangled ------------------------------------------------------------------------------- */
-
-bool demangled__put(struct demangled *d, const char *s, size_t len)
-{
-	if (len > DEMANGLED_MAX - d->len)
-		return false;
-	if (len)
-		memcpy(d->text + d->len, s, len);
-	d->len += len;
-	return true;
-}
-
 /* "17h" and the digits. */
 #define HASH_LEN 19
 

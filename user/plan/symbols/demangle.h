@@ -2,19 +2,7 @@
 #ifndef QPROF_PLAN_SYMBOLS_DEMANGLE_H
 #define QPROF_PLAN_SYMBOLS_DEMANGLE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-/* The text of a demangled symbol, while it is written. Bytes: */
-#define DEMANGLED_MAX 4096
-
-struct demangled {
-	size_t len;
-	char text[DEMANGLED_MAX]; /* without a NUL */
-};
-
-/* False if there is no room for `s`. */
-bool demangled__put(struct demangled *d, const char *s, size_t len);
+#include "plan/symbols/v0_reader.h"
 
 /*
  * Demangles Rust symbols. Symbols are untrusted: constants bound time, stack and text for any

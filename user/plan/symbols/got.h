@@ -12,7 +12,6 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
-#include "plan/symbols/elf_image.h"
 
 /* Where a part of the table is in memory, and what the file has there: .got, .got.plt. */
 struct got_part {
@@ -58,16 +57,5 @@ typedef int (*relr_fn)(void *arg, uint64_t place);
  * which they do not is damaged, and the rest of it is not read.
  */
 int relr__each(const uint8_t *table, size_t size, relr_fn each, void *arg);
-
-/* ---- Pointers that the dynamic linker writes ------------------------------------------------- */
-
-/* Pointers in a library's data: the dynamic linker fills them in, and its relocations show how. */
-
-/*
- * The address, within the library, that the dynamic linker writes to `at`; 0 if that is another
- * library's, or no relocation in .rela.dyn or .relr.dyn is for it. Reads these from their starts:
- * not for many addresses.
- */
-uint64_t relocated__value(const struct elf_image *img, uint64_t at);
 
 #endif /* QPROF_PLAN_SYMBOLS_GOT_H */

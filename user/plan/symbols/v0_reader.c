@@ -10,6 +10,16 @@
 #define DEPTH_MAX 500
 #define STEPS_MAX 65536
 
+bool demangled__put(struct demangled *d, const char *s, size_t len)
+{
+	if (len > DEMANGLED_MAX - d->len)
+		return false;
+	if (len)
+		memcpy(d->text + d->len, s, len);
+	d->len += len;
+	return true;
+}
+
 /* ---- Bytes ----------------------------------------------------------------------------------- */
 
 void v0__put_bytes(struct v0_reader *r, const char *s, size_t len)

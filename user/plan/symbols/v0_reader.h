@@ -14,7 +14,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "plan/symbols/demangle.h"
+/* The text of a demangled symbol, while it is written. Bytes: */
+#define DEMANGLED_MAX 4096
+
+struct demangled {
+	size_t len;
+	char text[DEMANGLED_MAX]; /* without a NUL */
+};
+
+/* False if there is no room for `s`. */
+bool demangled__put(struct demangled *d, const char *s, size_t len);
 
 /*
  * How a symbol is written. V0_ANY_TYPE and V0_DEFINITION are the same for all instances of a
