@@ -37,7 +37,7 @@ static void part_columns(struct columns *c, const struct part *part)
 static int print_table(struct columns c, FILE *out)
 {
 	c.out = out;
-	ROWS (&c, i, N_OF(some))
+	EACH_ROW (&c, i, N_OF(some))
 		part_columns(&c, ROW(&c, &some[i]));
 	return c.err;
 }
@@ -48,7 +48,7 @@ static int print_document(enum columns_to to, FILE *out)
 
 	columns__begin(&c, "qprof-x/1", "its schema");
 	if (LIST(&c, "parts", true, "all of them"))
-		ROWS (&c, i, N_OF(some))
+		EACH_ROW (&c, i, N_OF(some))
 			part_columns(&c, ROW(&c, &some[i]));
 	return columns__end(&c);
 }
@@ -113,7 +113,7 @@ static void the_first_error_ends_a_table(void **state)
 	c.out = fopencookie(NULL, "w", (cookie_io_functions_t){.write = refuse});
 	assert_non_null(c.out);
 	setvbuf(c.out, NULL, _IONBF, 0);
-	ROWS (&c, i, 1000) {
+	EACH_ROW (&c, i, 1000) {
 		rows++;
 		part_columns(&c, ROW(&c, &some[0]));
 	}

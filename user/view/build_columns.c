@@ -169,7 +169,7 @@ static void put_queries(struct columns *c, const char *key, const struct build_q
 {
 	if (!LIST(c, key, true, help))
 		return;
-	ROWS (c, i, build_rows__shown(v, q->n, FIT)) {
+	EACH_ROW (c, i, build_rows__shown(v, q->n, FIT)) {
 		const struct build_query *row = ROW(c, &q->rows[i]);
 
 		if (q == &r->pairs) {
@@ -315,7 +315,7 @@ static void put_items(struct columns *c, const struct build_rows *r, const struc
 
 	if (!LIST(c, "items", r->n_items, "items of the user's own crates"))
 		return;
-	ROWS (c, i, build_rows__shown(v, r->n_items, FIT))
+	EACH_ROW (c, i, build_rows__shown(v, r->n_items, FIT))
 		build_item_columns(c, ROW(c, &r->items[i]), &look, r, v);
 }
 
@@ -364,7 +364,7 @@ static void put_running(struct columns *c, const struct build_view *v)
 
 	if (!LIST(c, "running", true, "how long how many compilers existed at once"))
 		return;
-	ROWS (c, i, r->n) {
+	EACH_ROW (c, i, r->n) {
 		NUMBER(c, COUNT, "compilers", NULL, i, "at once");
 		NUMBER(c, NS, "ns", NULL, r->at[i], "for how long");
 	}
@@ -408,7 +408,7 @@ static void thread_columns(struct columns *c, const struct build_thread *t,
 	NUMBER(c, COUNT, "more", NULL, t->more, "outer intervals that are not in open");
 	if (!LIST(c, "open", true, "what it was in, the innermost first"))
 		return;
-	ROWS (c, i, t->n_open) {
+	EACH_ROW (c, i, t->n_open) {
 		const struct build_open *open = ROW(c, &t->open[i]);
 
 		TEXT(c, "name", NULL, v->names->text(v->names->ctx, open->label),
@@ -426,7 +426,7 @@ static void put_interrupted(struct columns *c, const struct build_rows *r,
 
 	if (!LIST(c, "interrupted", true, "threads of killed compilers, and what they were in"))
 		return;
-	ROWS (c, i, n)
+	EACH_ROW (c, i, n)
 		thread_columns(c, ROW(c, &threads[i]), r, v);
 }
 
@@ -443,7 +443,7 @@ void build_columns(struct columns *c, const struct build_view *v)
 	put_reuse(c, &r);
 	path_columns(c, &r, v);
 	if (LIST(c, "crates", true, "compiles, the longest first"))
-		ROWS (c, i, r.n_crates)
+		EACH_ROW (c, i, r.n_crates)
 			build_crate_columns(c, ROW(c, r.crates[i]), NULL, v);
 	put_items(c, &r, v);
 	put_queries(c, "queries", &r.queries, &r, v, "queries, over all compiles");

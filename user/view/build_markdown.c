@@ -73,7 +73,7 @@ static int print_crates(FILE *out, const struct build_rows *r, const struct buil
 	if (!r->n_crates)
 		return 0;
 	fputc('\n', out);
-	ROWS (&c, i, shown)
+	EACH_ROW (&c, i, shown)
 		build_crate_columns(&c, ROW(&c, r->crates[i]), "crate", v);
 	columns__more(&c, r->n_crates - shown, NULL, NULL);
 	return c.err;
@@ -88,7 +88,7 @@ static int print_queries(FILE *out, const char *what, const struct build_queries
 	if (!q->n)
 		return 0;
 	fputc('\n', out);
-	ROWS (&c, i, shown)
+	EACH_ROW (&c, i, shown)
 		build_query_columns(&c, ROW(&c, &q->rows[i]), what, r, v);
 	columns__more(&c, q->n - shown, NULL, NULL);
 	return c.err;
@@ -103,7 +103,7 @@ static int print_items(FILE *out, const struct build_rows *r, const struct build
 	if (!r->n_items)
 		return 0;
 	fputc('\n', out);
-	ROWS (&c, i, shown)
+	EACH_ROW (&c, i, shown)
 		build_item_columns(&c, ROW(&c, &r->items[i]), &look, r, v);
 	columns__more(&c, r->n_items - shown, NULL, NULL);
 	return c.err;

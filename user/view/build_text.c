@@ -234,7 +234,7 @@ static int print_crates(FILE *out, size_t fit, const struct build_rows *r,
 	if (!r->n_crates)
 		return 0;
 	fputc('\n', out);
-	ROWS (&c, i, shown)
+	EACH_ROW (&c, i, shown)
 		build_crate_columns(&c, ROW(&c, r->crates[i]),
 				    title(first, "crate", shown, r->n_crates), v);
 	if (!c.err && build_crate_failed(r->crates[0]) && !v->wide)
@@ -255,7 +255,7 @@ static int print_queries(FILE *out, const char *what, const struct build_queries
 	if (!shown)
 		return 0;
 	fputc('\n', out);
-	ROWS (&c, i, shown)
+	EACH_ROW (&c, i, shown)
 		build_query_columns(&c, ROW(&c, &q->rows[i]), title(first, what, shown, q->n), r,
 				    v);
 	return c.err;
@@ -274,7 +274,7 @@ static int print_items(FILE *out, size_t fit, const struct build_rows *r,
 	if (!r->n_items)
 		return 0;
 	fputc('\n', out);
-	ROWS (&c, i, shown)
+	EACH_ROW (&c, i, shown)
 		build_item_columns(&c, ROW(&c, &r->items[i]), &look, r, v);
 	return c.err;
 }

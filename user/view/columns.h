@@ -17,7 +17,7 @@
  *
  *	struct columns c = {.to = COLUMNS_TEXT, .out = out};
  *
- *	ROWS(&c, i, n)
+ *	EACH_ROW(&c, i, n)
  *		crate_columns(&c, ROW(&c, &crates[i]));
  *	return c.err;
  */
@@ -128,7 +128,7 @@ int columns__end_line(struct columns *c);
 #define TEXTUAL(c, title)  ((c)->to == COLUMNS_TEXT ? (title) : NULL)
 
 /* A round without a row, if columns are to be described; then one for each of `n` rows. */
-#define ROWS(c, i, n)                                                                              \
+#define EACH_ROW(c, i, n)                                                                          \
 	for (size_t i = columns__first(c); columns__next(c, i, columns__describe(c, i) ? 0 : (n)); \
 	     i++)
 
@@ -187,7 +187,7 @@ int columns__end_line(struct columns *c);
 
 /*
  * Begin a member that is an object or a list of such: true if its columns follow, and then
- * columns__leave(). Of a list ROWS() leaves. Missing unless `there`. Tables have none of them.
+ * columns__leave(). Of a list EACH_ROW() leaves. Missing unless `there`. Tables have none of them.
  */
 #define OBJECT(c, key, there, help)                                               \
 	((c)->optional = true, columns__wants(c, UNIT_OBJECT, key, NULL, help) && \

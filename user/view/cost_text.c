@@ -80,7 +80,7 @@ static int print_parts(FILE *out, const struct cost *k)
 	size_t n = parts_of(k, parts);
 	char buf[FORMAT_MAX];
 
-	ROWS (&c, i, n) {
+	EACH_ROW (&c, i, n) {
 		NAME(&c, NULL, "what recording added", parts[i].name, NULL);
 		NUMBER(&c, NS, NULL, "CPU", parts[i].ns, NULL);
 		CELL(&c, "%",

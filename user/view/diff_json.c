@@ -167,7 +167,7 @@ static void put_rows(struct columns *c, const char *key, bool there, const struc
 {
 	if (!LIST(c, key, there, help))
 		return;
-	ROWS (c, i, n) {
+	EACH_ROW (c, i, n) {
 		const struct compare_row *row = ROW(c, &rows[i]);
 
 		identity_columns(c, row);
@@ -190,7 +190,7 @@ static void put_traces(struct columns *c, const struct diff_view *v)
 {
 	if (!LIST(c, "traces", true, "base first"))
 		return;
-	ROWS (c, i, v->n_traces) {
+	EACH_ROW (c, i, v->n_traces) {
 		const struct diff_trace *t = ROW(c, &v->traces[i]);
 
 		TEXT(c, "path", NULL, t->path, "file");
@@ -223,7 +223,7 @@ static void put_gates(struct columns *c, const struct diff_view *v)
 
 	if (!LIST(c, "gates", true, "the limits of --fail-above"))
 		return;
-	ROWS (c, i, v->n_gates) {
+	EACH_ROW (c, i, v->n_gates) {
 		const struct diff_gate *g = ROW(c, &v->gates[i]);
 
 		TEXT(c, "text", NULL, g->text, "as given to --fail-above");

@@ -100,7 +100,7 @@ static int print_rows(FILE *out, enum columns_to to, const struct diff_rows *row
 	if (!rows->n)
 		return 0;
 	fputs(to == COLUMNS_TEXT ? "\n" : "", out);
-	ROWS (&c, i, rows->n_shown)
+	EACH_ROW (&c, i, rows->n_shown)
 		row_columns(&c, ROW(&c, rows->rows[i]), rows, places, v->result);
 	if (rows->n > rows->n_shown && to == COLUMNS_TEXT)
 		fprintf(out, "  and %zu more; --top 0 shows all\n", rows->n - rows->n_shown);
@@ -182,7 +182,7 @@ static int print_crates(FILE *out, enum columns_to to, const struct diff_view *v
 	if (to == COLUMNS_TEXT)
 		fprintf(out, "\n%s of crates\n", diff_metric_text(crates.metric));
 	n = crates.n_shown + (to == COLUMNS_TEXT && crates.n_others);
-	ROWS (&c, i, n) {
+	EACH_ROW (&c, i, n) {
 		if (c.describes || i < crates.n_shown)
 			crate_columns(&c, ROW(&c, crates.rows[i]), &crates, v->result);
 		else

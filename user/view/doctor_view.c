@@ -145,7 +145,7 @@ static void put_events(struct columns *c, const struct toolchain *t)
 			kinds[n++] = kind;
 	if (!LIST(c, "events", true, "what can be recorded"))
 		return;
-	ROWS (c, i, n) {
+	EACH_ROW (c, i, n) {
 		TEXT(c, "kind", NULL, plan_kind_name(kinds[i]), "of intervals");
 		NUMBER(c, COUNT, "places", NULL, t->events[kinds[i]].n, "in the compiler");
 		NUMBER(c, COUNT, "exact", NULL, t->events[kinds[i]].exact, "of these");
@@ -181,10 +181,10 @@ int doctor_json(FILE *out, const struct findings *f, const struct toolchains *t)
 	columns__begin(&c, "qprof-doctor/1", "qprof-doctor/1");
 	BOOL(&c, "works", !findings__problems(f), "recording works here");
 	if (LIST(&c, "findings", true, "what was looked at"))
-		ROWS (&c, i, f->n)
+		EACH_ROW (&c, i, f->n)
 			finding_columns(&c, &f->items[i]);
 	if (LIST(&c, "toolchains", true, "that were found"))
-		ROWS (&c, i, t->n) {
+		EACH_ROW (&c, i, t->n) {
 			const struct toolchain *one = &t->items[i];
 
 			TEXT(&c, "name", NULL, one->name, "of the toolchain");

@@ -112,7 +112,7 @@ static int print_parts(FILE *out, const struct functions_view *v)
 
 	if (functions_rows__parts(&r, v))
 		return -ENOMEM;
-	ROWS (&c, i, r.n)
+	EACH_ROW (&c, i, r.n)
 		part_columns(&c, ROW(&c, r.at[i]), v);
 	print_more(out, r.left_out, "part", "parts");
 	fputc('\n', out);
@@ -133,7 +133,7 @@ static int print_functions(FILE *out, const struct functions_view *v)
 	if (functions_rows__init(&r, v))
 		return -ENOMEM;
 	shown = v->top && v->top < r.n ? v->top : r.n;
-	ROWS (&c, i, shown)
+	EACH_ROW (&c, i, shown)
 		function_columns(&c, ROW(&c, r.at[i]), v);
 	print_more(out, r.n - shown + r.left_out, "function", "functions");
 	return c.err;
@@ -288,7 +288,7 @@ static void put_tree(struct columns *c, const char *key, const struct call_nodes
 		of[i] = numbers.n++;
 	}
 	if (LIST(c, key, true, "nodes"))
-		ROWS (c, i, numbers.n)
+		EACH_ROW (c, i, numbers.n)
 			node_columns(c, &nodes->at[shown[i]], &numbers, v);
 }
 
@@ -302,7 +302,7 @@ static void put_rows(struct columns *c, const char *key,
 
 	c->err = c->err ?: init(&r, v);
 	if (LIST(c, key, true, "rows"))
-		ROWS (c, i, r.n)
+		EACH_ROW (c, i, r.n)
 			columns(c, r.at[i], v);
 }
 

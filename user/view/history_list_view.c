@@ -93,7 +93,7 @@ int history_list_text(FILE *out, const struct history_builds *builds, uint64_t a
 		      out);
 		return 0;
 	}
-	ROWS (&c, i, builds->n)
+	EACH_ROW (&c, i, builds->n)
 		build_columns(&c, ROW(&c, &builds->at[i]));
 	if (!c.err && all > builds->n)
 		fprintf(out, "  and %" PRIu64 " older: --last %" PRIu64 " shows all\n",
@@ -111,7 +111,7 @@ static int put_document(FILE *out, enum columns_to to, const struct history_buil
 
 	columns__begin(&c, SCHEMA, SCHEMA);
 	if (LIST(&c, "builds", true, "builds, the newest last; null: not known"))
-		ROWS (&c, i, builds->n)
+		EACH_ROW (&c, i, builds->n)
 			build_columns(&c, ROW(&c, &builds->at[i]));
 	return columns__end(&c);
 }

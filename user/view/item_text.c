@@ -183,7 +183,7 @@ static void put_queries(struct columns *c, const struct item_row *item,
 {
 	if (!LIST(c, "queries", true, "the three with the most time on the CPU"))
 		return;
-	ROWS (c, i, item->n_queries) {
+	EACH_ROW (c, i, item->n_queries) {
 		const struct item_part *part = ROW(c, &item->queries[i]);
 
 		TEXT(c, "name", NULL, names->text(names->ctx, part->label), "query or activity");
@@ -252,7 +252,7 @@ int items_text(FILE *out, const struct report_rows *r, size_t n, size_t width,
 		.spare = spare,
 	};
 
-	ROWS (&c, i, n)
+	EACH_ROW (&c, i, n)
 		report_item_columns(&c, ROW(&c, &r->rows[i]), r, r->modules, names, &has);
 	columns__more(&c, r->n - n, r->modules ? "module" : "item",
 		      r->modules ? "modules" : "items");

@@ -237,7 +237,7 @@ static struct table *table_of_rows(const struct frame *f, size_t n)
 	struct columns c = {.keeps_table = true, .least_of_numbers = NUMBER_LEAST};
 	bool off_cpu = knows_off_cpu(f);
 
-	ROWS (&c, i, n) {
+	EACH_ROW (&c, i, n) {
 		if (f->sampled)
 			sampled_columns(&c, ROW(&c, &f->sampled[i]), f);
 		else
@@ -345,10 +345,10 @@ static int draw_json(const struct frame *f, FILE *out)
 	if (s->now)
 		live_now__columns(&c, f->now, f->n_now);
 	if (LIST(&c, "queries", true, "by intervals"))
-		ROWS (&c, i, sampled ? 0 : f->n_rows)
+		EACH_ROW (&c, i, sampled ? 0 : f->n_rows)
 			row_columns(&c, &f->rows[i], f, false);
 	if (LIST(&c, "sampled", sampled, "by samples"))
-		ROWS (&c, i, f->n_rows)
+		EACH_ROW (&c, i, f->n_rows)
 			sampled_columns(&c, &f->sampled[i], f);
 	return columns__end(&c);
 }

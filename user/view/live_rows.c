@@ -214,7 +214,7 @@ void live_now__columns(struct columns *c, const struct live_now *found, size_t n
 {
 	if (!LIST(c, "now", true, "what compilers are in"))
 		return;
-	ROWS (c, i, n) {
+	EACH_ROW (c, i, n) {
 		const struct top_now *in = found[i].in;
 
 		NUMBER(c, ID, "pid", NULL, found[i].process->pid, "process");

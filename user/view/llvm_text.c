@@ -318,7 +318,7 @@ static void generic_columns(struct columns *c, const struct llvm_generic *g,
 	NAME(c, NULL, "function", g->path, NULL);
 	if (!LIST(c, "crates", true, "the three of these with the most time"))
 		return;
-	ROWS (c, i, g->n_crates < LLVM_PARTS ? g->n_crates : LLVM_PARTS) {
+	EACH_ROW (c, i, g->n_crates < LLVM_PARTS ? g->n_crates : LLVM_PARTS) {
 		const struct llvm_part *part = ROW(c, &g->crates[i]);
 
 		TEXT(c, "name", NULL, part->crate, "null: unknown");
@@ -383,16 +383,16 @@ static void put_rows(struct columns *c, const struct llvm_rows *rows,
 	total_columns(c, rows, opt);
 	if (LIST(c, "passes", true,
 		 "of LLVM; with --llvm these lists have what is of chosen functions"))
-		ROWS (c, i, rows->n_passes)
+		EACH_ROW (c, i, rows->n_passes)
 			pass_columns(c, ROW(c, &rows->passes[i]), &none);
 	if (LIST(c, "functions", true, "that LLVM compiles: instances of generic ones are several"))
-		ROWS (c, i, most_in_json(opt, rows->n_functions))
+		EACH_ROW (c, i, most_in_json(opt, rows->n_functions))
 			function_columns(c, ROW(c, &rows->functions[i]), &none);
 	if (LIST(c, "generics", true, "the same functions, with all their instances"))
-		ROWS (c, i, most_in_json(opt, rows->n_generics))
+		EACH_ROW (c, i, most_in_json(opt, rows->n_generics))
 			generic_columns(c, ROW(c, &rows->generics[i]), &none, false);
 	if (LIST(c, "no_function", true, "what it did for no function"))
-		ROWS (c, i, rows->n_rests)
+		EACH_ROW (c, i, rows->n_rests)
 			rest_columns(c, ROW(c, &rows->rests[i]), &none);
 }
 
@@ -470,7 +470,7 @@ static int print_passes(FILE *out, const struct llvm_rows *rows, uint64_t all,
 
 	if (err || !k.n)
 		return err;
-	ROWS (&c, i, k.shown)
+	EACH_ROW (&c, i, k.shown)
 		pass_columns(&c, ROW(&c, k.at[i]), &share);
 	columns__more(&c, k.n - k.shown, "pass", "passes");
 	return c.err;
@@ -492,7 +492,7 @@ static int print_generics(FILE *out, const struct llvm_rows *rows, uint64_t all,
 	c.cut_beginnings = true;
 	c.spare = spare;
 	used_in = has_several_crates(rows);
-	ROWS (&c, i, k.shown)
+	EACH_ROW (&c, i, k.shown)
 		generic_columns(&c, ROW(&c, k.at[i]), &share, used_in);
 	columns__more(&c, k.n - k.shown, "function", "functions");
 	return c.err;
@@ -514,7 +514,7 @@ static int print_functions(FILE *out, const struct llvm_rows *rows, uint64_t all
 	c.cut_beginnings = true;
 	k.shown = most < k.n ? most : k.n;
 	if (k.n) {
-		ROWS (&c, i, k.shown)
+		EACH_ROW (&c, i, k.shown)
 			function_columns(&c, ROW(&c, k.at[i]), &share);
 		columns__more(&c, k.n - k.shown, "instance", "instances");
 	}

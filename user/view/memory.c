@@ -126,7 +126,7 @@ static int print_crates(FILE *out, const struct memory_rows *r, const struct mem
 	struct columns c = table_of(out, v);
 	size_t n = shown(r->n_crates, v);
 
-	ROWS (&c, i, n)
+	EACH_ROW (&c, i, n)
 		crate_columns(&c, ROW(&c, &r->crates[i]), v);
 	print_more(out, r->n_crates - n + r->crates_left_out, "crate", "crates");
 	return c.err;
@@ -140,7 +140,7 @@ static int print_queries(FILE *out, const struct memory_rows *r, const struct me
 	if (!r->n_queries)
 		return 0;
 	fputc('\n', out);
-	ROWS (&c, i, n)
+	EACH_ROW (&c, i, n)
 		query_columns(&c, ROW(&c, &r->queries[i]), v);
 	print_more(out, r->n_queries - n + r->queries_left_out, "query", "queries");
 	return c.err;
@@ -157,7 +157,7 @@ static int print_items(FILE *out, const struct memory_rows *r, const struct memo
 	c.name_last = true;
 	c.keep_of_name = PATH_KEPT;
 	fputc('\n', out);
-	ROWS (&c, i, n)
+	EACH_ROW (&c, i, n)
 		item_columns(&c, ROW(&c, &r->items[i]), places, v);
 	print_more(out, r->n_items - n + r->items_left_out, "item", "items");
 	return c.err;
@@ -178,7 +178,7 @@ static int print_parts(FILE *out, const struct memory_view *v)
 	if (!charged)
 		return 0;
 	fputc('\n', out);
-	ROWS (&c, i, shown(charged, v))
+	EACH_ROW (&c, i, shown(charged, v))
 		part_columns(&c, ROW(&c, r.at[i]), v);
 	print_more(out, charged - shown(charged, v), "part", "parts");
 	return c.err;
@@ -336,7 +336,7 @@ static void put_parts(struct columns *c, const struct memory_view *v)
 
 	c->err = c->err ?: functions_rows__parts(&r, &parts);
 	if (LIST(c, "parts", true, "of the compiler, by what they are charged"))
-		ROWS (c, i, r.n)
+		EACH_ROW (c, i, r.n)
 			part_columns(c, r.at[i], v);
 }
 
@@ -349,13 +349,13 @@ int memory_json(FILE *out, const struct memory_view *v)
 	TEXT(&c, "problem", NULL, v->problem, "why the trace is not whole; null: it is");
 	samples_columns(&c, samples__totals(v->samples));
 	if (LIST(&c, "crates", true, "compiles"))
-		ROWS (&c, i, r.n_crates)
+		EACH_ROW (&c, i, r.n_crates)
 			crate_columns(&c, &r.crates[i], v);
 	if (LIST(&c, "queries", true, "queries and activities"))
-		ROWS (&c, i, r.n_queries)
+		EACH_ROW (&c, i, r.n_queries)
 			query_columns(&c, &r.queries[i], v);
 	if (LIST(&c, "items", v->items, "missing: no item is known"))
-		ROWS (&c, i, r.n_items)
+		EACH_ROW (&c, i, r.n_items)
 			item_columns(&c, &r.items[i], false, v);
 	put_parts(&c, v);
 	return columns__end(&c);

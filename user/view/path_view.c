@@ -151,7 +151,7 @@ int path_table(FILE *out, enum columns_to to, size_t fit, const struct build_row
 	if (err || !is_worth_showing(&s, v))
 		return err;
 	fputc('\n', out);
-	ROWS (&c, i, build_rows__shown(v, s.n, fit))
+	EACH_ROW (&c, i, build_rows__shown(v, s.n, fit))
 		step_columns(&c, ROW(&c, &s.path.steps[i]), r, v);
 	if (to == COLUMNS_MARKDOWN)
 		fputc('\n', out);
@@ -176,7 +176,7 @@ void path_columns(struct columns *c, const struct build_rows *r, const struct bu
 	NUMBER(c, COUNT, "cut_commands", NULL, path.n_cut,
 	       "compiles whose arguments could not all be read");
 	if (LIST(c, "steps", true, "in the order of time"))
-		ROWS (c, i, path.n_steps)
+		EACH_ROW (c, i, path.n_steps)
 			step_columns(c, ROW(c, &path.steps[i]), r, v);
 	columns__leave(c);
 }

@@ -71,7 +71,7 @@ int report_notes__reuse(FILE *out, const struct summary *s, const struct report_
 		return 0;
 	shown = opt->top && opt->top < n ? opt->top : n;
 	fputc('\n', out);
-	ROWS (&c, i, shown) {
+	EACH_ROW (&c, i, shown) {
 		reuse = c.describes ? all : summary__reuse(s, of[i]);
 		c.err = c.err
 				?: incremental_columns(&c, ROW(&c, summary__process_at(s, of[i])),

@@ -3,7 +3,6 @@
 #ifndef QPROF_VIEW_REPORT_NOTES_H
 #define QPROF_VIEW_REPORT_NOTES_H
 
-#include "view/subjects_view.h"
 #include "base/format.h"
 #include "view/report_rows.h"
 

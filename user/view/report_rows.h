@@ -147,6 +147,9 @@ static inline bool report_rows__are_sampled(const struct report_rows *r)
 	return r->by[SUMMARY_SELF_SAMPLES] && !r->by[SUMMARY_SELF_SPANS];
 }
 
+/* Marks rows that include executions without an exact end. */
+#define CALLERS_TEXT_MARK "*"
+
 /* Marks numbers that include an estimate. */
 #define REPORT_ESTIMATE "~"
 /* Marks lower limits. */

@@ -61,7 +61,7 @@ static int print_table(FILE *out, const struct report_rows *r, const struct repo
 	if (report_rows__are_sampled(r))
 		c.err = samples_text_rows(out, r, shown(r->n, opt), opt->width, WIDER);
 	else
-		ROWS (&c, i, shown(r->n, opt))
+		EACH_ROW (&c, i, shown(r->n, opt))
 			report_query_columns(&c, ROW(&c, &r->rows[i]), r, opt);
 	columns__more(&c, r->n - shown(r->n, opt), "query", "queries");
 	return c.err;
@@ -84,7 +84,7 @@ static int print_groups(FILE *out, const struct report_options *opt)
 		c.spare = of_threads;
 	else if (report_rows__know_off_cpu(&r))
 		c.spare = of_others;
-	ROWS (&c, i, shown(r.n, opt))
+	EACH_ROW (&c, i, shown(r.n, opt))
 		report_group_columns(&c, ROW(&c, &r.rows[i]), &r, opt);
 	columns__more(&c, r.n - shown(r.n, opt), "row", "rows");
 	return c.err;
@@ -167,7 +167,7 @@ static int print_processes(FILE *out, const struct summary *s, const struct trac
 	if (n < 2 || opt->totals_only)
 		return 0;
 	fputc('\n', out);
-	ROWS (&c, i, n_shown)
+	EACH_ROW (&c, i, n_shown)
 		c.err = c.err
 				?: process_columns(&c, ROW(&c, summary__process_at(s, i)), s, names,
 						   sampled, opt, report_rows__know_off_cpu(r));
@@ -214,7 +214,7 @@ static int print_artifacts(FILE *out, const struct summary *s, const struct trac
 	if (!n)
 		return 0;
 	fputc('\n', out);
-	ROWS (&c, i, n) {
+	EACH_ROW (&c, i, n) {
 		NAME(&c, NULL, "artifact", names->text(names->ctx, sizes[i].label), NULL);
 		NUMBER(&c, COUNT, NULL, "size", sizes[i].sum, NULL);
 	}

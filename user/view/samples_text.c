@@ -43,7 +43,7 @@ int samples_text_rows(FILE *out, const struct report_rows *r, size_t n, size_t w
 			    .spare = spare};
 	char buf[FORMAT_MAX * 2];
 
-	ROWS (&c, i, n) {
+	EACH_ROW (&c, i, n) {
 		const struct report_row *row = ROW(&c, &r->rows[i]);
 		const uint64_t *extra = row ? row->extra : r->extra;
 

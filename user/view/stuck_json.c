@@ -80,7 +80,7 @@ static void thread_columns(struct columns *c, const struct snapshot_thread *t,
 	     "whole; cut: its outermost calls are missing; or why it could not be read");
 	BOOL(c, "consistent", !t->torn && !t->cut, "false: it went on while it was read");
 	if (LIST(c, "open", true, "intervals, the outermost first"))
-		ROWS (c, i, t->rows.n)
+		EACH_ROW (c, i, t->rows.n)
 			open_columns(c, &t->rows.items[i], p);
 	put_llvm(c, &t->llvm);
 	if (LIST(c, "functions", true, "of the innermost calls, the innermost first")) {
@@ -100,7 +100,7 @@ static void process_columns(struct columns *c, const struct snapshot_process *pr
 	TEXT(c, "command", NULL, process->command, "null: unknown");
 	NUMBER(c, NS, "age_ns", NULL, process->age_ns, "since its start");
 	if (LIST(c, "threads", true, "its threads"))
-		ROWS (c, i, process->n_threads)
+		EACH_ROW (c, i, process->n_threads)
 			thread_columns(c, &process->threads[i], p);
 }
 
@@ -131,12 +131,12 @@ int stuck_json(FILE *out, const struct snapshot *p)
 	NUMBER(&c, NS, "time_ns", NULL, p->time_ns, "CLOCK_MONOTONIC");
 	NUMBER(&c, NS, "watched_ns", NULL, p->watched_ns, "for how long");
 	if (LIST(&c, "processes", true, "compilers"))
-		ROWS (&c, i, p->n)
+		EACH_ROW (&c, i, p->n)
 			process_columns(&c, &p->processes[i], p);
 	if (LIST(&c, "others", true,
 		 "the requested processes and their descendants, without compilers at work; "
 		 "parents first"))
-		ROWS (&c, i, p->n_others)
+		EACH_ROW (&c, i, p->n_others)
 			other_columns(&c, &p->others[i]);
 	return columns__end(&c);
 }

@@ -142,7 +142,7 @@ static void macro_columns(struct columns *c, const struct subject_row *row, cons
 	NAME(c, NULL, "macro", name_of(row), NULL);
 	if (!LIST(c, "crates", true, "the three that spent most"))
 		return;
-	ROWS (c, i, row->n_crates < SUBJECT_PARTS ? row->n_crates : SUBJECT_PARTS) {
+	EACH_ROW (c, i, row->n_crates < SUBJECT_PARTS ? row->n_crates : SUBJECT_PARTS) {
 		const struct subject_part *part = ROW(c, &row->crates[i]);
 
 		TEXT(c, "name", NULL, part->crate && *part->crate ? part->crate : NULL,
@@ -230,7 +230,7 @@ int subjects_text(FILE *out, const struct report_options *opt)
 		      out);
 		return 0;
 	}
-	ROWS (&c, i, shown)
+	EACH_ROW (&c, i, shown)
 		(macros ? macro_columns : unit_columns)(&c, ROW(&c, &r.at[i]), &r);
 	if (!c.err) {
 		columns__more(&c, r.n - shown, macros ? "macro" : "codegen unit",
@@ -250,7 +250,7 @@ void subjects_columns(struct columns *c, enum subjects_of of, const struct repor
 		  macros ? "with --by macro" : "with --by cgu: codegen units"))
 		return;
 	c->err = c->err ?: c->describes ? 0 : choose(&r, opt);
-	ROWS (c, i, r.n)
+	EACH_ROW (c, i, r.n)
 		(macros ? macro_columns : unit_columns)(c, ROW(c, &r.at[i]), &r);
 }
 
@@ -261,7 +261,7 @@ int callers_text(FILE *out, const struct report_rows *r, size_t n)
 	/* Names of generic functions can be very long. */
 	struct columns c = {.out = out, .name_last = true};
 
-	ROWS (&c, i, n)
+	EACH_ROW (&c, i, n)
 		report_caller_columns(&c, ROW(&c, &r->rows[i]), r);
 	columns__more(&c, r->n - n, "caller", "callers");
 	return c.err;

@@ -15,9 +15,6 @@ void subjects_columns(struct columns *c, enum subjects_of of, const struct repor
 
 /* The table of `qprof-bpf report --callers`. */
 
-/* Marks rows that include executions without an exact end. */
-#define CALLERS_TEXT_MARK "*"
-
 /* Print the first `n` rows of report_rows__callers(). 0 or -ENOMEM. */
 int callers_text(FILE *out, const struct report_rows *r, size_t n);
 

@@ -231,7 +231,7 @@ static int print_points(FILE *out, const struct trend *t, const struct trend_loo
 		lines[n++] = (struct line){i, to};
 	}
 	fputc('\n', out);
-	ROWS (&c, i, n)
+	EACH_ROW (&c, i, n)
 		line_columns(&c, ROW(&c, &lines[i]), t);
 	return c.err;
 }
@@ -532,10 +532,10 @@ static int put_document(FILE *out, enum columns_to to, const struct trend *t)
 	put_notes(&c, t);
 	if (LIST(&c, "points", true,
 		 "builds, the oldest first; those of a commit follow each other"))
-		ROWS (&c, i, t->n)
+		EACH_ROW (&c, i, t->n)
 			point_columns(&c, ROW(&c, &t->points[i]));
 	if (LIST(&c, "changes", true, "where the level changed, the oldest first"))
-		ROWS (&c, i, t->n_changes)
+		EACH_ROW (&c, i, t->n_changes)
 			change_columns(&c, ROW(&c, &t->changes[i]), t);
 	return columns__end(&c);
 }

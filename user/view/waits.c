@@ -51,7 +51,7 @@ static int print_kinds(FILE *out, const struct waits_view *v)
 	int order[SAMPLE_WAIT_KINDS], n = kinds_of(v->waits, order);
 
 	qsort_r(order, (size_t)n, sizeof(*order), compare_kinds, (void *)v->waits);
-	ROWS (&c, i, (size_t)n)
+	EACH_ROW (&c, i, (size_t)n)
 		kind_columns(&c, ROW(&c, &order[i]), v);
 	return c.err;
 }
@@ -99,7 +99,7 @@ static int print_rows(FILE *out, const struct waits_view *v)
 	size_t n = n_shown(v, most);
 	char count[FORMAT_MAX];
 
-	ROWS (&c, i, n)
+	EACH_ROW (&c, i, n)
 		row_columns(&c, ROW(&c, &v->waits->rows[i]), v);
 	if (n < v->waits->n_rows)
 		fprintf(out, "  and %s more\n", format_count(count, v->waits->n_rows - n));
@@ -136,10 +136,10 @@ int waits_json(FILE *out, const struct waits_view *v)
 	sum_columns(&c, &v->waits->all, v);
 	samples_columns(&c, v->totals);
 	if (LIST(&c, "kinds", true, "sums"))
-		ROWS (&c, i, (size_t)n)
+		EACH_ROW (&c, i, (size_t)n)
 			kind_columns(&c, &kinds[i], v);
 	if (LIST(&c, "rows", true, "the largest first"))
-		ROWS (&c, i, n_shown(v, v->waits->n_rows))
+		EACH_ROW (&c, i, n_shown(v, v->waits->n_rows))
 			row_columns(&c, &v->waits->rows[i], v);
 	return columns__end(&c);
 }
