@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "history/store_ops.h"
+#include "history/store.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "history/store_ops.h"
+#include "history/store.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include "history/sqlite_add.h"
 #include "history/sqlite_db.h"
 #include "history/sqlite_prune.h"
-#include "history/sqlite_schema.h"
+#include "history/sqlite_settle.h"
 
 #define BUSY_MS 10000
 /* Bytes of a text: more than any has. */
@@ -308,7 +308,7 @@ static int settle(struct sqlite_store *s, bool write)
 		err = sqlite_db__run(s->db, name,
 				     "PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL");
 	err = err ?: write ? begin_log(s) : 0;
-	err = err ?: sqlite_schema__settle(s->db, name, write);
+	err = err ?: sqlite_settle(s->db, name, write);
 	if (err)
 		return err;
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_VIEW, 1, NULL);

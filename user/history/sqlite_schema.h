@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The tables of a SQLite file, its version (PRAGMA user_version), and the way from a former one
- * (history/sqlite_former.h).
+ * The tables of a SQLite file; history/sqlite_settle.h makes them, and history/sqlite_former.h has
+ * those of former versions.
  *
  *	names		texts by number; a number is never given twice
  *	builds		the columns of build, and a number n
@@ -17,8 +17,6 @@
  * Views have the tables of history/columns.h, and query_sum the sums of queries over all crates.
  * They need no function but SQLite's own. 20,000 rows of a build as rows would take 410 KB; as
  * characters by place they take 60 KB, as a list and counts are mostly those of the build before.
- *
- * Functions return 0, or a negative errno after a line.
  */
 #ifndef QPROF_HISTORY_SQLITE_SCHEMA_H
 #define QPROF_HISTORY_SQLITE_SCHEMA_H
@@ -76,11 +74,5 @@ void sqlite_schema__print_builds(FILE *f, int64_t version);
 bool sqlite_schema__has(int64_t version, const struct history_column *c);
 /* The tables and views that versions before 6 had otherwise. */
 void sqlite_schema__print_lists(FILE *f);
-
-/*
- * Make sure that the file has our tables in our version and nothing else: another user may have
- * made it. With `write` they are made in an empty file, and those of a former version are changed.
- */
-int sqlite_schema__settle(sqlite3 *db, const char *name, bool write);
 
 #endif /* QPROF_HISTORY_SQLITE_SCHEMA_H */

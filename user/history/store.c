@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "history/store_ops.h"
 
 /*
  * Pass on `err`. An allocation that failed has no line of its own: it gets one if there was no
