@@ -313,6 +313,28 @@ static void a_queried_compiler_gets_none_of_our_input(void **state)
 	free(old);
 }
 
+/* A wrapper may start a server that keeps its output: without a limit this test would not end. */
+static void only_the_first_line_is_waited_for(void **state)
+{
+	static const char *const more[] = {"echo $top; /usr/bin/sleep 60 2>/dev/null &",
+					   "while echo $top; do :; done"};
+	char script[256], *path = NULL, *old = strdup(getenv("PATH"));
+
+	make_file("lib/librustc_driver-h.so", "h", 0644);
+	for (size_t i = 0; i < N_OF(more); i++) {
+		snprintf(script, sizeof(script), "top=%s; %s", top, more[i]);
+		fake_rustc(script);
+		alarm(30);
+		assert_int_equal(plan_find__of_toolchain("rustc", NULL, NULL, &path), 0);
+		alarm(0);
+		free(path);
+		path = NULL;
+	}
+	unlink(at("lib/librustc_driver-h.so"));
+	setenv("PATH", old, 1);
+	free(old);
+}
+
 static void a_toolchain_that_fails_is_distinguished_from_none(void **state)
 {
 	char *path = NULL, *old = strdup(getenv("PATH"));
@@ -346,6 +368,7 @@ int main(void)
 		cmocka_unit_test(the_toolchain_is_asked),
 		cmocka_unit_test(a_proxy_is_asked_as_rustup),
 		cmocka_unit_test(a_queried_compiler_gets_none_of_our_input),
+		cmocka_unit_test(only_the_first_line_is_waited_for),
 		cmocka_unit_test(a_toolchain_that_fails_is_distinguished_from_none),
 	};
 

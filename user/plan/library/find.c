@@ -348,7 +348,7 @@ void plan_find__give_up(struct plan_find_asked *asked, int sig)
 	pthread_mutex_unlock(&asked->lock);
 }
 
-/* Read what it prints first, an absolute path, into `text`, of PATH_MAX + 1 bytes. */
+/* Read the first line that it prints, an absolute path, into `text`, of PATH_MAX + 1 bytes. */
 static int ask(const struct invoker *inv, char **env, const struct question *q,
 	       struct plan_find_asked *asked, char *text)
 {
@@ -356,7 +356,6 @@ static int ask(const struct invoker *inv, char **env, const struct question *q,
 	_close_ int out = -1;
 	int err, pipes[2], status;
 	pid_t pid;
-	size_t n;
 
 	if (pipe2(pipes, O_CLOEXEC))
 		return -errno;
@@ -372,14 +371,18 @@ static int ask(const struct invoker *inv, char **env, const struct question *q,
 	if (pid == 0)
 		exec_question(inv, q, env, out);
 	close(take_fd(out));
-	n = fread(text, 1, PATH_MAX, from);
-	text[n] = '\0';
+	if (!fgets(text, PATH_MAX + 1, from))
+		*text = '\0';
 	text[strcspn(text, "\n")] = '\0';
+	/* What else it prints, or a server that it has started, is not waited for. */
+	fclose(take_ptr(from));
 	err = wait_for_asked(asked, pid, &status);
 	if (err)
 		return err;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_NO_COMMAND)
 		return -ENOENT;
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE)
+		status = 0;
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 && *text == '/' ? 0 : -EIO;
 }
 
