@@ -232,11 +232,10 @@ static int find_shown(const struct visit *v, struct shown **out, uint32_t *n)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < v->calls.n; i++)
 		if (is_in_compiler(v, &v->calls.items[i]))
-			codes[i] = plan_frames__code(v->compiler->frames,
-						     v->calls.items[i].addr, false);
+			codes[i] = plan_frames__code(v->compiler->frames, v->calls.items[i].addr,
+						     false);
 	if (v->compiler)
-		*n = plan_frames__shown(v->compiler->frames, codes, v->calls.n, found,
-					most);
+		*n = plan_frames__shown(v->compiler->frames, codes, v->calls.n, found, most);
 	for (uint32_t i = 0; i < *n; i++)
 		shown[i] = (struct shown){found[i], shown_name(v, &found[i])};
 	*out = take_ptr(shown);
