@@ -57,12 +57,18 @@ static void side_columns(struct columns *c, const struct compare_row *row, enum 
 		const char *key, *help;
 		bool cost; /* of whole crates; null if it is 0 */
 	} spreads[COMPARE_N_METRICS] = {
-		[COMPARE_SELF] = {"self_ns", "time without called queries and without probes, on "
-					     "the CPU if known; ns"},
-		[COMPARE_TOTAL] = {"total_ns", "time with called queries; of crates how long "
-					       "compilers ran; ns"},
-		[COMPARE_COUNT] = {"count", "executions; of crates those of queries, without "
-					    "activities; missing of LLVM's work"},
+		[COMPARE_SELF] = {"self_ns",
+				  "time without called queries and without probes, on "
+				  "the CPU if known; ns",
+				  false},
+		[COMPARE_TOTAL] = {"total_ns",
+				   "time with called queries; of crates how long "
+				   "compilers ran; ns",
+				   false},
+		[COMPARE_COUNT] = {"count",
+				   "executions; of crates those of queries, without "
+				   "activities; missing of LLVM's work",
+				   false},
 		[COMPARE_WALL] = {"wall_ns", "from start to end; ns", true},
 		[COMPARE_CPU] = {"cpu_ns",
 				 "CPU time of the compiler, without in_compilers_ns unless that is "
