@@ -228,9 +228,12 @@ static uint32_t find_text(const struct items *m, const struct u64_map *places, c
 
 	for (*key = map_hash(text, strlen(text));; ++*key) {
 		uint32_t at = u64_map__get(places, *key);
-		const uint32_t *found = (const void *)((const char *)items + size * at);
+		const uint32_t *found;
 
-		if (at == U64_MAP_NONE || *found == string || !strcmp(text_of(m, *found), text))
+		if (at == U64_MAP_NONE)
+			return at;
+		found = (const void *)((const char *)items + size * at);
+		if (*found == string || !strcmp(text_of(m, *found), text))
 			return at;
 	}
 }
