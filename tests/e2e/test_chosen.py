@@ -47,7 +47,7 @@ def test_report(t):
             assert own and {k: queries[k] for k in own} == own, (queries, own)
     lines = lab.alone_lines(t.run_qprof("report", "--crate", "both", trace).stdout)
     assert lines[0].startswith("compile   both: ") and lines[1].startswith("parts     front end ")
-    assert len(lines) <= 42 and max(map(len, lines)) <= 80, lines
+    assert len(lines) <= 40 and max(map(len, lines)) <= 80, lines
     # A package's library and build script.
     made = report(t, trace, "--crate", "made")["build"]["crates"]
     assert {c["name"] for c in made} == {"made", "made (build script)"}, made

@@ -437,7 +437,7 @@ int build_text(FILE *out, const struct build_view *v)
 	const struct build *whole = build__whole(v->build);
 	_build_rows_ struct build_rows r = {};
 	int err = build_rows__init(&r, v);
-	const struct fit *fit;
+	struct fit fit;
 	struct verdict verdict;
 	bool llvm, lead;
 
@@ -461,20 +461,22 @@ int build_text(FILE *out, const struct build_view *v)
 	llvm = llvm_print_line(out, "LLVM      ", WRAP_COLUMNS, &r.llvm);
 	print_reuse(out, &r);
 	print_cost(out, v);
-	fit = is_one(&r) ? &fit_one : r.n_items ? &fit_with_items : &fit_without_items;
+	fit = is_one(&r) ? fit_one : r.n_items ? fit_with_items : fit_without_items;
+	/* The line that names --by macro has the place of a row. */
+	fit.queries -= have_macros(&r);
 	if (!is_one(&r) || v->full || whole != v->build)
-		err = path_table(out, COLUMNS_TEXT, fit->steps, &r, v);
+		err = path_table(out, COLUMNS_TEXT, fit.steps, &r, v);
 	if (!is_one(&r) || v->full)
-		err = err ?: print_crates(out, fit->crates, &r, v);
+		err = err ?: print_crates(out, fit.crates, &r, v);
 	lead = is_one(&r) && passes_lead(&r);
 	if (lead)
-		err = err ?: print_passes(out, fit->passes, &r, v);
-	err = err ?: print_items(out, fit->items, &r, v);
-	err = err ?: print_queries(out, "query", &r.queries, fit->queries, &r, v);
+		err = err ?: print_passes(out, fit.passes, &r, v);
+	err = err ?: print_items(out, fit.items, &r, v);
+	err = err ?: print_queries(out, "query", &r.queries, fit.queries, &r, v);
 	if (!is_one(&r))
-		err = err ?: print_queries(out, "crate/query", &r.pairs, fit->pairs, &r, v);
+		err = err ?: print_queries(out, "crate/query", &r.pairs, fit.pairs, &r, v);
 	if (!lead)
-		err = err ?: print_passes(out, fit->passes, &r, v);
+		err = err ?: print_passes(out, fit.passes, &r, v);
 	err = err ?: print_interrupted(out, &r, v);
 	if (err)
 		return err;
