@@ -191,17 +191,21 @@ static bool find_other(const struct search *s, uint32_t outlined, uint32_t *belo
 	return known;
 }
 
+/* The first problem of a body is the one that is told. */
+static int set_problem(struct plan_body *b, struct mined_body *mined, const char *problem)
+{
+	if (mined->problem)
+		return 0;
+	mined->problem = problem;
+	b->problem = strdup(problem);
+	return b->problem ? 0 : -ENOMEM;
+}
+
 /* Its ends are late, as no start is found that far below them. */
 static int give_up(struct search *s, uint32_t body)
 {
-	static const char problem[] = "what calls its provider is not known";
-	struct plan_body *b = &s->plan->bodies[body];
-
-	if (s->mined[body].problem)
-		return 0;
-	s->mined[body].problem = problem;
-	b->problem = strdup(problem);
-	return b->problem ? 0 : -ENOMEM;
+	return set_problem(&s->plan->bodies[body], &s->mined[body],
+			   "what calls its provider is not known");
 }
 
 static int set_between(struct search *s, uint32_t body)
@@ -326,11 +330,7 @@ static int outlined_give_up(struct outlined_search *s, uint32_t body, const char
 
 	b->outlined = 0;
 	s->mined[body].masks_exact = false;
-	if (s->mined[body].problem)
-		return 0;
-	s->mined[body].problem = problem;
-	b->problem = strdup(problem);
-	return b->problem ? 0 : -ENOMEM;
+	return set_problem(b, &s->mined[body], problem);
 }
 
 static int judge(struct outlined_search *s, uint32_t body)
