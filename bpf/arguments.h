@@ -11,7 +11,7 @@
 #include "names.h"
 #include "operands.h"
 
-/* By wire_source_key(). */
+/* By wire_lib_key(). */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 8192);
@@ -192,7 +192,7 @@ STACK_APART int argument_send(struct thread_stack *t)
 static __noinline int argument_read(struct pt_regs *ctx, struct thread_stack *t,
 				    const struct wire_site *site)
 {
-	__u32 lib = site->lib, key = wire_source_key(lib, site->query);
+	__u32 lib = site->lib, key = wire_lib_key(lib, site->query);
 	const struct wire_source *s = bpf_map_lookup_elem(&sources, &key);
 	struct wire_argument *r;
 

@@ -27,7 +27,7 @@ static __always_inline int stack_reaches(__u64 distance, __u32 reach, __u32 betw
 
 static int stack_is_reach(const struct frame *start, wire_u64 distance)
 {
-	__u32 key = wire_query_key(start->lib, start->query);
+	__u32 key = wire_lib_key(start->lib, start->query);
 	const struct wire_wrappers *w = bpf_map_lookup_elem(&wrappers, &key);
 
 	return w && (stack_reaches(distance, w->reach[0], w->between[0]) ||

@@ -27,7 +27,7 @@ static __always_inline __u64 hash_key(struct names_slot *s, __u64 at)
 	const __u32 *words;
 	__u32 id;
 
-	id = wire_query_key(s->counts.lib, s->gathered.number);
+	id = wire_lib_key(s->counts.lib, s->gathered.number);
 	if (s->query.key == WIRE_KEY_MEMORY) {
 		m = bpf_map_lookup_elem(&memory_keys, &id);
 		if (!m)

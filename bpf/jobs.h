@@ -136,7 +136,7 @@ static __always_inline __u64 jobs_key(struct jobs_scan *s, const struct wire_job
 		return 0;
 	at += t->key_at;
 	if (t->key == WIRE_KEY_MEMORY)
-		return operand_key_in_memory(at, wire_query_key(s->lib, s->query));
+		return operand_key_in_memory(at, wire_lib_key(s->lib, s->query));
 	if (bpf_probe_read_user(words, sizeof(words), (void *)at))
 		return 0;
 	return operand_make_key(t->key, words[0], words[1]);

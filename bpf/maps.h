@@ -142,7 +142,7 @@ struct {
 	__type(value, struct wire_step);
 } steps SEC(".maps");
 
-/* With callers: how far below its wrappers each query starts; by wire_query_key(). */
+/* With callers: how far below its wrappers each query starts; by wire_lib_key(). */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 65536);
@@ -151,7 +151,7 @@ struct {
 	__type(value, struct wire_wrappers);
 } wrappers SEC(".maps");
 
-/* Where keys in memory have their definition; by wire_query_key(). */
+/* Where keys in memory have their definition; by wire_lib_key(). */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 65536);

@@ -124,7 +124,7 @@ static __always_inline __u64 operand_key_of_words(const struct wire_memory_key *
 }
 
 /*
- * The definition in the key at `address`, of the query that `id` is (wire_query_key()); 0 if it
+ * The definition in the key at `address`, of the query that `id` is (wire_lib_key()); 0 if it
  * cannot be read.
  */
 static __noinline __u64 operand_key_in_memory(__u64 address, __u32 id)
@@ -152,7 +152,7 @@ static __always_inline __u64 operand_key_on_stack(struct pt_regs *ctx,
 
 /*
  * The key at a place, as wire_key(); 0 if it is not read. A crate is in the register of the
- * argument behind that of the index. `id` is the query's wire_query_key().
+ * argument behind that of the index. `id` is the query's wire_lib_key().
  */
 static __always_inline __u64 operand_key(struct pt_regs *ctx, const struct wire_key_place *place,
 					 __u32 id)

@@ -28,7 +28,7 @@ static __always_inline const struct wire_site *site_of_probe(struct pt_regs *ctx
 static __noinline __u64 site_key(struct pt_regs *ctx, const struct wire_key_place *place, __u32 lib,
 				 __u32 query)
 {
-	return knobs.keys && place ? operand_key(ctx, place, wire_query_key(lib, query)) : 0;
+	return knobs.keys && place ? operand_key(ctx, place, wire_lib_key(lib, query)) : 0;
 }
 
 /* The current event: the query that the site names starts. */

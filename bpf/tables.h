@@ -24,7 +24,7 @@ struct {
 	__type(value, struct wire_tables);
 } tables SEC(".maps");
 
-/* By wire_query_key(). */
+/* By wire_lib_key(). */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 65536);
@@ -152,7 +152,7 @@ static long tables_read_query(__u32 i, void *p)
 	struct names_loop *c = p;
 	struct names_slot *s = c->slot;
 	__u64 at = i;
-	__u32 key = wire_query_key(s->counts.lib, i);
+	__u32 key = wire_lib_key(s->counts.lib, i);
 	const struct wire_query_table *q = bpf_map_lookup_elem(&query_tables, &key);
 
 	if (names_is_late(s))
@@ -210,7 +210,7 @@ static long tables_send_keys(__u32 i, void *p)
 {
 	struct names_loop *c = p;
 	struct names_slot *s = c->slot;
-	__u32 key = wire_query_key(s->counts.lib, i);
+	__u32 key = wire_lib_key(s->counts.lib, i);
 	const struct wire_query_table *q = bpf_map_lookup_elem(&query_tables, &key);
 	__u64 n;
 

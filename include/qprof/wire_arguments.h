@@ -51,11 +51,6 @@ struct wire_source {
 	wire_u32 pad2;
 };
 
-static inline wire_u32 wire_source_key(wire_u32 lib, wire_u32 guard)
-{
-	return lib << 16 | guard;
-}
-
 /*
  * Where a compiler keeps what it knows of its expansions. Offsets are bytes; `globals` is that of
  * wire_layout. All zeroes: unknown.

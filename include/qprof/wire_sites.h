@@ -164,10 +164,10 @@ struct wire_wrappers {
 	wire_u16 between[2];
 };
 
-/* Key of the tables that have an entry for a query. */
-static inline wire_u32 wire_query_key(wire_u32 lib, wire_u32 query)
+/* Key of the tables that have an entry for a query, or for a guard, of the plan of a library. */
+static inline wire_u32 wire_lib_key(wire_u32 lib, wire_u32 number)
 {
-	return lib << 16 | query;
+	return lib << 16 | number;
 }
 
 _Static_assert(sizeof(struct wire_site) == 40, "wire_site");

@@ -377,7 +377,7 @@ static void the_source_of_an_argument_is_in_a_table(void **state)
 	assert_int_equal(attach_set__init(&c, &plan, NULL, 3, false), 0);
 	assert_int_equal(site_of(&c, &filtered_sites[AT_TINY]).label, WIRE_LABEL_WITH_ARGUMENT);
 	assert_true(attach_set__source(&c, &filtered_sites[AT_TINY], &key, &source));
-	assert_int_equal(key, wire_source_key(3, TINY));
+	assert_int_equal(key, wire_lib_key(3, TINY));
 	assert_int_equal(source.site, 7);
 	assert_false(attach_set__source(&c, &filtered_sites[AT_DYNAMIC], &key, &source));
 	assert_false(attach_set__source(&c, &filtered_sites[AT_SHARED_END], &key, &source));

@@ -303,16 +303,6 @@ static void describe_guard_site(const struct attach_set *set, const struct plan_
 	}
 }
 
-static void describe_called(const struct attach_set *set, const struct plan_site *site,
-			    struct wire_site *out)
-{
-	const struct plan_guard *g = &set->plan->guards[site->guard];
-
-	out->group = (uint16_t)g->scope;
-	out->number = g->number;
-	out->kind = g->kind;
-}
-
 void attach_set__site(const struct attach_set *set, const struct plan_site *site,
 		      struct wire_site *out)
 {
@@ -343,9 +333,8 @@ void attach_set__site(const struct attach_set *set, const struct plan_site *site
 	case WIRE_ROLE_GUARD_QUERY:
 		out->numbered = plan__has_numbers(set->plan, site->body);
 		return;
-	case WIRE_ROLE_GUARD_CALLED:
-		return describe_called(set, site, out);
 	case WIRE_ROLE_GUARD:
+	case WIRE_ROLE_GUARD_CALLED:
 	case WIRE_ROLE_GUARD_END:
 		return describe_guard_site(set, site, out);
 	case WIRE_ROLE_DROP:
@@ -460,7 +449,7 @@ bool attach_set__source(const struct attach_set *set, const struct plan_site *si
 
 	if (!g || !g->source.text)
 		return false;
-	*key = wire_source_key(set->lib, site->guard);
+	*key = wire_lib_key(set->lib, site->guard);
 	*value = g->source;
 	return true;
 }

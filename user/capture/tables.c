@@ -111,7 +111,7 @@ static int fill_wrappers(int map, const struct attach_set *set)
 	struct wire_wrappers value;
 
 	for (uint32_t i = 0; i < set->plan->n_queries; i++) {
-		uint32_t key = wire_query_key(set->lib, i);
+		uint32_t key = wire_lib_key(set->lib, i);
 		int err = attach_set__wrappers(set, i, &value) ? batch__add(&b, &key, &value) : 0;
 
 		if (err)
@@ -130,7 +130,7 @@ static int fill_memory_keys(int map, const struct attach_set *set)
 
 	for (uint32_t i = 0; i < set->plan->n_queries; i++) {
 		const struct plan_query *q = &set->plan->queries[i];
-		uint32_t key = wire_query_key(set->lib, i);
+		uint32_t key = wire_lib_key(set->lib, i);
 		bool has = q->key == WIRE_KEY_MEMORY || q->key_by_address;
 		int err = has ? batch__add(&b, &key, &q->memory) : 0;
 
@@ -176,7 +176,7 @@ static int fill_query_tables(const struct tables *t, const struct attach_set *se
 		all.n = 0;
 	for (uint32_t i = 0; i < set->plan->n_queries && all.n && !err; i++) {
 		const struct plan_query *q = &set->plan->queries[i];
-		uint32_t key = wire_query_key(set->lib, i);
+		uint32_t key = wire_lib_key(set->lib, i);
 		struct wire_query_table table = q->table;
 
 		/* Symbols are no execution's key. */
