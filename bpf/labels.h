@@ -40,12 +40,15 @@ static long label_see_vma(struct task_struct *task, struct vm_area_struct *vma, 
 	if (internals_mapped_file(task, vma, &offset, &p->file))
 		return 0;
 	p->offset = offset + c->text - vma->vm_start;
-	c->t->scratch.label.in_file = 1;
+	c->t->scratch.label.in_file = WIRE_LABEL_IN_FILE;
 	return 0;
 }
 
-/* Make the key that of a place in a file. Nonzero: `text` is in none. */
-static __noinline int label_find_place(struct thread_stack *t, __u64 text, __u32 lib)
+/*
+ * Make the key that of a place in a file. Nonzero: `text` is in none. The kernel does not wait for
+ * the lock of the mappings here; without them, the key is that of the ELF address `elf`.
+ */
+static __noinline int label_find_place(struct thread_stack *t, __u64 text, __u64 elf, __u32 lib)
 {
 	struct label_ctx c = {t, text};
 
@@ -53,16 +56,21 @@ static __noinline int label_find_place(struct thread_stack *t, __u64 text, __u32
 		return -1;
 	__builtin_memset(t->scratch.label.text, 0, sizeof(t->scratch.label.text));
 	t->scratch.label.place.lib = lib;
-	return bpf_find_vma(bpf_get_current_task_btf(), text, label_see_vma, &c, 0) ||
-	       !t->scratch.label.in_file;
+	if (!bpf_find_vma(bpf_get_current_task_btf(), text, label_see_vma, &c, 0))
+		return !t->scratch.label.in_file;
+	t->scratch.label.place.offset = elf;
+	t->scratch.label.in_file = WIRE_LABEL_IN_LIBRARY;
+	return 0;
 }
 
 /*
- * Give the current event the label of `len` bytes at `text`. A rustc that does not profile has
- * never read the text, so its page may be absent: the calling program must be sleepable. Where it
- * does not wait for the page, the user half reads the text in the file.
+ * Give the current event the label of `len` bytes at `text`, of which `elf` is the ELF address if
+ * it is a part of the library. A rustc that does not profile has never read the text, so its page
+ * may be absent: the calling program must be sleepable. Where it does not wait for the page, the
+ * user half reads the text in the file.
  */
-static __always_inline void label_read(struct thread_stack *t, __u64 text, __u64 len, __u32 timer)
+static __always_inline void label_read(struct thread_stack *t, __u64 text, __u64 elf, __u64 len,
+				       __u32 timer)
 {
 	struct wire_label_key *key = &t->scratch.label;
 	struct frame *f = &t->scratch.event;
@@ -75,7 +83,7 @@ static __always_inline void label_read(struct thread_stack *t, __u64 text, __u64
 	if (n > sizeof(key->text))
 		n = sizeof(key->text);
 	if (len != (__u32)len || (n && maps_read_scratch(t, MAPS_SCRATCH(label.text), n, text) &&
-				  label_find_place(t, text, f->lib))) {
+				  label_find_place(t, text, elf, f->lib))) {
 		maps_count(WIRE_COUNT_NO_LABEL);
 		f->label = WIRE_LABEL_LOST;
 		return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The actions of each role of probe site. What a site means is in its struct wire_site: no symbols
+ * The actions of each role of probe site. Its struct wire_site says what a site means: no symbols
  * and no files are known here.
  */
 #ifndef QPROF_SITES_H
@@ -23,6 +23,8 @@ static __always_inline const struct wire_site *site_of_probe(struct pt_regs *ctx
 }
 
 #define SITE_BODY_SP(ctx, site) (PT_REGS_SP(ctx) + (site)->sp_delta)
+/* The ELF address of what is at `address`, if that is a part of the site's library. */
+#define SITE_ELF(ctx, site, address) ((site)->addr + (address)-PT_REGS_IP(ctx))
 
 /* The key of `query`, which starts at this site. */
 static __noinline __u64 site_key(struct pt_regs *ctx, const struct wire_key_place *place, __u32 lib,
@@ -73,7 +75,7 @@ static __always_inline __u32 site_caller(struct pt_regs *ctx, const struct wire_
 	__u64 caller = 0;
 
 	if (!bpf_probe_read_user(&caller, sizeof(caller), (void *)(PT_REGS_SP(ctx) + site->slot)))
-		caller += site->addr - PT_REGS_IP(ctx);
+		caller = SITE_ELF(ctx, site, caller);
 	if (caller && !(caller >> 32))
 		return caller;
 	maps_count(WIRE_COUNT_NO_CALLER);
@@ -276,7 +278,7 @@ static __always_inline int site_guard(struct pt_regs *ctx, const struct wire_sit
 		text = t->scratch.value;
 		if (argument_load(t, at + 8, 8))
 			t->scratch.value = ~0ull;
-		label_read(t, text, t->scratch.value, 0);
+		label_read(t, text, SITE_ELF(ctx, site, text), t->scratch.value, 0);
 	}
 	stack_on_guard(t, site->label == WIRE_LABEL_OF_QUERY, now);
 	off_cpu_done(t);
@@ -401,7 +403,8 @@ static __always_inline int site_timer(struct pt_regs *ctx, const struct wire_sit
 	if (!t || thread_has_stopped(t))
 		return 0;
 	site_timer_event(t, ctx, site);
-	label_read(t, OPERAND_FIELD(ctx, dx), OPERAND_FIELD(ctx, cx), 1);
+	label_read(t, OPERAND_FIELD(ctx, dx), SITE_ELF(ctx, site, OPERAND_FIELD(ctx, dx)),
+		   OPERAND_FIELD(ctx, cx), 1);
 	stack_on_guard(t, 0, now);
 	off_cpu_done(t);
 	return 0;

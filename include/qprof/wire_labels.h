@@ -8,9 +8,17 @@
 
 #define WIRE_LABEL_MAX 64
 
+/* Of struct wire_label_key: what the user half reads the text by. */
+enum wire_label_in {
+	WIRE_LABEL_IN_KEY, /* it is there */
+	WIRE_LABEL_IN_FILE,
+	/* At an ELF address of the library, as the mappings were locked: no file is known. */
+	WIRE_LABEL_IN_LIBRARY,
+};
+
 /* Where a label's text is, if its page is not there, and is not waited for. */
 struct wire_label_place {
-	wire_u64 offset; /* in the file */
+	wire_u64 offset; /* in the file; or the address */
 	struct wire_file_key file;
 	wire_u32 lib; /* the library that is this file, or its label is not known */
 	wire_u8 pad[WIRE_LABEL_MAX - 44];
@@ -23,7 +31,7 @@ struct wire_label_place {
 struct wire_label_key {
 	wire_u32 len;	 /* bytes of the whole text; text holds its first WIRE_LABEL_MAX */
 	wire_u8 timer;	 /* 1: read at WIRE_ROLE_TIMER, 0: at another guard */
-	wire_u8 in_file; /* 1: of `place`; the user half reads the text */
+	wire_u8 in_file; /* enum wire_label_in; the others are of `place` */
 	wire_u8 pad[2];
 	union {
 		char text[WIRE_LABEL_MAX];

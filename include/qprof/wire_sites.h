@@ -118,7 +118,7 @@ struct wire_site {
 	wire_s32 sp_delta; /* (sp at the body's sites) - (sp here), bytes */
 	/* END: how far below sp its body's providers are called at most; 0: by the body itself. */
 	wire_u32 between;
-	wire_u32 addr; /* REQUEST, WRAPPER: the site's ELF address */
+	wire_u32 addr; /* the site's ELF address */
 	struct wire_key_place key;
 };
 

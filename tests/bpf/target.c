@@ -339,7 +339,10 @@ static void interval(char which, const char *inner)
 	} else {
 		c.query = GUARD_DYNAMIC;
 		c.label = which == 'L' ? text : "short";
-		dynamic_guard(&c, 0, absent_in ? absent_text(c.label, absent_in == '@') : c.label,
+		dynamic_guard(&c, 0,
+			      absent_in == ':' ? dropped_text(c.label)
+			      : absent_in      ? absent_text(c.label, absent_in == '@')
+					       : c.label,
 			      strlen(c.label));
 	}
 	end_frame();
@@ -692,6 +695,7 @@ static void step(char what, unsigned int arg)
 		return call_chain(what, arg);
 	case 'U':
 		return list_switches();
+	case ':':
 	case '@':
 	case '&':
 		absent_in = what;

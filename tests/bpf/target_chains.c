@@ -2,6 +2,8 @@
 #include "target_chains.h"
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -146,6 +148,30 @@ void chain_of_recursion(unsigned int ms)
 {
 	levels_left = CHAIN_RECURSION;
 	chain_outer(chain_recursive, ms);
+}
+
+static void *lock_mappings(void *page)
+{
+	for (;;)
+		if (mprotect(page, PAGE, PROT_READ) || mprotect(page, PAGE, PROT_NONE))
+			abort();
+}
+
+const char *dropped_text(const char *text)
+{
+	const uintptr_t page = (uintptr_t)text & ~(PAGE - 1);
+	static pthread_t thread;
+
+	if (!thread) {
+		void *own = mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (own == MAP_FAILED || pthread_create(&thread, NULL, lock_mappings, own))
+			abort();
+	}
+	/* A text has two pages at most. */
+	if (madvise((void *)page, 2 * PAGE, MADV_DONTNEED))
+		abort();
+	return text;
 }
 
 const char *absent_text(const char *text, int is_in_program)

@@ -25,4 +25,8 @@ void chain_of_recursion(unsigned int ms);
  */
 const char *absent_text(const char *text, int is_in_program);
 
+/* The text itself, whose pages are not there; from now on a thread locks the mappings again and
+ * again. */
+const char *dropped_text(const char *text);
+
 #endif /* QPROF_TESTS_BPF_TARGET_CHAINS_H */

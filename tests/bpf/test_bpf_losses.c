@@ -68,6 +68,20 @@ static void a_label_whose_page_is_not_there(void **state)
 	}
 }
 
+/* Then no program can tell which file a page is of. */
+static void a_label_whose_page_is_not_there_while_the_mappings_are_locked(void **state)
+{
+	_capture_ struct capture c = CAPTURE_NONE;
+
+	need_capture();
+	capture_open(&c, KERNEL_ATTACH_MULTI, 4u << 20, 0);
+	capture_script(&c, ":0*300(l)");
+	assert_int_equal(c.counters[WIRE_COUNT_NO_LABEL], 0);
+	assert_int_equal(c.got.n_spans, 300);
+	for (size_t i = 0; i < c.got.n_labels; i++)
+		assert_string_equal(c.got.labels[i].key.text, "short");
+}
+
 static void a_label_in_another_file_is_lost(void **state)
 {
 	_capture_ struct capture c = CAPTURE_NONE;
@@ -289,6 +303,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(labels_that_cannot_be_sent_are_counted),
 		cmocka_unit_test(a_label_whose_page_is_not_there),
+		cmocka_unit_test(a_label_whose_page_is_not_there_while_the_mappings_are_locked),
 		cmocka_unit_test(a_label_in_another_file_is_lost),
 		cmocka_unit_test(a_span_without_its_label_says_so),
 		cmocka_unit_test(a_full_ring_loses_what_it_counts),

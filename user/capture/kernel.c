@@ -3,6 +3,7 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <elf.h>
 #include <errno.h>
 #include <linux/membarrier.h>
 #include <sched.h>
@@ -45,21 +46,51 @@ struct kernel {
 /* A label's text is not known. */
 static const char unknown[] = "<unknown>";
 
+/* Segments of a library that are looked at. */
+#define SEGMENTS_MOST 64
+
+/* Where an ELF address of a library is in its file; -1: nowhere. */
+static off_t offset_of(int fd, uint64_t addr)
+{
+	Elf64_Ehdr e;
+	Elf64_Phdr p;
+
+	if (pread(fd, &e, sizeof(e), 0) != sizeof(e) || e.e_phentsize != sizeof(p))
+		return -1;
+	for (uint64_t i = 0; i < e.e_phnum && i < SEGMENTS_MOST; i++) {
+		if (pread(fd, &p, sizeof(p), (off_t)(e.e_phoff + i * sizeof(p))) != sizeof(p))
+			return -1;
+		if (p.p_type == PT_LOAD && addr >= p.p_vaddr && addr - p.p_vaddr < p.p_filesz)
+			return (off_t)(p.p_offset + (addr - p.p_vaddr));
+	}
+	return -1;
+}
+
+/* Where the text of a label is in the library's file; -1: not in that file. */
+static off_t find_label(struct kernel *k, int fd, const struct wire_label_key *key)
+{
+	struct wire_file_key file;
+
+	if (key->in_file == WIRE_LABEL_IN_LIBRARY)
+		return offset_of(fd, key->place.offset);
+	return kernel__file_key(k, fd, &file) || memcmp(&file, &key->place.file, sizeof(file))
+		       ? -1
+		       : (off_t)key->place.offset;
+}
+
 /*
  * The text of a label whose page was not there. The file may be another one, if the process has
  * mapped another, or if the library's number was given away.
  */
 static void read_label(struct kernel *k, struct wire_label_key *key)
 {
-	const struct wire_label_place place = key->place;
 	size_t n = key->len < sizeof(key->text) ? key->len : sizeof(key->text);
-	int fd = attachments__fd(k->attachments, place.lib);
+	int fd = attachments__fd(k->attachments, key->place.lib);
+	off_t at = fd < 0 ? -1 : find_label(k, fd, key);
 	char text[sizeof(key->text)] = {0};
-	struct wire_file_key file;
 
-	key->in_file = 0;
-	if (fd < 0 || kernel__file_key(k, fd, &file) || memcmp(&file, &place.file, sizeof(file)) ||
-	    pread(fd, text, n, (off_t)place.offset) != (ssize_t)n) {
+	key->in_file = WIRE_LABEL_IN_KEY;
+	if (at < 0 || pread(fd, text, n, at) != (ssize_t)n) {
 		k->n_labels_lost++;
 		key->len = sizeof(unknown) - 1;
 		memset(text, 0, sizeof(text));
