@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Reads any bytes as the packed rows of a crate in a file of version 5, and brings it up to date.
- * What is accepted has no more rows than the shape has bytes, and views can be asked for it.
+ * Accepted bytes have no more rows than their shape has bytes, and the views can be asked for them.
  *
  * The first byte is the size of the shape; the second selects the table.
  */

@@ -15,7 +15,7 @@
 
 struct pivot;
 
-/* What a cell is of. */
+/* Of what a cell has the sums: a thread of a process, or a caller of a query. */
 enum pivot_cells {
 	PIVOT_THREADS,
 	PIVOT_CALLERS, /* a query, and the place that asked for it */

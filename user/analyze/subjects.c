@@ -218,7 +218,7 @@ int subjects__span(struct subjects *s, const struct trace_span *span,
 	if (!about)
 		return -ENOMEM;
 	whole.ns[WHOLE] = trace_without_probes(span->end_ns - span->start_ns, times->probe_ns);
-	/* What takes no time is in nothing. */
+	/* An interval that takes no time was not off the CPU either. */
 	whole.ns[OFF_CPU] = whole.ns[WHOLE] ? times->off_ns : 0;
 	return add(s, span, tag, about, &whole, &inner) ?: within__put(t, &whole);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What lies within an interval. Intervals of a thread come in the order of their ends, so what is
- * in one comes before it: sums wait in a track, by depth, until the one around them ends.
+ * Sums of the intervals within another one. Intervals of a thread come in the order of their ends,
+ * so the inner ones come first: their sums wait in a track, by depth, until the outer one ends.
  */
 #ifndef QPROF_ANALYZE_WITHIN_H
 #define QPROF_ANALYZE_WITHIN_H
