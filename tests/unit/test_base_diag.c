@@ -16,7 +16,7 @@ static void say_all(void)
 	diag_verbose("detail");
 }
 
-static void levels_choose_what_is_printed(void **state)
+TEST_CASE(levels_choose_what_is_printed)
 {
 	static const char *const expected[] = {
 		"qprof-bpf: error: an error\n",
@@ -41,7 +41,7 @@ static void levels_choose_what_is_printed(void **state)
 }
 
 /* Lines on root's terminal contain paths that other users chose. */
-static void a_line_moves_no_cursor(void **state)
+TEST_CASE(a_line_moves_no_cursor)
 {
 	struct output o;
 
@@ -52,7 +52,7 @@ static void a_line_moves_no_cursor(void **state)
 	output_free(&o);
 }
 
-static void held_errors_are_not_printed(void **state)
+TEST_CASE(held_errors_are_not_printed)
 {
 	char text[8] = "";
 	struct output o;
@@ -84,7 +84,7 @@ static bool go_on_twice(void *ctx)
 }
 
 /* Without a limit this test would not end. */
-static void at_the_end_a_line_waits_until_it_is_to_be_dropped(void **state)
+TEST_CASE(at_the_end_a_line_waits_until_it_is_to_be_dropped)
 {
 	static char filler[1 << 20];
 	struct wakes w = {.fd = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE)};
@@ -113,7 +113,7 @@ static void at_the_end_a_line_waits_until_it_is_to_be_dropped(void **state)
 }
 
 /* Without a limit this test would not end. */
-static void blocked_lines_are_dropped_and_counted(void **state)
+TEST_CASE(blocked_lines_are_dropped_and_counted)
 {
 	static char taken[1 << 20];
 	int fds[2], before = dup(STDERR_FILENO);
@@ -142,7 +142,7 @@ static void blocked_lines_are_dropped_and_counted(void **state)
 	close(fds[1]);
 }
 
-static void a_limit_is_the_next_step(void **state)
+TEST_CASE(a_limit_is_the_next_step)
 {
 	assert_string_equal(diag_step(-EMFILE, "; try -o"),
 			    "; raise the limit of open files (ulimit -n)");
@@ -152,16 +152,4 @@ static void a_limit_is_the_next_step(void **state)
 	assert_string_equal(diag_step(0, ""), "");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(levels_choose_what_is_printed),
-		cmocka_unit_test(a_line_moves_no_cursor),
-		cmocka_unit_test(held_errors_are_not_printed),
-		cmocka_unit_test(at_the_end_a_line_waits_until_it_is_to_be_dropped),
-		cmocka_unit_test(blocked_lines_are_dropped_and_counted),
-		cmocka_unit_test(a_limit_is_the_next_step),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -21,7 +21,7 @@ static struct file_writer create(const char *name)
 	return w;
 }
 
-static void short_and_interrupted_writes_are_gone_on_with(void **state)
+TEST_CASE_WITH(short_and_interrupted_writes_are_gone_on_with, NULL, reset_disk)
 {
 	struct file_writer w = create("short");
 	char back[16] = "";
@@ -41,7 +41,7 @@ static void short_and_interrupted_writes_are_gone_on_with(void **state)
 	close(fd);
 }
 
-static void a_disk_that_takes_nothing_is_an_error(void **state)
+TEST_CASE_WITH(a_disk_that_takes_nothing_is_an_error, NULL, reset_disk)
 {
 	struct file_writer w = create("nothing");
 
@@ -51,7 +51,7 @@ static void a_disk_that_takes_nothing_is_an_error(void **state)
 	close(w.fd);
 }
 
-static void the_first_error_stays(void **state)
+TEST_CASE_WITH(the_first_error_stays, NULL, reset_disk)
 {
 	struct file_writer w = {.fd = open("/dev/full", O_WRONLY | O_CLOEXEC)};
 	int calls;
@@ -67,7 +67,7 @@ static void the_first_error_stays(void **state)
 	assert_int_equal(close(w.fd), 0);
 }
 
-static void an_error_may_come_with_the_close(void **state)
+TEST_CASE_WITH(an_error_may_come_with_the_close, NULL, reset_disk)
 {
 	struct file_writer w = create("close");
 
@@ -78,16 +78,4 @@ static void an_error_may_come_with_the_close(void **state)
 	assert_int_equal(file_writer__write(&w, "x", 1), -EDQUOT);
 }
 
-#define TEST(fn) cmocka_unit_test_teardown(fn, reset_disk)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(short_and_interrupted_writes_are_gone_on_with),
-		TEST(a_disk_that_takes_nothing_is_an_error),
-		TEST(the_first_error_stays),
-		TEST(an_error_may_come_with_the_close),
-	};
-
-	return cmocka_run_group_tests(tests, directory_make, directory_remove);
-}
+TEST_MAIN(directory_make, directory_remove)

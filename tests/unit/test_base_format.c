@@ -18,7 +18,7 @@ static void check(char *(*format)(char *, uint64_t), const struct number *number
 		assert_string_equal(format(buf, numbers[i].value), numbers[i].text);
 }
 
-static void durations_have_three_digits(void **state)
+TEST_CASE(durations_have_three_digits)
 {
 	static const struct number numbers[] = {
 		{0, "0 ns"},
@@ -42,7 +42,7 @@ static void durations_have_three_digits(void **state)
 	check(format_duration, numbers, N_OF(numbers));
 }
 
-static void rounding_moves_to_the_next_unit(void **state)
+TEST_CASE(rounding_moves_to_the_next_unit)
 {
 	static const struct number numbers[] = {
 		{999499, "999 us"},
@@ -54,7 +54,7 @@ static void rounding_moves_to_the_next_unit(void **state)
 	check(format_duration, numbers, N_OF(numbers));
 }
 
-static void counts_are_grouped(void **state)
+TEST_CASE(counts_are_grouped)
 {
 	static const struct number numbers[] = {
 		{0, "0"},
@@ -68,7 +68,7 @@ static void counts_are_grouped(void **state)
 	check(format_count, numbers, N_OF(numbers));
 }
 
-static void short_counts_have_three_digits(void **state)
+TEST_CASE(short_counts_have_three_digits)
 {
 	static const struct number numbers[] = {
 		{0, "0"},	  {999, "999"},	     {1000, "1.00k"},	 {12345, "12.3k"},
@@ -78,7 +78,7 @@ static void short_counts_have_three_digits(void **state)
 	check(format_short, numbers, N_OF(numbers));
 }
 
-static void bytes_use_binary_units(void **state)
+TEST_CASE(bytes_use_binary_units)
 {
 	static const struct number numbers[] = {
 		{0, "0 B"},
@@ -93,7 +93,7 @@ static void bytes_use_binary_units(void **state)
 	check(format_bytes, numbers, N_OF(numbers));
 }
 
-static void percent_of_nothing_is_zero(void **state)
+TEST_CASE(percent_of_nothing_is_zero)
 {
 	char buf[FORMAT_MAX];
 
@@ -103,7 +103,7 @@ static void percent_of_nothing_is_zero(void **state)
 	assert_string_equal(format_percent(buf, UINT64_MAX, UINT64_MAX), "100.0");
 }
 
-static void rates_do_not_overflow(void **state)
+TEST_CASE(rates_do_not_overflow)
 {
 	assert_int_equal(format_rate(5, 0), 0);
 	assert_int_equal(format_rate(500, 500000000), 1000);
@@ -118,7 +118,7 @@ static void assert_clean(const char *text, const char *expected)
 	free(clean);
 }
 
-static void clean_text_cannot_move_a_cursor(void **state)
+TEST_CASE(clean_text_cannot_move_a_cursor)
 {
 	assert_clean("typeck", "typeck");
 	assert_clean("a\033[2Jb\nc\x7f", "a?[2Jb?c?");
@@ -129,7 +129,7 @@ static void clean_text_cannot_move_a_cursor(void **state)
 		     "?abc");
 }
 
-static void broken_utf8_is_replaced_byte_by_byte(void **state)
+TEST_CASE(broken_utf8_is_replaced_byte_by_byte)
 {
 	assert_clean("\xff\xfe", "??");
 	assert_clean("\xc3", "?");
@@ -140,7 +140,7 @@ static void broken_utf8_is_replaced_byte_by_byte(void **state)
 	assert_clean("\xf4\x90\x80\x80", "????");
 }
 
-static void what_is_cut_off_has_a_mark(void **state)
+TEST_CASE(what_is_cut_off_has_a_mark)
 {
 	static const struct {
 		const char *text;
@@ -164,7 +164,7 @@ static void what_is_cut_off_has_a_mark(void **state)
 	}
 }
 
-static void width_counts_columns_not_bytes(void **state)
+TEST_CASE(width_counts_columns_not_bytes)
 {
 	if (!setlocale(LC_CTYPE, "C.UTF-8"))
 		skip();
@@ -176,7 +176,7 @@ static void width_counts_columns_not_bytes(void **state)
 	assert_int_equal(format_fit("ab", 4), 2);
 }
 
-static void bytes_are_two_digits_each(void **state)
+TEST_CASE(bytes_are_two_digits_each)
 {
 	static const uint8_t bytes[] = {0x00, 0x0f, 0xa0, 0xff};
 	char text[2 * sizeof(bytes) + 1] = "?";
@@ -187,22 +187,4 @@ static void bytes_are_two_digits_each(void **state)
 	assert_string_equal(text, "000fa0ff");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(durations_have_three_digits),
-		cmocka_unit_test(rounding_moves_to_the_next_unit),
-		cmocka_unit_test(counts_are_grouped),
-		cmocka_unit_test(short_counts_have_three_digits),
-		cmocka_unit_test(bytes_use_binary_units),
-		cmocka_unit_test(percent_of_nothing_is_zero),
-		cmocka_unit_test(rates_do_not_overflow),
-		cmocka_unit_test(clean_text_cannot_move_a_cursor),
-		cmocka_unit_test(broken_utf8_is_replaced_byte_by_byte),
-		cmocka_unit_test(width_counts_columns_not_bytes),
-		cmocka_unit_test(bytes_are_two_digits_each),
-		cmocka_unit_test(what_is_cut_off_has_a_mark),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -30,7 +30,7 @@ static const char *value_of(char **env, const char *name)
 	return found;
 }
 
-static void without_sudo_it_is_us(void **state)
+TEST_CASE(without_sudo_it_is_us)
 {
 	_invoker_ struct invoker inv;
 
@@ -44,7 +44,7 @@ static void without_sudo_it_is_us(void **state)
 	assert_false(inv.sudo);
 }
 
-static void under_sudo_it_is_the_caller_of_sudo(void **state)
+TEST_CASE(under_sudo_it_is_the_caller_of_sudo)
 {
 	_invoker_ struct invoker inv;
 
@@ -57,7 +57,7 @@ static void under_sudo_it_is_the_caller_of_sudo(void **state)
 }
 
 /* Only root can take them. Any other user gets -EPERM and keeps its own. */
-static void rights_to_files_are_taken_and_returned(void **state)
+TEST_CASE(rights_to_files_are_taken_and_returned)
 {
 	struct invoker inv = {.sudo = true, .uid = NOBODY_KNOWS, .gid = 77};
 	bool root = geteuid() == 0;
@@ -71,7 +71,7 @@ static void rights_to_files_are_taken_and_returned(void **state)
 }
 
 /* Root's groups may write where the invoker may not. */
-static void groups_are_those_of_a_login(void **state)
+TEST_CASE(groups_are_those_of_a_login)
 {
 	_invoker_ struct invoker inv;
 	gid_t before[64], during[64], after[64];
@@ -93,7 +93,7 @@ static void groups_are_those_of_a_login(void **state)
 }
 
 /* Root exists on every machine, and may be in several groups. */
-static void the_database_knows_more_groups(void **state)
+TEST_CASE(the_database_knows_more_groups)
 {
 	_invoker_ struct invoker inv;
 	gid_t groups[256];
@@ -111,7 +111,7 @@ static void the_database_knows_more_groups(void **state)
 }
 
 /* The kernel refuses this group, so the uid must not stay changed either. */
-static void rights_the_kernel_refuses_are_not_taken_for_given(void **state)
+TEST_CASE(rights_the_kernel_refuses_are_not_taken_for_given)
 {
 	struct invoker inv = {.sudo = true, .uid = geteuid() + 1, .gid = (gid_t)-1};
 
@@ -120,7 +120,7 @@ static void rights_the_kernel_refuses_are_not_taken_for_given(void **state)
 	assert_int_equal((gid_t)setfsgid(-1), getegid());
 }
 
-static void malformed_ids_do_not_count(void **state)
+TEST_CASE(malformed_ids_do_not_count)
 {
 	static const char *const bad[] = {"", "-1", "+5", " 5", "5x", "4294967295", "99999999999"};
 	_invoker_ struct invoker inv;
@@ -135,7 +135,7 @@ static void malformed_ids_do_not_count(void **state)
 	}
 }
 
-static void without_sudo_the_environment_is_copied(void **state)
+TEST_CASE(without_sudo_the_environment_is_copied)
 {
 	char *const base[] = {(char *)"PATH=/bin", (char *)"SUDO_USER=x", (char *)"A=b=c", NULL};
 	struct invoker inv = {.home = (char *)"/home/me"};
@@ -148,7 +148,7 @@ static void without_sudo_the_environment_is_copied(void **state)
 	invoker__free_environ(NULL);
 }
 
-static void sudos_changes_are_undone(void **state)
+TEST_CASE(sudos_changes_are_undone)
 {
 	char *const base[] = {
 		(char *)"PATH=/usr/bin:/bin", (char *)"HOME=/root",
@@ -179,7 +179,7 @@ static void assert_path(const char *one, const char *two, const char *expected)
 	assert_string_equal(value_of(env, "PATH"), expected);
 }
 
-static void cargo_is_added_to_the_path_once(void **state)
+TEST_CASE(cargo_is_added_to_the_path_once)
 {
 	assert_path("PATH=/h/.cargo/bin:/bin", NULL, "/h/.cargo/bin:/bin");
 	assert_path("PATH=/bin:/h/.cargo/bin", NULL, "/bin:/h/.cargo/bin");
@@ -188,7 +188,7 @@ static void cargo_is_added_to_the_path_once(void **state)
 	assert_path("A=1", NULL, "/usr/local/bin:/usr/bin:/bin:/h/.cargo/bin");
 }
 
-static void becoming_oneself_is_nothing(void **state)
+TEST_CASE(becoming_oneself_is_nothing)
 {
 	_invoker_ struct invoker inv;
 
@@ -200,7 +200,7 @@ static void becoming_oneself_is_nothing(void **state)
 
 /* tests/e2e/test_without_root.py tests an environment that the dynamic linker has changed. */
 
-static void texts_are_split(void **state)
+TEST_CASE(texts_are_split)
 {
 	char block[] = "A=1\0TMPDIR=/t\0\0B=", name[] = "./qprof-bpf";
 	char **env;
@@ -217,7 +217,7 @@ static void texts_are_split(void **state)
 	free(env);
 }
 
-static void an_unterminated_environment_is_refused(void **state)
+TEST_CASE(an_unterminated_environment_is_refused)
 {
 	char block[] = {'A', '=', '1'};
 	char **env;
@@ -226,7 +226,7 @@ static void an_unterminated_environment_is_refused(void **state)
 	assert_int_equal(first_environ__split(block + 3, block, &env), -EINVAL);
 }
 
-static void without_capabilities_of_the_file_it_is_ours(void **state)
+TEST_CASE(without_capabilities_of_the_file_it_is_ours)
 {
 	char name[] = "x", *argv[] = {name, NULL};
 	size_t i = 0;
@@ -238,7 +238,7 @@ static void without_capabilities_of_the_file_it_is_ours(void **state)
 }
 
 /* Each of these makes some library read a file or trust a value. */
-static void a_process_with_rights_sees_what_is_known(void **state)
+TEST_CASE(a_process_with_rights_sees_what_is_known)
 {
 	static const char *const unsafe[] = {
 		"TERMINFO",
@@ -278,7 +278,7 @@ static void a_process_with_rights_sees_what_is_known(void **state)
 	assert_string_equal(getenv("TERMINFO"), "/tmp/x");
 }
 
-static void another_environment_replaces_both(void **state)
+TEST_CASE(another_environment_replaces_both)
 {
 	char **env = calloc(2, sizeof(*env));
 
@@ -344,7 +344,7 @@ static int limit(void)
 	return 0;
 }
 
-static void limiting_keeps_only_capabilities_held_before(void **state)
+TEST_CASE(limiting_keeps_only_capabilities_held_before)
 {
 	assert_int_equal(in_child(limit), 0);
 }
@@ -363,7 +363,7 @@ static int drop_without_sudo(void)
 	return geteuid() && !had && prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) ? 3 : 0;
 }
 
-static void a_root_login_stays_root(void **state)
+TEST_CASE(a_root_login_stays_root)
 {
 	assert_int_equal(in_child(drop_without_sudo), 0);
 }
@@ -386,42 +386,16 @@ static int drop_under_sudo(void)
 	return getenv("SUDO_UID") || strcmp(getenv("HOME"), "/") ? 5 : 0;
 }
 
-static void under_sudo_the_invoker_is_left(void **state)
+TEST_CASE(under_sudo_the_invoker_is_left)
 {
 	if (geteuid())
 		skip();
 	assert_int_equal(in_child(drop_under_sudo), 0);
 }
 
-static void our_ids_are_one(void **state)
+TEST_CASE(our_ids_are_one)
 {
 	assert_false(rights__are_set_id());
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_sudo_it_is_us),
-		cmocka_unit_test(under_sudo_it_is_the_caller_of_sudo),
-		cmocka_unit_test(rights_to_files_are_taken_and_returned),
-		cmocka_unit_test(groups_are_those_of_a_login),
-		cmocka_unit_test(the_database_knows_more_groups),
-		cmocka_unit_test(rights_the_kernel_refuses_are_not_taken_for_given),
-		cmocka_unit_test(malformed_ids_do_not_count),
-		cmocka_unit_test(without_sudo_the_environment_is_copied),
-		cmocka_unit_test(sudos_changes_are_undone),
-		cmocka_unit_test(cargo_is_added_to_the_path_once),
-		cmocka_unit_test(becoming_oneself_is_nothing),
-		cmocka_unit_test(texts_are_split),
-		cmocka_unit_test(an_unterminated_environment_is_refused),
-		cmocka_unit_test(without_capabilities_of_the_file_it_is_ours),
-		cmocka_unit_test(a_process_with_rights_sees_what_is_known),
-		cmocka_unit_test(another_environment_replaces_both),
-		cmocka_unit_test(limiting_keeps_only_capabilities_held_before),
-		cmocka_unit_test(a_root_login_stays_root),
-		cmocka_unit_test(under_sudo_the_invoker_is_left),
-		cmocka_unit_test(our_ids_are_one),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

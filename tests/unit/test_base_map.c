@@ -6,7 +6,7 @@
 #include "test.h"
 #include "../fixtures/random.h"
 
-static void an_empty_map_holds_nothing(void **state)
+TEST_CASE(an_empty_map_holds_nothing)
 {
 	struct u64_map map = {0};
 
@@ -16,7 +16,7 @@ static void an_empty_map_holds_nothing(void **state)
 	u64_map__destroy(&map);
 }
 
-static void a_put_replaces(void **state)
+TEST_CASE(a_put_replaces)
 {
 	struct u64_map map = {0};
 
@@ -30,7 +30,7 @@ static void a_put_replaces(void **state)
 }
 
 /* Few keys keep the map near its limit, so that searches collide and removals close holes. */
-static void it_agrees_with_an_array(void **state)
+TEST_CASE(it_agrees_with_an_array)
 {
 	enum { KEYS = 400 };
 	struct rng rng = rng_new();
@@ -63,7 +63,7 @@ static void it_agrees_with_an_array(void **state)
 }
 
 /* Every byte counts, and so does the size. */
-static void other_bytes_have_another_hash(void **state)
+TEST_CASE(other_bytes_have_another_hash)
 {
 	uint8_t bytes[40] = {0};
 
@@ -115,7 +115,7 @@ static size_t longest_run(const struct u64_map *map)
 }
 
 /* Of a hash without a secret all of them have the lowest 20 bits. */
-static void keys_that_were_made_to_collide_do_not(void **state)
+TEST_CASE(keys_that_were_made_to_collide_do_not)
 {
 	struct u64_map map = {0};
 
@@ -127,7 +127,7 @@ static void keys_that_were_made_to_collide_do_not(void **state)
 }
 
 /* Ids in the upper half, and a label in the lower one, as in most keys. */
-static void dense_keys_are_spread(void **state)
+TEST_CASE(dense_keys_are_spread)
 {
 	for (unsigned int shift = 0; shift < 48; shift++) {
 		struct u64_map map = {0};
@@ -140,7 +140,7 @@ static void dense_keys_are_spread(void **state)
 }
 
 /* By the first word's highest bit, which a factor moves nowhere, and what it becomes. */
-static void texts_that_were_made_to_collide_do_not(void **state)
+TEST_CASE(texts_that_were_made_to_collide_do_not)
 {
 	const uint64_t bit = 1ULL << 63;
 	uint64_t words[2] = {0x6161616161616161, 0x6262626262626262}, hash, factor, other;
@@ -162,7 +162,7 @@ static void texts_that_were_made_to_collide_do_not(void **state)
 
 /* ---- Array ----------------------------------------------------------------------------------- */
 
-static void growing_the_array_keeps_its_items(void **state)
+TEST_CASE(growing_the_array_keeps_its_items)
 {
 	uint64_t *items = NULL;
 	uint32_t capacity = 0, n = 0;
@@ -178,7 +178,7 @@ static void growing_the_array_keeps_its_items(void **state)
 	free(items);
 }
 
-static void an_added_item_is_copied_to_the_end(void **state)
+TEST_CASE(an_added_item_is_copied_to_the_end)
 {
 	struct pair {
 		uint64_t key;
@@ -200,7 +200,7 @@ static void an_added_item_is_copied_to_the_end(void **state)
 	free(items);
 }
 
-static void numbers_are_found_and_ordered_as_unsigned(void **state)
+TEST_CASE(numbers_are_found_and_ordered_as_unsigned)
 {
 	uint64_t at[] = {1ull << 63, 3, UINT64_MAX, 0, 3};
 	const uint64_t sorted[] = {0, 3, 3, 1ull << 63, UINT64_MAX}, key = 1ull << 63;
@@ -213,7 +213,7 @@ static void numbers_are_found_and_ordered_as_unsigned(void **state)
 	assert_ptr_equal(bsearch(&key, at, 5, sizeof(*at), array__by_u64), &at[3]);
 }
 
-static void reserving_an_index_zeroes_the_new_items(void **state)
+TEST_CASE(reserving_an_index_zeroes_the_new_items)
 {
 	static const uint32_t at[] = {0, 15, 16, 17, 1000, 40, 2500, 2001};
 	uint16_t *items = NULL;
@@ -236,7 +236,7 @@ static void reserving_an_index_zeroes_the_new_items(void **state)
 	free(items);
 }
 
-static void appended_bytes_keep_their_order(void **state)
+TEST_CASE(appended_bytes_keep_their_order)
 {
 	char *bytes = NULL;
 	size_t len = 0, capacity = 0;
@@ -251,7 +251,7 @@ static void appended_bytes_keep_their_order(void **state)
 	free(bytes);
 }
 
-static void memory_that_is_not_there_changes_nothing(void **state)
+TEST_CASE(memory_that_is_not_there_changes_nothing)
 {
 	char *items = NULL;
 	uint32_t capacity = 0, n = 0;
@@ -270,7 +270,7 @@ struct item {
 	uint32_t count;
 };
 
-static void an_item_is_added_once_with_its_initialisers(void **state)
+TEST_CASE(an_item_is_added_once_with_its_initialisers)
 {
 	TABLE(struct item) t = {0};
 
@@ -287,7 +287,7 @@ static void an_item_is_added_once_with_its_initialisers(void **state)
 	assert_null(table__find(&t, 7));
 }
 
-static void items_keep_their_order_and_are_found_again(void **state)
+TEST_CASE(items_keep_their_order_and_are_found_again)
 {
 	TABLE(struct item) t = {0};
 
@@ -306,7 +306,7 @@ static void items_keep_their_order_and_are_found_again(void **state)
 
 /* ---- Id table -------------------------------------------------------------------------------- */
 
-static void an_empty_table_holds_nothing(void **state)
+TEST_CASE(an_empty_table_holds_nothing)
 {
 	struct id_table t = {0};
 
@@ -316,7 +316,7 @@ static void an_empty_table_holds_nothing(void **state)
 	id_table__destroy(&t);
 }
 
-static void the_last_value_holds(void **state)
+TEST_CASE(the_last_value_holds)
 {
 	struct rng rng = rng_new();
 	struct id_table t = {0};
@@ -336,7 +336,7 @@ static void the_last_value_holds(void **state)
 	id_table__destroy(&t);
 }
 
-static void all_that_have_a_value_are_met_in_order(void **state)
+TEST_CASE(all_that_have_a_value_are_met_in_order)
 {
 	static const uint32_t ids[] = {3, 4, 4095, 4096, 50000, 3u << 30};
 	struct id_table t = {0};
@@ -352,7 +352,7 @@ static void all_that_have_a_value_are_met_in_order(void **state)
 	id_table__destroy(&t);
 }
 
-static void the_greatest_id_is_one_too(void **state)
+TEST_CASE(the_greatest_id_is_one_too)
 {
 	struct id_table t = {0};
 
@@ -365,29 +365,4 @@ static void the_greatest_id_is_one_too(void **state)
 	assert_true(id_table__get(&t, 0) == ID_TABLE_NONE);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_empty_map_holds_nothing),
-		cmocka_unit_test(a_put_replaces),
-		cmocka_unit_test(it_agrees_with_an_array),
-		cmocka_unit_test(other_bytes_have_another_hash),
-		cmocka_unit_test(keys_that_were_made_to_collide_do_not),
-		cmocka_unit_test(dense_keys_are_spread),
-		cmocka_unit_test(texts_that_were_made_to_collide_do_not),
-		cmocka_unit_test(growing_the_array_keeps_its_items),
-		cmocka_unit_test(an_added_item_is_copied_to_the_end),
-		cmocka_unit_test(appended_bytes_keep_their_order),
-		cmocka_unit_test(reserving_an_index_zeroes_the_new_items),
-		cmocka_unit_test(numbers_are_found_and_ordered_as_unsigned),
-		cmocka_unit_test(memory_that_is_not_there_changes_nothing),
-		cmocka_unit_test(an_item_is_added_once_with_its_initialisers),
-		cmocka_unit_test(items_keep_their_order_and_are_found_again),
-		cmocka_unit_test(an_empty_table_holds_nothing),
-		cmocka_unit_test(the_last_value_holds),
-		cmocka_unit_test(all_that_have_a_value_are_met_in_order),
-		cmocka_unit_test(the_greatest_id_is_one_too),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -32,7 +32,7 @@ static void begin_over(struct output_file *f, const char *path)
 	f->created = true;
 }
 
-static void a_commit_replaces_an_existing_file(void **state)
+TEST_CASE(a_commit_replaces_an_existing_file)
 {
 	_output_file_ struct output_file f = {0};
 	const char *path = directory_path("x.qpt");
@@ -45,7 +45,7 @@ static void a_commit_replaces_an_existing_file(void **state)
 	assert_int_equal(directory_files(true), 1);
 }
 
-static void an_uncommitted_file_changes_nothing(void **state)
+TEST_CASE(an_uncommitted_file_changes_nothing)
 {
 	_output_file_ struct output_file f = {0};
 	const char *path = directory_path("x.qpt");
@@ -57,7 +57,7 @@ static void an_uncommitted_file_changes_nothing(void **state)
 }
 
 /* A directory has taken the name. The trace stays whole under the name it was written to. */
-static void a_file_stays_where_it_is_if_its_rename_fails(void **state)
+TEST_CASE(a_file_stays_where_it_is_if_its_rename_fails)
 {
 	_output_file_ struct output_file f = {0};
 	const char *path = directory_path("x.qpt");
@@ -73,13 +73,4 @@ static void a_file_stays_where_it_is_if_its_rename_fails(void **state)
 	assert_int_equal(directory_files(true), 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_commit_replaces_an_existing_file),
-		cmocka_unit_test(an_uncommitted_file_changes_nothing),
-		cmocka_unit_test(a_file_stays_where_it_is_if_its_rename_fails),
-	};
-
-	return cmocka_run_group_tests(tests, directory_make, directory_remove);
-}
+TEST_MAIN(directory_make, directory_remove)

@@ -15,7 +15,7 @@ static void assert_path(enum xdg_kind kind, const char *rest, const char *expect
 	assert_string_equal(path, expected);
 }
 
-static void a_variable_names_the_directory(void **state)
+TEST_CASE(a_variable_names_the_directory)
 {
 	setenv("HOME", "/home/a", 1);
 	setenv("XDG_STATE_HOME", "/state", 1);
@@ -31,7 +31,7 @@ static void a_variable_names_the_directory(void **state)
 	assert_path(XDG_STATE, "a", "/home/a/.local/state/a");
 }
 
-static void without_a_home_it_is_that_of_the_user_database(void **state)
+TEST_CASE(without_a_home_it_is_that_of_the_user_database)
 {
 	_free_ char *path = NULL;
 
@@ -44,7 +44,7 @@ static void without_a_home_it_is_that_of_the_user_database(void **state)
 	assert_contains(path, "/.cache/a");
 }
 
-static void directories_are_their_owners_alone(void **state)
+TEST_CASE(directories_are_their_owners_alone)
 {
 	char base[] = "/tmp/qprof-test.XXXXXX", path[64], file[80];
 	struct stat st;
@@ -67,13 +67,4 @@ static void directories_are_their_owners_alone(void **state)
 	assert_int_equal(rmdir(base), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_variable_names_the_directory),
-		cmocka_unit_test(without_a_home_it_is_that_of_the_user_database),
-		cmocka_unit_test(directories_are_their_owners_alone),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -37,7 +37,7 @@ static int run(bool json, bool damaged)
 	return status;
 }
 
-static void sizes_are_printed(void **state)
+TEST_CASE(sizes_are_printed)
 {
 	assert_int_equal(run(false, false), EXIT_SUCCESS);
 	assert_contains(o.text[0], "tables      1; 300 pcs looked up both ways, all right");
@@ -45,7 +45,7 @@ static void sizes_are_printed(void **state)
 	assert_string_equal(o.text[1], "");
 }
 
-static void json_is_printed(void **state)
+TEST_CASE(json_is_printed)
 {
 	assert_int_equal(run(true, false), EXIT_SUCCESS);
 	assert_contains(o.text[0], "\"schema\":\"qprof-pctab/1\"");
@@ -53,14 +53,14 @@ static void json_is_printed(void **state)
 	assert_contains(o.text[0], "\"speed\":[]");
 }
 
-static void damage_is_a_failure(void **state)
+TEST_CASE(damage_is_a_failure)
 {
 	assert_int_equal(run(false, true), EXIT_FAILURE);
 	assert_string_equal(o.text[0], "");
 	assert_contains(o.text[1], "error: function 0 of the executable is damaged");
 }
 
-static void other_files_are_refused(void **state)
+TEST_CASE(other_files_are_refused)
 {
 	output_free(&o);
 	output_begin(&o);
@@ -74,14 +74,4 @@ static void other_files_are_refused(void **state)
 	assert_contains(o.text[1], "/proc/self/exe has no Go function table; name an executable");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sizes_are_printed),
-		cmocka_unit_test(json_is_printed),
-		cmocka_unit_test(damage_is_a_failure),
-		cmocka_unit_test(other_files_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -60,7 +60,7 @@ static void assert_found(const char *section, size_t before)
 	free(text);
 }
 
-static void the_table_is_found(void **state)
+TEST_CASE(the_table_is_found)
 {
 	assert_found(".gopclntab", 0);
 	assert_found(".data.rel.ro.gopclntab", 0);
@@ -91,7 +91,7 @@ static void assert_section_refused(const struct go_table *g, size_t size, const 
 	assert_refused(elf, elf_size, says);
 }
 
-static void files_without_one_are_reported(void **state)
+TEST_CASE(files_without_one_are_reported)
 {
 	_go_table_ struct go_table g = make(0xfffffffa), sound = make(GO_TABLE_1_18);
 
@@ -105,7 +105,7 @@ static void files_without_one_are_reported(void **state)
 	assert_section_refused(&sound, sound.bytes.size, ".gopclntab", "longer than the file");
 }
 
-static void files_that_are_none_are_reported(void **state)
+TEST_CASE(files_that_are_none_are_reported)
 {
 	struct go_image *image = NULL;
 	struct output o;
@@ -120,7 +120,7 @@ static void files_that_are_none_are_reported(void **state)
 	output_free(&o);
 }
 
-static void cut_and_flipped_files_do_no_harm(void **state)
+TEST_CASE(cut_and_flipped_files_do_no_harm)
 {
 	_go_table_ struct go_table g = make(GO_TABLE_1_20);
 	size_t size;
@@ -147,14 +147,4 @@ static void cut_and_flipped_files_do_no_harm(void **state)
 	free(elf);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_table_is_found),
-		cmocka_unit_test(files_without_one_are_reported),
-		cmocka_unit_test(files_that_are_none_are_reported),
-		cmocka_unit_test(cut_and_flipped_files_do_no_harm),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

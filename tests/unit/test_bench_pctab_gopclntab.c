@@ -64,7 +64,7 @@ static void assert_function(const struct gopclntab *t, uint32_t i)
 	assert_int_equal(r.runs[0].value, i);
 }
 
-static void tables_of_every_kind_are_read(void **state)
+TEST_CASE(tables_of_every_kind_are_read)
 {
 	static const uint32_t magics[] = {GO_TABLE_1_18, GO_TABLE_1_20};
 
@@ -84,7 +84,7 @@ static void tables_of_every_kind_are_read(void **state)
 	}
 }
 
-static void offsets_that_lead_nowhere_have_no_table(void **state)
+TEST_CASE(offsets_that_lead_nowhere_have_no_table)
 {
 	_go_table_ struct go_table g = make(GO_TABLE_1_20, false, 8, 0);
 	struct gopclntab t;
@@ -114,7 +114,7 @@ static const char *why_not(size_t at, uint64_t value, unsigned int size)
 	return why ?: "";
 }
 
-static void headers_that_cannot_be_read_are_reported(void **state)
+TEST_CASE(headers_that_cannot_be_read_are_reported)
 {
 	assert_string_equal(why_not(5, 0, 1), "");
 	assert_non_null(strstr(why_not(0, 0xfffffffb, 4), "before 1.18"));
@@ -132,7 +132,7 @@ static void headers_that_cannot_be_read_are_reported(void **state)
 	assert_non_null(strstr(why_not(64, 100000, 8), "outside"));
 }
 
-static void functions_out_of_order_are_reported(void **state)
+TEST_CASE(functions_out_of_order_are_reported)
 {
 	_go_table_ struct go_table g = make(GO_TABLE_1_20, false, 8, 0);
 	struct gopclntab_function f;
@@ -165,7 +165,7 @@ static int read_damaged(size_t at, uint32_t value, struct gopclntab_function *f)
 	return err;
 }
 
-static void damaged_functions_are_reported(void **state)
+TEST_CASE(damaged_functions_are_reported)
 {
 	struct gopclntab_function f;
 
@@ -204,7 +204,7 @@ static void read_all(const uint8_t *bytes, size_t size, bool big_endian)
 	}
 }
 
-static void cut_and_flipped_tables_do_no_harm(void **state)
+TEST_CASE(cut_and_flipped_tables_do_no_harm)
 {
 	for (int big_endian = 0; big_endian < 2; big_endian++) {
 		_go_table_ struct go_table g = make(GO_TABLE_1_20, big_endian, 8, 0);
@@ -219,16 +219,4 @@ static void cut_and_flipped_tables_do_no_harm(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tables_of_every_kind_are_read),
-		cmocka_unit_test(offsets_that_lead_nowhere_have_no_table),
-		cmocka_unit_test(headers_that_cannot_be_read_are_reported),
-		cmocka_unit_test(functions_out_of_order_are_reported),
-		cmocka_unit_test(damaged_functions_are_reported),
-		cmocka_unit_test(cut_and_flipped_tables_do_no_harm),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -14,14 +14,14 @@ static struct json_object *json_of(const struct pctab_view *view)
 	return object;
 }
 
-static void everything_is_printed(void **state)
+TEST_CASE(everything_is_printed)
 {
 	_free_ char *text = printed_pctab(pctab_json, &sample_pctab_view);
 
 	assert_golden("view/pctab.json", text);
 }
 
-static void it_is_json(void **state)
+TEST_CASE(it_is_json)
 {
 	struct json_object *object = json_of(&sample_pctab_view);
 	struct json_object *speed = member(object, "speed");
@@ -32,7 +32,7 @@ static void it_is_json(void **state)
 	json_object_put(object);
 }
 
-static void without_times_and_tables_there_is_less(void **state)
+TEST_CASE(without_times_and_tables_there_is_less)
 {
 	struct pctab_survey nothing = {};
 	struct json_object *object =
@@ -43,13 +43,4 @@ static void without_times_and_tables_there_is_less(void **state)
 	json_object_put(object);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(everything_is_printed),
-		cmocka_unit_test(it_is_json),
-		cmocka_unit_test(without_times_and_tables_there_is_less),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -17,13 +17,13 @@ static struct pctab_survey *survey(const struct go_table *g)
 	return s;
 }
 
-static void cases_can_be_gone_through_in_whole_turns(void **state)
+TEST_CASE(cases_can_be_gone_through_in_whole_turns)
 {
 	for (int i = 0; i < PCTAB_SPEED_CASES; i++)
 		assert_int_equal(PCTAB_SPEED_LOOKUPS % pctab_speed_cases[i].samples, 0);
 }
 
-static void look_ups_are_timed(void **state)
+TEST_CASE(look_ups_are_timed)
 {
 	_go_table_ struct go_table g = {};
 	const struct pctab_speed_case c = {.samples = 16, .by_code = true};
@@ -43,7 +43,7 @@ static void look_ups_are_timed(void **state)
 	pctab_runs__destroy(&tables[1]);
 }
 
-static void without_tables_there_is_nothing_to_time(void **state)
+TEST_CASE(without_tables_there_is_nothing_to_time)
 {
 	_go_table_ struct go_table g = go_table_of(NULL, 0);
 	_pctab_survey_ struct pctab_survey *s = survey(&g);
@@ -52,13 +52,4 @@ static void without_tables_there_is_nothing_to_time(void **state)
 	assert_int_equal(pctab_speed__measure(s, &pctab_speed_cases[0], &speed), -ENODATA);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cases_can_be_gone_through_in_whole_turns),
-		cmocka_unit_test(look_ups_are_timed),
-		cmocka_unit_test(without_tables_there_is_nothing_to_time),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -15,7 +15,7 @@ static struct gopclntab read_table(const struct go_table *g)
 	return t;
 }
 
-static void everything_is_counted(void **state)
+TEST_CASE(everything_is_counted)
 {
 	_go_table_ struct go_table g = {};
 	_pctab_survey_ struct pctab_survey *s = NULL;
@@ -49,7 +49,7 @@ static void everything_is_counted(void **state)
 		pctab_runs__destroy(&tables[i]);
 }
 
-static void any_tables_are_surveyed(void **state)
+TEST_CASE(any_tables_are_surveyed)
 {
 	struct pctab_runs tables[50] = {};
 	struct rng rng = rng_new();
@@ -101,7 +101,7 @@ static void assert_reported(size_t at, uint32_t value, unsigned int size, bool i
 	output_free(&o);
 }
 
-static void damage_is_reported(void **state)
+TEST_CASE(damage_is_reported)
 {
 	assert_reported(0, 1, 4, false, "function 0 of the executable is damaged");
 	assert_reported(16, 0xffff, 4, false, "table 0 of function 0 (f0) is damaged");
@@ -110,7 +110,7 @@ static void damage_is_reported(void **state)
 	assert_reported(2, 0xc9, 1, true, "table 0 of function 0 (f0) is damaged");
 }
 
-static void no_functions_are_no_tables(void **state)
+TEST_CASE(no_functions_are_no_tables)
 {
 	_go_table_ struct go_table g = {.magic = GO_TABLE_1_20, .pointer_size = 4};
 	_pctab_survey_ struct pctab_survey *s = NULL;
@@ -123,14 +123,4 @@ static void no_functions_are_no_tables(void **state)
 	assert_int_equal(pctab_survey__linear_bytes(s), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(everything_is_counted),
-		cmocka_unit_test(any_tables_are_surveyed),
-		cmocka_unit_test(damage_is_reported),
-		cmocka_unit_test(no_functions_are_no_tables),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

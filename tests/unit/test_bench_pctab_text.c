@@ -4,14 +4,14 @@
 #include "../fixtures/output.h"
 #include "../fixtures/sample_pctab.h"
 
-static void everything_is_printed(void **state)
+TEST_CASE(everything_is_printed)
 {
 	_free_ char *text = printed_pctab(pctab_text, &sample_pctab_view);
 
 	assert_golden("view/pctab.txt", text);
 }
 
-static void without_times_and_tables_there_is_less(void **state)
+TEST_CASE(without_times_and_tables_there_is_less)
 {
 	struct pctab_survey nothing = {};
 	_free_ char *text =
@@ -22,12 +22,4 @@ static void without_times_and_tables_there_is_less(void **state)
 	assert_lacks(text, "ns per");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(everything_is_printed),
-		cmocka_unit_test(without_times_and_tables_there_is_less),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

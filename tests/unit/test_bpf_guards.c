@@ -7,7 +7,7 @@
 enum { G = 1, H = 2 };			       /* groups of bodies */
 enum { F = 20, E = 21, T = WIRE_SCOPE_TIMER }; /* scopes of other functions, and of timers */
 
-static void guards_of_one_function_nest_at_one_sp(void **state)
+TEST_CASE_WITH(guards_of_one_function_nest_at_one_sp, stacks_setup, NULL)
 {
 	wire_u64 a = world_guard(1, F, 1, ON_MAIN(1000)), b, c, end;
 
@@ -29,7 +29,7 @@ static void guards_of_one_function_nest_at_one_sp(void **state)
 }
 
 /* The function was left unseen and entered again, or its loop repeats. */
-static void a_guard_that_starts_again_was_left(void **state)
+TEST_CASE_WITH(a_guard_that_starts_again_was_left, stacks_setup, NULL)
 {
 	wire_u64 a = world_guard(1, F, 1, ON_MAIN(1000)), b, c;
 
@@ -42,7 +42,7 @@ static void a_guard_that_starts_again_was_left(void **state)
 	world_assert_empty();
 }
 
-static void another_function_at_the_same_sp_proves_guards_dead(void **state)
+TEST_CASE_WITH(another_function_at_the_same_sp_proves_guards_dead, stacks_setup, NULL)
 {
 	wire_u64 a = world_guard(1, F, 1, ON_MAIN(1000)), b, now;
 
@@ -56,7 +56,7 @@ static void another_function_at_the_same_sp_proves_guards_dead(void **state)
 	world_assert_empty();
 }
 
-static void a_guard_in_a_body_lies_in_its_query(void **state)
+TEST_CASE_WITH(a_guard_in_a_body_lies_in_its_query, stacks_setup, NULL)
 {
 	wire_u64 a = world_start(1, G, ON_MAIN(1000)), b, end;
 
@@ -76,7 +76,7 @@ static void a_guard_in_a_body_lies_in_its_query(void **state)
 	world_assert_empty();
 }
 
-static void a_query_that_began_in_the_provider_is_alive_in_its_body(void **state)
+TEST_CASE_WITH(a_query_that_began_in_the_provider_is_alive_in_its_body, stacks_setup, NULL)
 {
 	wire_u64 a = world_start(1, G, ON_MAIN(1000 + 64)), b;
 
@@ -100,7 +100,7 @@ static void a_query_that_began_in_the_provider_is_alive_in_its_body(void **state
 	world_assert_empty();
 }
 
-static void the_query_that_a_guard_runs_in_is_the_nearest_of_its_library(void **state)
+TEST_CASE_WITH(the_query_that_a_guard_runs_in_is_the_nearest_of_its_library, stacks_setup, NULL)
 {
 	world_guard_of(WIRE_KIND_HASHING, 0, F, 1, ON_MAIN(1000), true);
 	assert_int_equal(stack_top(&world.t)->query, WIRE_NO_QUERY);
@@ -112,7 +112,7 @@ static void the_query_that_a_guard_runs_in_is_the_nearest_of_its_library(void **
 }
 
 /* Timers share the frame of their function with its guards. */
-static void timers_are_distinguished_by_their_place(void **state)
+TEST_CASE_WITH(timers_are_distinguished_by_their_place, stacks_setup, NULL)
 {
 	wire_u64 a = world_guard(1, T, 0x8001, ON_MAIN(1000)), b, c, end;
 
@@ -126,7 +126,7 @@ static void timers_are_distinguished_by_their_place(void **state)
 	world_assert_empty();
 }
 
-static void a_timer_that_was_moved_is_the_youngest_of_its_function(void **state)
+TEST_CASE_WITH(a_timer_that_was_moved_is_the_youngest_of_its_function, stacks_setup, NULL)
 {
 	wire_u64 a = world_guard(1, T, 0x8001, ON_MAIN(1000)), b, c, end;
 
@@ -154,7 +154,7 @@ static void a_timer_that_was_moved_is_the_youngest_of_its_function(void **state)
 	world_assert_empty();
 }
 
-static void an_end_of_what_was_left_out_is_no_loss(void **state)
+TEST_CASE_WITH(an_end_of_what_was_left_out_is_no_loss, stacks_setup, NULL)
 {
 	wire_u64 a = world_guard(1, F, 1, ON_MAIN(1000));
 
@@ -169,7 +169,7 @@ static void an_end_of_what_was_left_out_is_no_loss(void **state)
 	world_assert_empty();
 }
 
-static void hidden_frames_are_matched_but_neither_sent_nor_counted(void **state)
+TEST_CASE_WITH(hidden_frames_are_matched_but_neither_sent_nor_counted, stacks_setup, NULL)
 {
 	const struct frame hidden = {
 		.sp = ON_MAIN(2000), .query = 5, .group = G, .state = FRAME_STARTED, .hidden = 1};
@@ -193,7 +193,7 @@ static void hidden_frames_are_matched_but_neither_sent_nor_counted(void **state)
 }
 
 /* A wrapper is no span, so the blocked interval has the depth of the wrapper. */
-static void a_wrapper_that_waits_is_not_the_parent_of_its_waiting(void **state)
+TEST_CASE_WITH(a_wrapper_that_waits_is_not_the_parent_of_its_waiting, stacks_setup, NULL)
 {
 	wire_u64 a = world_start(1, H, ON_MAIN(1000)), b, end;
 
@@ -207,7 +207,7 @@ static void a_wrapper_that_waits_is_not_the_parent_of_its_waiting(void **state)
 	world_assert_empty();
 }
 
-static void guards_without_room_mispair_nothing(void **state)
+TEST_CASE_WITH(guards_without_room_mispair_nothing, stacks_setup, NULL)
 {
 	wire_u64 starts[STACK_INLINE_FRAMES];
 
@@ -223,24 +223,4 @@ static void guards_without_room_mispair_nothing(void **state)
 	world_assert_empty();
 }
 
-#define TEST(fn) cmocka_unit_test_setup(fn, stacks_setup)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(guards_of_one_function_nest_at_one_sp),
-		TEST(a_guard_that_starts_again_was_left),
-		TEST(another_function_at_the_same_sp_proves_guards_dead),
-		TEST(a_guard_in_a_body_lies_in_its_query),
-		TEST(a_query_that_began_in_the_provider_is_alive_in_its_body),
-		TEST(the_query_that_a_guard_runs_in_is_the_nearest_of_its_library),
-		TEST(timers_are_distinguished_by_their_place),
-		TEST(a_timer_that_was_moved_is_the_youngest_of_its_function),
-		TEST(an_end_of_what_was_left_out_is_no_loss),
-		TEST(hidden_frames_are_matched_but_neither_sent_nor_counted),
-		TEST(a_wrapper_that_waits_is_not_the_parent_of_its_waiting),
-		TEST(guards_without_room_mispair_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

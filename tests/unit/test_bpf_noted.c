@@ -39,7 +39,7 @@ static void assert_missing(const struct noted_mappings *n, wire_u64 pc)
 	assert_int_not_equal(noted_find(n, PID, pc, &m), 0);
 }
 
-static void mappings_are_found_by_their_addresses(void **state)
+TEST_CASE(mappings_are_found_by_their_addresses)
 {
 	struct noted_mappings n = begun(PID, SERIAL);
 
@@ -54,7 +54,7 @@ static void mappings_are_found_by_their_addresses(void **state)
 	assert_missing(&n, 0x6000);
 }
 
-static void an_entry_that_is_being_made_has_none(void **state)
+TEST_CASE(an_entry_that_is_being_made_has_none)
 {
 	struct noted_mappings n = {0};
 
@@ -66,7 +66,7 @@ static void an_entry_that_is_being_made_has_none(void **state)
 	assert_missing(&n, 0x1000);
 }
 
-static void another_process_finds_and_adds_nothing(void **state)
+TEST_CASE(another_process_finds_and_adds_nothing)
 {
 	struct noted_mappings n = begun(PID + 1, SERIAL);
 
@@ -76,7 +76,7 @@ static void another_process_finds_and_adds_nothing(void **state)
 	assert_int_equal(n.n, 1);
 }
 
-static void what_has_no_room_is_left_out(void **state)
+TEST_CASE(what_has_no_room_is_left_out)
 {
 	struct noted_mappings n = begun(PID, SERIAL);
 
@@ -94,7 +94,7 @@ static void what_has_no_room_is_left_out(void **state)
  * A thread was about to add a mapping to the entry of its process when that became another's: what
  * it writes lands there.
  */
-static void what_was_meant_for_another_content_is_not_found(void **state)
+TEST_CASE(what_was_meant_for_another_content_is_not_found)
 {
 	struct noted_mappings before = begun(PID, SERIAL), now = begun(PID, SERIAL + 1);
 
@@ -109,7 +109,7 @@ static void what_was_meant_for_another_content_is_not_found(void **state)
 }
 
 /* Two wrote to one item at a time. */
-static void a_mixture_is_not_found(void **state)
+TEST_CASE(a_mixture_is_not_found)
 {
 	struct noted_mappings n = begun(PID, SERIAL), mixed;
 
@@ -131,16 +131,4 @@ static void a_mixture_is_not_found(void **state)
 	assert_missing(&mixed, 0x9800);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(mappings_are_found_by_their_addresses),
-		cmocka_unit_test(an_entry_that_is_being_made_has_none),
-		cmocka_unit_test(another_process_finds_and_adds_nothing),
-		cmocka_unit_test(what_has_no_room_is_left_out),
-		cmocka_unit_test(what_was_meant_for_another_content_is_not_found),
-		cmocka_unit_test(a_mixture_is_not_found),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -45,7 +45,7 @@ static void assert_query(wire_u32 query, wire_u64 start_ns, wire_u64 end_ns)
 	assert_int_equal(next_span(WIRE_KIND_QUERY, start_ns, end_ns)->query, query);
 }
 
-static void between_hits_it_belongs_to_what_is_on_top(void **state)
+TEST_CASE_WITH(between_hits_it_belongs_to_what_is_on_top, setup, NULL)
 {
 	wire_u64 start[2], end[2], off[4];
 
@@ -67,7 +67,7 @@ static void between_hits_it_belongs_to_what_is_on_top(void **state)
 }
 
 /* A switch comes between the hit's read of the clock and off_cpu_begin(). */
-static void one_that_began_after_the_hit_read_the_clock_is_sent(void **state)
+TEST_CASE_WITH(one_that_began_after_the_hit_read_the_clock_is_sent, setup, NULL)
 {
 	wire_u64 before, start;
 
@@ -84,7 +84,7 @@ static void one_that_began_after_the_hit_read_the_clock_is_sent(void **state)
 	world_assert_empty();
 }
 
-static void the_reason_is_printed(void **state)
+TEST_CASE_WITH(the_reason_is_printed, setup, NULL)
 {
 	world_start(1, 1, SP);
 	for (wire_u32 reason = WIRE_OFF_PREEMPTED; reason < WIRE_OFF_MAX; reason++) {
@@ -119,7 +119,7 @@ static bool interrupted(wire_u64 at, bool ends, wire_u64 *now)
 	return left_at;
 }
 
-static void in_a_start_it_is_within_what_starts(void **state)
+TEST_CASE_WITH(in_a_start_it_is_within_what_starts, setup, NULL)
 {
 	wire_u64 at;
 
@@ -142,7 +142,7 @@ static void in_a_start_it_is_within_what_starts(void **state)
 	assert_true(at > DECIDED_AT + 3);
 }
 
-static void in_an_end_it_is_after_what_ends(void **state)
+TEST_CASE_WITH(in_an_end_it_is_after_what_ends, setup, NULL)
 {
 	wire_u64 at;
 
@@ -167,7 +167,7 @@ static void in_an_end_it_is_after_what_ends(void **state)
 	assert_true(at > DECIDED_AT + 3);
 }
 
-static void an_off_cpu_interval_without_room_extends_the_last_one(void **state)
+TEST_CASE_WITH(an_off_cpu_interval_without_room_extends_the_last_one, setup, NULL)
 {
 	wire_u64 off[OFF_CPU_WAITING + 2], now;
 
@@ -199,7 +199,7 @@ static void assert_flags_balance(void)
 	assert_int_equal(world.counters[WIRE_COUNT_OPEN], open);
 }
 
-static void merged_intervals_are_counted_once_and_keep_their_flags(void **state)
+TEST_CASE_WITH(merged_intervals_are_counted_once_and_keep_their_flags, setup, NULL)
 {
 	world_start(1, 1, SP);
 	world.n_spans = 0;
@@ -218,7 +218,7 @@ static void merged_intervals_are_counted_once_and_keep_their_flags(void **state)
 }
 
 /* The counts of noted and sent intervals wrap at 256. The hits note every number of intervals. */
-static void the_counts_wrap_and_stay_balanced(void **state)
+TEST_CASE_WITH(the_counts_wrap_and_stay_balanced, setup, NULL)
 {
 	wire_u64 ended_ns = 0;
 
@@ -249,7 +249,7 @@ static void the_counts_wrap_and_stay_balanced(void **state)
  * The queue was full just before the last hit ended. One more interval at any point of the next hit
  * extends the newest waiting interval. The hit must not be dated before the end of that interval.
  */
-static void one_that_grows_in_a_hit_ends_before_its_event(void **state)
+TEST_CASE_WITH(one_that_grows_in_a_hit_ends_before_its_event, setup, NULL)
 {
 	wire_u64 at;
 
@@ -275,7 +275,7 @@ static void one_that_grows_in_a_hit_ends_before_its_event(void **state)
 }
 
 /* The interval is noted between the program's last look at the queue and its end. */
-static void an_interval_noted_as_a_hit_ends_is_sent_next(void **state)
+TEST_CASE_WITH(an_interval_noted_as_a_hit_ends_is_sent_next, setup, NULL)
 {
 	wire_u64 off;
 
@@ -300,7 +300,7 @@ static void an_interval_noted_as_a_hit_ends_is_sent_next(void **state)
 	assert_int_equal(world.n_checked, world.n_spans);
 }
 
-static void an_unfollowed_thread_is_not(void **state)
+TEST_CASE_WITH(an_unfollowed_thread_is_not, setup, NULL)
 {
 	be_off(10);
 	assert_int_equal(world.n_spans, 0);
@@ -311,7 +311,7 @@ static void an_unfollowed_thread_is_not(void **state)
 	assert_int_equal(world.n_spans, 0);
 }
 
-static void a_thread_that_exits_is_off_no_more(void **state)
+TEST_CASE_WITH(a_thread_that_exits_is_off_no_more, setup, NULL)
 {
 	wire_u64 now;
 
@@ -323,7 +323,7 @@ static void a_thread_that_exits_is_off_no_more(void **state)
 	assert_int_equal(world.counters[WIRE_COUNT_OPEN], 1);
 }
 
-static void an_off_cpu_interval_at_the_stop_is_open(void **state)
+TEST_CASE_WITH(an_off_cpu_interval_at_the_stop_is_open, setup, NULL)
 {
 	wire_u64 start = world_start(1, 1, SP), off, end;
 
@@ -340,7 +340,7 @@ static void an_off_cpu_interval_at_the_stop_is_open(void **state)
 	world_assert_empty();
 }
 
-static void a_hit_has_the_stack_to_itself(void **state)
+TEST_CASE_WITH(a_hit_has_the_stack_to_itself, setup, NULL)
 {
 	world_start(1, 1, SP);
 	assert_false(off_cpu_is_busy(&world.t));
@@ -354,7 +354,7 @@ static void a_hit_has_the_stack_to_itself(void **state)
 	assert_int_equal(world.t.n, 1);
 }
 
-static void a_return_without_an_event_is_seen(void **state)
+TEST_CASE_WITH(a_return_without_an_event_is_seen, setup, NULL)
 {
 	wire_u64 left, start, again;
 
@@ -373,7 +373,7 @@ static void a_return_without_an_event_is_seen(void **state)
 	assert_int_equal(world.counters[WIRE_COUNT_LEFT], 2);
 }
 
-static void no_event_comes_before_it_has_ended(void **state)
+TEST_CASE_WITH(no_event_comes_before_it_has_ended, setup, NULL)
 {
 	wire_u64 back;
 
@@ -385,28 +385,4 @@ static void no_event_comes_before_it_has_ended(void **state)
 	assert_int_equal(off_cpu_settle(&world.t, 1, back - 5), back);
 }
 
-#define TEST(fn) cmocka_unit_test_setup(fn, setup)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(between_hits_it_belongs_to_what_is_on_top),
-		TEST(one_that_began_after_the_hit_read_the_clock_is_sent),
-		TEST(the_reason_is_printed),
-		TEST(in_a_start_it_is_within_what_starts),
-		TEST(in_an_end_it_is_after_what_ends),
-		TEST(an_off_cpu_interval_without_room_extends_the_last_one),
-		TEST(merged_intervals_are_counted_once_and_keep_their_flags),
-		TEST(the_counts_wrap_and_stay_balanced),
-		TEST(one_that_grows_in_a_hit_ends_before_its_event),
-		TEST(an_interval_noted_as_a_hit_ends_is_sent_next),
-		TEST(an_unfollowed_thread_is_not),
-		TEST(a_thread_that_exits_is_off_no_more),
-		TEST(an_off_cpu_interval_at_the_stop_is_open),
-		TEST(a_hit_has_the_stack_to_itself),
-		TEST(a_return_without_an_event_is_seen),
-		TEST(no_event_comes_before_it_has_ended),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

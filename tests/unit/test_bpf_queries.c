@@ -32,7 +32,7 @@ static void assert_caller(wire_u32 query, wire_u64 sp, wire_u32 caller)
 	assert_caller_of_next_end(sp, caller);
 }
 
-static void a_start_takes_the_request_above_it(void **state)
+TEST_CASE_WITH(a_start_takes_the_request_above_it, setup_with_callers, NULL)
 {
 	world_request(Q, ON_MAIN(1000), 77);
 	world_start(Q, G, BODY(Q, 1000));
@@ -42,21 +42,21 @@ static void a_start_takes_the_request_above_it(void **state)
 	assert_int_equal(world.t.n_requests, 0);
 }
 
-static void a_wrapper_that_starts_its_query_takes_its_own(void **state)
+TEST_CASE_WITH(a_wrapper_that_starts_its_query_takes_its_own, setup_with_callers, NULL)
 {
 	world_request(Q, ON_MAIN(1000), 77);
 	world_wrapper(Q, G, ON_MAIN(1008));
 	assert_caller_of_next_end(BODY(Q, 1000), 77);
 }
 
-static void a_request_serves_once(void **state)
+TEST_CASE_WITH(a_request_serves_once, setup_with_callers, NULL)
 {
 	world_request(Q, ON_MAIN(1000), 77);
 	assert_caller(Q, BODY(Q, 1000), 77);
 	assert_caller(Q, BODY(Q, 1000), 0);
 }
 
-static void a_request_is_for_its_query_only(void **state)
+TEST_CASE_WITH(a_request_is_for_its_query_only, setup_with_callers, NULL)
 {
 	world_request(Q, ON_MAIN(1000), 77);
 	assert_caller(R, BODY(R, 1000), 0);
@@ -65,7 +65,7 @@ static void a_request_is_for_its_query_only(void **state)
 }
 
 /* The younger request decides: the older one cannot have called this body. */
-static void an_older_request_is_not_taken_past_a_younger_one(void **state)
+TEST_CASE_WITH(an_older_request_is_not_taken_past_a_younger_one, setup_with_callers, NULL)
 {
 	world_request(Q, ON_MAIN(1000), 77);
 	world_request(R, ON_MAIN(1100), 88);
@@ -73,7 +73,7 @@ static void an_older_request_is_not_taken_past_a_younger_one(void **state)
 }
 
 /* A body that is forced within its own request is farther away. No body is nearer. */
-static void a_body_lies_just_so_far_below_its_request(void **state)
+TEST_CASE_WITH(a_body_lies_just_so_far_below_its_request, setup_with_callers, NULL)
 {
 	static const wire_u64 others[] = {STACK_CALL_NEAR, 1000, 100000, (wire_u64)-8};
 
@@ -84,7 +84,7 @@ static void a_body_lies_just_so_far_below_its_request(void **state)
 	assert_caller(Q, BODY(Q, 1000) - (STACK_CALL_NEAR - 8), 77);
 }
 
-static void a_hit_above_a_request_discards_it(void **state)
+TEST_CASE_WITH(a_hit_above_a_request_discards_it, setup_with_callers, NULL)
 {
 	world_start(R, G, ON_MAIN(1000));
 	world_request(Q, ON_MAIN(1400), 77);
@@ -108,7 +108,7 @@ static void a_hit_above_a_request_discards_it(void **state)
 	assert_int_equal(world.t.n_requests, 0);
 }
 
-static void a_request_may_execute_on_another_stack(void **state)
+TEST_CASE_WITH(a_request_may_execute_on_another_stack, setup_with_callers, NULL)
 {
 	world_request(Q, ON_MAIN(1000), 77);
 	stacks_map(BELOW);
@@ -118,7 +118,7 @@ static void a_request_may_execute_on_another_stack(void **state)
 	assert_caller_of_next_end(ON_BELOW(400), 77);
 }
 
-static void a_request_left_on_a_freed_stack_is_dead(void **state)
+TEST_CASE_WITH(a_request_left_on_a_freed_stack_is_dead, setup_with_callers, NULL)
 {
 	world_request(R, ON_MAIN(1000), 77);
 	stacks_map(BELOW);
@@ -130,7 +130,7 @@ static void a_request_left_on_a_freed_stack_is_dead(void **state)
 	assert_caller(R, BODY(R, 1000), 77);
 }
 
-static void on_an_unknown_stack_only_near_frames_are_taken(void **state)
+TEST_CASE_WITH(on_an_unknown_stack_only_near_frames_are_taken, setup_with_callers, NULL)
 {
 	world.busy = true;
 	world_request(Q, ON_MAIN(1000), 77);
@@ -139,7 +139,7 @@ static void on_an_unknown_stack_only_near_frames_are_taken(void **state)
 	assert_caller(Q, ON_BELOW(1000) - world_reach(Q), 88);
 }
 
-static void the_oldest_of_too_many_are_forgotten(void **state)
+TEST_CASE_WITH(the_oldest_of_too_many_are_forgotten, setup_with_callers, NULL)
 {
 	enum { TOO_MANY = STACK_REQUESTS + 2 };
 
@@ -149,14 +149,14 @@ static void the_oldest_of_too_many_are_forgotten(void **state)
 		assert_caller(i, BODY(i, 1000 * (i + 1)), i < 2 ? 0 : 100 + i);
 }
 
-static void a_flush_forgets_requests(void **state)
+TEST_CASE_WITH(a_flush_forgets_requests, setup_with_callers, NULL)
 {
 	world_request(Q, ON_MAIN(1000), 77);
 	world_flush();
 	assert_caller(Q, BODY(Q, 1000), 0);
 }
 
-static void a_span_left_in_another_way_has_its_caller_too(void **state)
+TEST_CASE_WITH(a_span_left_in_another_way_has_its_caller_too, setup_with_callers, NULL)
 {
 	world_request(Q, ON_MAIN(1000), 77);
 	world_start(Q, G, BODY(Q, 1000));
@@ -165,25 +165,4 @@ static void a_span_left_in_another_way_has_its_caller_too(void **state)
 	assert_int_equal(world.spans[0].caller, 77);
 }
 
-#define TEST(fn) cmocka_unit_test_setup(fn, setup_with_callers)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_start_takes_the_request_above_it),
-		TEST(a_wrapper_that_starts_its_query_takes_its_own),
-		TEST(a_request_serves_once),
-		TEST(a_request_is_for_its_query_only),
-		TEST(an_older_request_is_not_taken_past_a_younger_one),
-		TEST(a_body_lies_just_so_far_below_its_request),
-		TEST(a_hit_above_a_request_discards_it),
-		TEST(a_request_may_execute_on_another_stack),
-		TEST(a_request_left_on_a_freed_stack_is_dead),
-		TEST(on_an_unknown_stack_only_near_frames_are_taken),
-		TEST(the_oldest_of_too_many_are_forgotten),
-		TEST(a_flush_forgets_requests),
-		TEST(a_span_left_in_another_way_has_its_caller_too),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -44,7 +44,7 @@ static void assert_interval(wire_u32 query, wire_u32 kind, wire_u32 depth)
 	assert_int_equal(s.depth, depth);
 }
 
-static void the_interval_on_top_is_noted(void **state)
+TEST_CASE_WITH(the_interval_on_top_is_noted, setup, NULL)
 {
 	assert_interval(WIRE_NO_QUERY, 0, 0);
 	world_start(3, 1, SP);
@@ -57,7 +57,7 @@ static void the_interval_on_top_is_noted(void **state)
 	assert_interval(WIRE_NO_QUERY, 0, 0);
 }
 
-static void deep_ones_are_in_the_table_of_all_threads(void **state)
+TEST_CASE_WITH(deep_ones_are_in_the_table_of_all_threads, setup, NULL)
 {
 	for (wire_u32 i = 0; i < 3 * STACK_INLINE_FRAMES; i++) {
 		world_start(100 + i, 1, SP - 600 * i);
@@ -74,7 +74,7 @@ static void hide(wire_u32 query, wire_u64 sp)
 				   .hidden = 1});
 }
 
-static void intervals_that_are_not_recorded_are_passed_over(void **state)
+TEST_CASE_WITH(intervals_that_are_not_recorded_are_passed_over, setup, NULL)
 {
 	hide(1, SP);
 	assert_interval(WIRE_NO_QUERY, 0, 0);
@@ -84,7 +84,7 @@ static void intervals_that_are_not_recorded_are_passed_over(void **state)
 	assert_interval(2, WIRE_KIND_QUERY, 1);
 }
 
-static void an_interval_without_room_makes_the_top_unknown(void **state)
+TEST_CASE_WITH(an_interval_without_room_makes_the_top_unknown, setup, NULL)
 {
 	world.overflow_max = 0;
 	for (wire_u32 i = 0; i <= STACK_INLINE_FRAMES; i++)
@@ -186,7 +186,7 @@ static void switch_sometimes(void)
 	world_return(1 + rng_below(&rng, 50));
 }
 
-static void a_sample_within_a_hit_sees_no_half_of_it(void **state)
+TEST_CASE_WITH(a_sample_within_a_hit_sees_no_half_of_it, setup, NULL)
 {
 	struct sigaction act = {.sa_handler = on_trap}, before;
 	struct hit running[40];
@@ -221,15 +221,4 @@ static void a_sample_within_a_hit_sees_no_half_of_it(void **state)
 	assert_true(seen.n_samples > 400 * 50);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(the_interval_on_top_is_noted, setup),
-		cmocka_unit_test_setup(deep_ones_are_in_the_table_of_all_threads, setup),
-		cmocka_unit_test_setup(intervals_that_are_not_recorded_are_passed_over, setup),
-		cmocka_unit_test_setup(an_interval_without_room_makes_the_top_unknown, setup),
-		cmocka_unit_test_setup(a_sample_within_a_hit_sees_no_half_of_it, setup),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -5,7 +5,7 @@
 
 enum { G = 1, H = 2 }; /* groups of bodies */
 
-static void nested_queries_end_youngest_first(void **state)
+TEST_CASE_WITH(nested_queries_end_youngest_first, stacks_setup, NULL)
 {
 	wire_u64 a = world_start(1, G, ON_MAIN(1000)), b, c, end;
 
@@ -25,7 +25,7 @@ static void nested_queries_end_youngest_first(void **state)
 	world_assert_empty();
 }
 
-static void siblings_may_have_the_same_sp(void **state)
+TEST_CASE_WITH(siblings_may_have_the_same_sp, stacks_setup, NULL)
 {
 	wire_u64 a = world_start(1, G, ON_MAIN(1000)), b, end;
 
@@ -39,7 +39,7 @@ static void siblings_may_have_the_same_sp(void **state)
 	world_assert_empty();
 }
 
-static void recursion_goes_on_in_the_overflow_table(void **state)
+TEST_CASE_WITH(recursion_goes_on_in_the_overflow_table, stacks_setup, NULL)
 {
 	enum { DEPTH = 1000 };
 	wire_u64 starts[DEPTH];
@@ -59,7 +59,7 @@ static void recursion_goes_on_in_the_overflow_table(void **state)
 }
 
 /* The innermost three find no room. All have one group, so only their order distinguishes them. */
-static void a_start_without_room_is_counted_and_mispairs_nothing(void **state)
+TEST_CASE_WITH(a_start_without_room_is_counted_and_mispairs_nothing, stacks_setup, NULL)
 {
 	wire_u64 starts[STACK_INLINE_FRAMES], again;
 
@@ -83,7 +83,7 @@ static void a_start_without_room_is_counted_and_mispairs_nothing(void **state)
 }
 
 /* The children of a lost query must not take room that becomes free while it runs. */
-static void nothing_is_kept_above_what_was_lost(void **state)
+TEST_CASE_WITH(nothing_is_kept_above_what_was_lost, stacks_setup, NULL)
 {
 	wire_u64 starts[STACK_INLINE_FRAMES];
 
@@ -102,7 +102,7 @@ static void nothing_is_kept_above_what_was_lost(void **state)
 	world_assert_empty();
 }
 
-static void a_caught_panic_takes_what_is_below_the_catch(void **state)
+TEST_CASE_WITH(a_caught_panic_takes_what_is_below_the_catch, stacks_setup, NULL)
 {
 	wire_u64 a = world_start(1, G, ON_MAIN(1000)), b, c, d, now;
 
@@ -119,7 +119,7 @@ static void a_caught_panic_takes_what_is_below_the_catch(void **state)
 	world_assert_empty();
 }
 
-static void a_catch_below_all_queries_takes_none(void **state)
+TEST_CASE_WITH(a_catch_below_all_queries_takes_none, stacks_setup, NULL)
 {
 	wire_u64 a;
 
@@ -131,7 +131,7 @@ static void a_catch_below_all_queries_takes_none(void **state)
 	world_assert_empty();
 }
 
-static void unwinding_is_caught_once_on_each_stack(void **state)
+TEST_CASE_WITH(unwinding_is_caught_once_on_each_stack, stacks_setup, NULL)
 {
 	wire_u64 a = world_start(1, G, ON_MAIN(1000)), b, c, d, now;
 
@@ -151,7 +151,7 @@ static void unwinding_is_caught_once_on_each_stack(void **state)
 }
 
 /* No catch was seen; the start of a sibling above proves two frames dead, an end the third. */
-static void frames_left_unseen_are_found_dead_later(void **state)
+TEST_CASE_WITH(frames_left_unseen_are_found_dead_later, stacks_setup, NULL)
 {
 	wire_u64 a = world_start(1, G, ON_MAIN(1000)), b, c, d, e, now;
 
@@ -171,7 +171,7 @@ static void frames_left_unseen_are_found_dead_later(void **state)
 	world_assert_empty();
 }
 
-static void an_end_without_a_start_proves_frames_dead(void **state)
+TEST_CASE_WITH(an_end_without_a_start_proves_frames_dead, stacks_setup, NULL)
 {
 	wire_u64 a = world_start(1, G, ON_MAIN(9000)), now;
 
@@ -181,7 +181,7 @@ static void an_end_without_a_start_proves_frames_dead(void **state)
 	world_assert_empty();
 }
 
-static void stacks_may_lie_below_and_above_each_other(void **state)
+TEST_CASE_WITH(stacks_may_lie_below_and_above_each_other, stacks_setup, NULL)
 {
 	wire_u64 a = world_start(1, G, ON_MAIN(1000)), b, c, d, now;
 
@@ -205,7 +205,7 @@ static void stacks_may_lie_below_and_above_each_other(void **state)
 }
 
 /* The new stack has the same addresses, and a frame of the old one was left unseen. */
-static void a_freed_stack_may_come_back(void **state)
+TEST_CASE_WITH(a_freed_stack_may_come_back, stacks_setup, NULL)
 {
 	wire_u64 a = world_start(1, G, ON_MAIN(1000)), b, c, d;
 
@@ -226,7 +226,7 @@ static void a_freed_stack_may_come_back(void **state)
 }
 
 /* A return to a live frame proves younger frames of other stacks dead, mapped or not. */
-static void frames_of_a_stack_that_was_left_are_dead(void **state)
+TEST_CASE_WITH(frames_of_a_stack_that_was_left_are_dead, stacks_setup, NULL)
 {
 	wire_u64 a = world_start(1, G, ON_MAIN(1000)), b, c, now;
 
@@ -242,7 +242,7 @@ static void frames_of_a_stack_that_was_left_are_dead(void **state)
 }
 
 /* The mapping is unknown: frames near sp are judged, and others are kept. */
-static void an_unknown_stack_keeps_its_frames(void **state)
+TEST_CASE_WITH(an_unknown_stack_keeps_its_frames, stacks_setup, NULL)
 {
 	wire_u64 a, b, c;
 
@@ -259,7 +259,7 @@ static void an_unknown_stack_keeps_its_frames(void **state)
 	world_assert_empty();
 }
 
-static void ends_of_earlier_starts_take_no_frame(void **state)
+TEST_CASE_WITH(ends_of_earlier_starts_take_no_frame, stacks_setup, NULL)
 {
 	static const wire_u32 groups[] = {G, H};
 
@@ -284,7 +284,7 @@ static void ends_of_earlier_starts_take_no_frame(void **state)
 }
 
 /* A frame just below a body may be its provider. A frame farther below is a child that was left. */
-static void an_end_takes_no_frame_that_is_far_below(void **state)
+TEST_CASE_WITH(an_end_takes_no_frame_that_is_far_below, stacks_setup, NULL)
 {
 	wire_u64 a = world_start(1, G, ON_MAIN(1000 + 256));
 
@@ -294,7 +294,7 @@ static void an_end_takes_no_frame_that_is_far_below(void **state)
 }
 
 /* A wrapper meets a cycle on a grown stack. A query from before the capture ends on the old one. */
-static void an_old_end_takes_no_wrapper_of_a_freed_stack(void **state)
+TEST_CASE_WITH(an_old_end_takes_no_wrapper_of_a_freed_stack, stacks_setup, NULL)
 {
 	stacks_map(BELOW);
 	world_wrapper(1, G, ON_BELOW(1000));
@@ -305,7 +305,7 @@ static void an_old_end_takes_no_wrapper_of_a_freed_stack(void **state)
 	world_assert_empty();
 }
 
-static void a_wrapper_is_ended_by_the_body_it_calls(void **state)
+TEST_CASE_WITH(a_wrapper_is_ended_by_the_body_it_calls, stacks_setup, NULL)
 {
 	wire_u64 a = world_wrapper(1, G, ON_MAIN(1000)), b, now;
 
@@ -321,7 +321,7 @@ static void a_wrapper_is_ended_by_the_body_it_calls(void **state)
 	world_assert_empty();
 }
 
-static void a_wrapper_may_call_its_body_on_another_stack(void **state)
+TEST_CASE_WITH(a_wrapper_may_call_its_body_on_another_stack, stacks_setup, NULL)
 {
 	wire_u64 a = world_wrapper(1, G, ON_MAIN(1000)), b, c;
 
@@ -337,7 +337,7 @@ static void a_wrapper_may_call_its_body_on_another_stack(void **state)
 }
 
 /* As above, but a wrapper on a third stack meets a cycle. */
-static void a_wrapper_left_on_a_freed_stack_is_not_ended(void **state)
+TEST_CASE_WITH(a_wrapper_left_on_a_freed_stack_is_not_ended, stacks_setup, NULL)
 {
 	wire_u64 a = world_wrapper(1, G, ON_MAIN(1000));
 
@@ -350,7 +350,7 @@ static void a_wrapper_left_on_a_freed_stack_is_not_ended(void **state)
 	world_assert_empty();
 }
 
-static void no_wrapper_is_guessed_on_an_unknown_stack(void **state)
+TEST_CASE_WITH(no_wrapper_is_guessed_on_an_unknown_stack, stacks_setup, NULL)
 {
 	stacks_map(ABOVE);
 	world_wrapper(1, G, ON_ABOVE(1000));
@@ -360,7 +360,7 @@ static void no_wrapper_is_guessed_on_an_unknown_stack(void **state)
 	assert_no_span();
 }
 
-static void a_wrapper_that_never_executes_is_no_span(void **state)
+TEST_CASE_WITH(a_wrapper_that_never_executes_is_no_span, stacks_setup, NULL)
 {
 	wire_u64 a = world_start(1, G, ON_MAIN(1000)), b, c;
 
@@ -382,7 +382,7 @@ static void a_wrapper_that_never_executes_is_no_span(void **state)
 	world_assert_empty();
 }
 
-static void a_provider_may_be_called_through_another_function(void **state)
+TEST_CASE_WITH(a_provider_may_be_called_through_another_function, stacks_setup, NULL)
 {
 	wire_u64 a = world_start(1, G, ON_MAIN(1000 + 64)), b;
 
@@ -393,7 +393,7 @@ static void a_provider_may_be_called_through_another_function(void **state)
 }
 
 /* The plan knows a function between that has a large frame. */
-static void it_is_as_far_below_as_the_end_says(void **state)
+TEST_CASE_WITH(it_is_as_far_below_as_the_end_says, stacks_setup, NULL)
 {
 	wire_u64 a = world_start(1, G, ON_MAIN(1000 + 400 + 248));
 
@@ -405,7 +405,7 @@ static void it_is_as_far_below_as_the_end_says(void **state)
 }
 
 /* An older sibling was left unseen at the sp at which this body ends. */
-static void a_left_sibling_is_not_taken_for_it(void **state)
+TEST_CASE_WITH(a_left_sibling_is_not_taken_for_it, stacks_setup, NULL)
 {
 	wire_u64 a = world_start(1, G, ON_MAIN(1000)), b;
 
@@ -415,7 +415,7 @@ static void a_left_sibling_is_not_taken_for_it(void **state)
 	world_assert_empty();
 }
 
-static void depth_saturates(void **state)
+TEST_CASE_WITH(depth_saturates, stacks_setup, NULL)
 {
 	world_start(1, G, ON_MAIN(1000));
 	world.t.frames[0].depth = 65534;
@@ -425,7 +425,7 @@ static void depth_saturates(void **state)
 	assert_int_equal(world.t.frames[2].depth, 65535);
 }
 
-static void a_flush_sends_what_is_open(void **state)
+TEST_CASE_WITH(a_flush_sends_what_is_open, stacks_setup, NULL)
 {
 	wire_u64 starts[2 * STACK_INLINE_FRAMES], now;
 
@@ -440,39 +440,4 @@ static void a_flush_sends_what_is_open(void **state)
 	assert_no_span();
 }
 
-#define TEST(fn) cmocka_unit_test_setup(fn, stacks_setup)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(nested_queries_end_youngest_first),
-		TEST(siblings_may_have_the_same_sp),
-		TEST(recursion_goes_on_in_the_overflow_table),
-		TEST(a_start_without_room_is_counted_and_mispairs_nothing),
-		TEST(nothing_is_kept_above_what_was_lost),
-		TEST(a_caught_panic_takes_what_is_below_the_catch),
-		TEST(a_catch_below_all_queries_takes_none),
-		TEST(unwinding_is_caught_once_on_each_stack),
-		TEST(frames_left_unseen_are_found_dead_later),
-		TEST(an_end_without_a_start_proves_frames_dead),
-		TEST(stacks_may_lie_below_and_above_each_other),
-		TEST(a_freed_stack_may_come_back),
-		TEST(frames_of_a_stack_that_was_left_are_dead),
-		TEST(an_unknown_stack_keeps_its_frames),
-		TEST(ends_of_earlier_starts_take_no_frame),
-		TEST(an_end_takes_no_frame_that_is_far_below),
-		TEST(an_old_end_takes_no_wrapper_of_a_freed_stack),
-		TEST(a_wrapper_is_ended_by_the_body_it_calls),
-		TEST(a_wrapper_may_call_its_body_on_another_stack),
-		TEST(a_wrapper_left_on_a_freed_stack_is_not_ended),
-		TEST(no_wrapper_is_guessed_on_an_unknown_stack),
-		TEST(a_wrapper_that_never_executes_is_no_span),
-		TEST(a_provider_may_be_called_through_another_function),
-		TEST(it_is_as_far_below_as_the_end_says),
-		TEST(a_left_sibling_is_not_taken_for_it),
-		TEST(depth_saturates),
-		TEST(a_flush_sends_what_is_open),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -517,7 +517,7 @@ static void run_trees(bool bad)
 	drop_off_cpu();
 }
 
-static void everything_is_passed_on_unchanged(void **state)
+TEST_CASE(everything_is_passed_on_unchanged)
 {
 	for (int round = 0; round < 30; round++) {
 		run_trees(false);
@@ -532,7 +532,7 @@ static void everything_is_passed_on_unchanged(void **state)
 	}
 }
 
-static void nothing_is_mispaired_whatever_goes_unseen(void **state)
+TEST_CASE(nothing_is_mispaired_whatever_goes_unseen)
 {
 	for (int round = 0; round < 30; round++) {
 		run_trees(true);
@@ -546,12 +546,4 @@ static void nothing_is_mispaired_whatever_goes_unseen(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(everything_is_passed_on_unchanged),
-		cmocka_unit_test(nothing_is_mispaired_whatever_goes_unseen),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

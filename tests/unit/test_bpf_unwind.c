@@ -262,7 +262,7 @@ static void add_usual_rules(void)
 	RULE(.base = WIRE_UNWIND_PLT, .cfa = 11);
 }
 
-static void all_forms_of_frames_are_followed(void **state)
+TEST_CASE_WITH(all_forms_of_frames_are_followed, setup, NULL)
 {
 	for (int round = 0; round < 500; round++) {
 		wire_u32 depth = (wire_u32)rng_below(&w.rng, 300);
@@ -278,7 +278,7 @@ static void all_forms_of_frames_are_followed(void **state)
 }
 
 /* The innermost frame that has called from there has the stack pointer of the call. */
-static void a_place_is_noted_with_its_stack_pointer(void **state)
+TEST_CASE_WITH(a_place_is_noted_with_its_stack_pointer, setup, NULL)
 {
 	const wire_u64 pc = CODE + FUNCTION + 5;
 	wire_u64 sp = 0;
@@ -306,7 +306,7 @@ static void a_place_is_noted_with_its_stack_pointer(void **state)
 	assert_int_equal(w.u.llvm_sp, sp);
 }
 
-static void a_frame_takes_one_read(void **state)
+TEST_CASE_WITH(a_frame_takes_one_read, setup, NULL)
 {
 	RULE(.base = WIRE_UNWIND_RSP, .cfa = 64);
 	RULE(.base = WIRE_UNWIND_RSP, .cfa = 160, .rbp_is = WIRE_UNWIND_RBP_AT_CFA, .rbp = -16);
@@ -319,7 +319,7 @@ static void a_frame_takes_one_read(void **state)
 }
 
 /* The second walk needs no table. */
-static void rules_are_remembered(void **state)
+TEST_CASE_WITH(rules_are_remembered, setup, NULL)
 {
 	add_usual_rules();
 	write_tables();
@@ -333,7 +333,7 @@ static void rules_are_remembered(void **state)
 	assert_walk(WIRE_CUT_NO_RULE, 1);
 }
 
-static void places_share_entries(void **state)
+TEST_CASE_WITH(places_share_entries, setup, NULL)
 {
 	const struct wire_unwind_rule one = {.cfa = 8}, other = {.cfa = 16};
 	struct wire_unwind_rule found = {0};
@@ -353,7 +353,7 @@ static void places_share_entries(void **state)
 	assert_int_equal(found.cfa, 16);
 }
 
-static void an_empty_return_address_is_the_end(void **state)
+TEST_CASE_WITH(an_empty_return_address_is_the_end, setup, NULL)
 {
 	RULE(.base = WIRE_UNWIND_RSP, .cfa = 64);
 	write_tables();
@@ -363,7 +363,7 @@ static void an_empty_return_address_is_the_end(void **state)
 }
 
 /* A call can be the last instruction of a function; the next one has another rule. */
-static void a_return_address_belongs_to_the_call_before_it(void **state)
+TEST_CASE_WITH(a_return_address_belongs_to_the_call_before_it, setup, NULL)
 {
 	RULE(.base = WIRE_UNWIND_RSP, .cfa = 64);
 	RULE(.base = WIRE_UNWIND_NONE);
@@ -383,7 +383,7 @@ static void a_return_address_belongs_to_the_call_before_it(void **state)
 	assert_int_equal(w.u.sample.n, 1);
 }
 
-static void a_signal_interrupts_at_any_pc(void **state)
+TEST_CASE_WITH(a_signal_interrupts_at_any_pc, setup, NULL)
 {
 	wire_u64 at;
 
@@ -410,7 +410,7 @@ static void a_signal_interrupts_at_any_pc(void **state)
 	assert_walk(WIRE_CUT_NOT, 5);
 }
 
-static void rbp_may_be_lost(void **state)
+TEST_CASE_WITH(rbp_may_be_lost, setup, NULL)
 {
 	RULE(.base = WIRE_UNWIND_RSP, .cfa = 64);
 	RULE(.base = WIRE_UNWIND_RSP, .cfa = 64, .rbp_is = WIRE_UNWIND_RBP_LOST);
@@ -443,7 +443,7 @@ static void rbp_may_be_lost(void **state)
 }
 
 /* Functions that touch the pages of a large frame, before they call any other. */
-static void the_innermost_frame_may_be_found_by_r11(void **state)
+TEST_CASE_WITH(the_innermost_frame_may_be_found_by_r11, setup, NULL)
 {
 	RULE(.base = WIRE_UNWIND_RSP, .cfa = 64);
 	RULE(.base = WIRE_UNWIND_R11, .cfa = 0x2010, .rbp_is = WIRE_UNWIND_RBP_AT_CFA, .rbp = -16);
@@ -460,7 +460,7 @@ static void the_innermost_frame_may_be_found_by_r11(void **state)
 	assert_walk(WIRE_CUT_NO_RULE, 2);
 }
 
-static void a_walk_says_why_it_ends(void **state)
+TEST_CASE_WITH(a_walk_says_why_it_ends, setup, NULL)
 {
 	wire_u64 page;
 
@@ -491,7 +491,7 @@ static void a_walk_says_why_it_ends(void **state)
 	assert_walk(WIRE_CUT_NO_RULE, 1);
 }
 
-static void a_stack_may_be_too_deep(void **state)
+TEST_CASE_WITH(a_stack_may_be_too_deep, setup, NULL)
 {
 	RULE(.base = WIRE_UNWIND_RSP, .cfa = 64);
 	write_tables();
@@ -503,7 +503,7 @@ static void a_stack_may_be_too_deep(void **state)
 	assert_walk(WIRE_CUT_TOO_DEEP, WIRE_SAMPLE_FRAMES);
 }
 
-static void the_mapping_is_found_among_many(void **state)
+TEST_CASE_WITH(the_mapping_is_found_among_many, setup, NULL)
 {
 	wire_u32 n;
 
@@ -527,7 +527,7 @@ static void the_mapping_is_found_among_many(void **state)
 }
 
 /* Whatever the memory and the tables hold, the walk ends, and stays within its bounds. */
-static void random_memory_and_tables_are_harmless(void **state)
+TEST_CASE_WITH(random_memory_and_tables_are_harmless, setup, NULL)
 {
 	setup(state);
 	for (int round = 0; round < 300; round++) {
@@ -553,24 +553,4 @@ static void random_memory_and_tables_are_harmless(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(all_forms_of_frames_are_followed, setup),
-		cmocka_unit_test_setup(a_place_is_noted_with_its_stack_pointer, setup),
-		cmocka_unit_test_setup(a_frame_takes_one_read, setup),
-		cmocka_unit_test_setup(rules_are_remembered, setup),
-		cmocka_unit_test_setup(places_share_entries, setup),
-		cmocka_unit_test_setup(an_empty_return_address_is_the_end, setup),
-		cmocka_unit_test_setup(a_return_address_belongs_to_the_call_before_it, setup),
-		cmocka_unit_test_setup(a_signal_interrupts_at_any_pc, setup),
-		cmocka_unit_test_setup(rbp_may_be_lost, setup),
-		cmocka_unit_test_setup(the_innermost_frame_may_be_found_by_r11, setup),
-		cmocka_unit_test_setup(a_walk_says_why_it_ends, setup),
-		cmocka_unit_test_setup(a_stack_may_be_too_deep, setup),
-		cmocka_unit_test_setup(the_mapping_is_found_among_many, setup),
-		cmocka_unit_test_setup(random_memory_and_tables_are_harmless, setup),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

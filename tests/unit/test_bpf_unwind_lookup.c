@@ -31,7 +31,7 @@ static void assert_values(const struct pctab_runs *r, uint32_t at)
 }
 
 /* Values of all widths, indices of all widths, and up to 255 pcs in a chunk. */
-static void a_look_up_finds_what_was_encoded(void **state)
+TEST_CASE(a_look_up_finds_what_was_encoded)
 {
 	static const uint32_t longest[] = {1, 2, 10, 100, 1000, 30000};
 	struct rng rng = rng_new();
@@ -49,7 +49,7 @@ static void a_look_up_finds_what_was_encoded(void **state)
 }
 
 /* A table that ends with its block is read within the padding. */
-static void a_table_may_end_with_its_block(void **state)
+TEST_CASE(a_table_may_end_with_its_block)
 {
 	struct rng rng = rng_new();
 
@@ -71,7 +71,7 @@ static void put_rule(uint32_t at, struct wire_unwind_rule rule)
 	memcpy(unwind_blocks[0] + at, &rule, sizeof(rule));
 }
 
-static void a_file_has_pages_and_rules(void **state)
+TEST_CASE(a_file_has_pages_and_rules)
 {
 	const struct wire_unwind_rule rule = {.base = WIRE_UNWIND_RBP, .cfa = 16};
 	const struct wire_unwind_file f = {
@@ -104,7 +104,7 @@ static void a_file_has_pages_and_rules(void **state)
 	assert_int_equal(unwind_lookup(&f, 0xffffffff00010100).base, WIRE_UNWIND_NONE);
 }
 
-static void a_file_without_tables_has_no_rule(void **state)
+TEST_CASE(a_file_without_tables_has_no_rule)
 {
 	const struct wire_unwind_file none = {}, outside = {.pages = 1,
 							    .directory = UNWIND_BLOCKS << 20,
@@ -117,7 +117,7 @@ static void a_file_without_tables_has_no_rule(void **state)
 }
 
 /* A value that is read may be wrong, but it is in a block: there is nothing behind one. */
-static void any_bytes_are_read_within_their_block(void **state)
+TEST_CASE(any_bytes_are_read_within_their_block)
 {
 	struct rng rng = rng_new();
 	uint64_t sum = 0;
@@ -147,15 +147,4 @@ static void any_bytes_are_read_within_their_block(void **state)
 	assert_true(sum > 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_look_up_finds_what_was_encoded),
-		cmocka_unit_test(a_table_may_end_with_its_block),
-		cmocka_unit_test(a_file_has_pages_and_rules),
-		cmocka_unit_test(a_file_without_tables_has_no_rule),
-		cmocka_unit_test(any_bytes_are_read_within_their_block),
-	};
-
-	return cmocka_run_group_tests(tests, unwind_blocks_setup, NULL);
-}
+TEST_MAIN(unwind_blocks_setup, NULL)

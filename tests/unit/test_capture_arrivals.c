@@ -117,7 +117,7 @@ static int drain_ring(void *ctx)
 
 /* ---- Tests ----------------------------------------------------------------------------------- */
 
-static void a_process_in_time_is_not_stopped(void **state)
+TEST_CASE_WITH(a_process_in_time_is_not_stopped, NULL, end)
 {
 	begin(false, true);
 	world.known = true;
@@ -132,7 +132,7 @@ static void a_process_in_time_is_not_stopped(void **state)
 	assert_counts(0, 0, 0);
 }
 
-static void an_exec_that_waits_in_the_ring_is_read_first(void **state)
+TEST_CASE_WITH(an_exec_that_waits_in_the_ring_is_read_first, NULL, end)
 {
 	begin(false, true);
 	world.known = true;
@@ -145,7 +145,7 @@ static void an_exec_that_waits_in_the_ring_is_read_first(void **state)
 	assert_counts(0, 0, 0);
 }
 
-static void a_newcomer_is_stopped_and_followed(void **state)
+TEST_CASE_WITH(a_newcomer_is_stopped_and_followed, NULL, end)
 {
 	begin(true, true);
 	world.attached_ns = 300;
@@ -157,7 +157,7 @@ static void a_newcomer_is_stopped_and_followed(void **state)
 }
 
 /* It is stopped before it is looked at, as its loader does not take long. */
-static void only_a_compiler_with_threads_waits_for_their_probes(void **state)
+TEST_CASE_WITH(only_a_compiler_with_threads_waits_for_their_probes, NULL, end)
 {
 	begin(false, true);
 	world.known = true;
@@ -181,7 +181,7 @@ static void only_a_compiler_with_threads_waits_for_their_probes(void **state)
 }
 
 /* The record of its mapping is read after another compiler needed probes for threads. */
-static void a_compiler_without_threads_needs_no_probes_for_them(void **state)
+TEST_CASE_WITH(a_compiler_without_threads_needs_no_probes_for_them, NULL, end)
 {
 	begin(false, true);
 	world.known = true;
@@ -195,7 +195,7 @@ static void a_compiler_without_threads_needs_no_probes_for_them(void **state)
 }
 
 /* All but what threads wait for is recorded. */
-static void without_their_probes_a_compiler_with_threads_is_late(void **state)
+TEST_CASE_WITH(without_their_probes_a_compiler_with_threads_is_late, NULL, end)
 {
 	begin(false, true);
 	world.known = world.threads = true;
@@ -207,7 +207,7 @@ static void without_their_probes_a_compiler_with_threads_is_late(void **state)
 }
 
 /* Nothing follows it any more, and the records of its exec and its mapping come in any order. */
-static void a_compiler_with_threads_that_is_gone_is_missing(void **state)
+TEST_CASE_WITH(a_compiler_with_threads_that_is_gone_is_missing, NULL, end)
 {
 	for (int mapping_first = 0; mapping_first < 2; mapping_first++) {
 		begin(false, true);
@@ -231,7 +231,7 @@ static void a_compiler_with_threads_that_is_gone_is_missing(void **state)
 	}
 }
 
-static void without_mappings_it_is_missing_as_well(void **state)
+TEST_CASE_WITH(without_mappings_it_is_missing_as_well, NULL, end)
 {
 	begin(false, false);
 	world.known = world.gone = true;
@@ -242,7 +242,7 @@ static void without_mappings_it_is_missing_as_well(void **state)
 }
 
 /* It ran when its exec was read. */
-static void a_compiler_that_ends_before_its_mapping_is_read_is_missing(void **state)
+TEST_CASE_WITH(a_compiler_that_ends_before_its_mapping_is_read_is_missing, NULL, end)
 {
 	begin(false, true);
 	world.known = world.followed[7] = true;
@@ -256,7 +256,7 @@ static void a_compiler_that_ends_before_its_mapping_is_read_is_missing(void **st
 }
 
 /* Nor is one whose mapping is of another process with its number. */
-static void a_compiler_that_is_gone_and_was_in_time_is_not_missing(void **state)
+TEST_CASE_WITH(a_compiler_that_is_gone_and_was_in_time_is_not_missing, NULL, end)
 {
 	begin(false, true);
 	world.known = world.gone = true;
@@ -274,7 +274,7 @@ static void a_compiler_that_is_gone_and_was_in_time_is_not_missing(void **state)
 }
 
 /* Its exec is still in the ring; the look shows what it needs. */
-static void one_that_may_need_more_is_stopped_before_it_is_looked_at(void **state)
+TEST_CASE_WITH(one_that_may_need_more_is_stopped_before_it_is_looked_at, NULL, end)
 {
 	begin(false, true);
 	world.known = world.followed[7] = world.followed[8] = true;
@@ -290,7 +290,7 @@ static void one_that_may_need_more_is_stopped_before_it_is_looked_at(void **stat
 }
 
 /* Of a command's recording, only one that a compile server runs for it. */
-static void a_compile_servers_compiler_is_followed_for_its_client(void **state)
+TEST_CASE_WITH(a_compile_servers_compiler_is_followed_for_its_client, NULL, end)
 {
 	begin(false, true);
 	world.attached_ns = 300;
@@ -304,7 +304,7 @@ static void a_compile_servers_compiler_is_followed_for_its_client(void **state)
 }
 
 /* It may be a short compile, which ends while its arguments are compared with those of clients. */
-static void a_compiler_waits_while_it_is_compared_with_clients(void **state)
+TEST_CASE_WITH(a_compiler_waits_while_it_is_compared_with_clients, NULL, end)
 {
 	begin(false, true);
 	world.attached_ns = 300;
@@ -327,7 +327,7 @@ static void a_compiler_waits_while_it_is_compared_with_clients(void **state)
 }
 
 /* A look may take longer than the loader. */
-static void a_process_is_stopped_before_it_is_looked_at(void **state)
+TEST_CASE_WITH(a_process_is_stopped_before_it_is_looked_at, NULL, end)
 {
 	begin(false, true);
 	world.attached_ns = 300;
@@ -338,7 +338,7 @@ static void a_process_is_stopped_before_it_is_looked_at(void **state)
 }
 
 /* The second mapping does not stop the process again. */
-static void a_segment_mapped_during_the_attaching_makes_no_process_late(void **state)
+TEST_CASE_WITH(a_segment_mapped_during_the_attaching_makes_no_process_late, NULL, end)
 {
 	begin(true, true);
 	world.attached_ns = 300;
@@ -350,7 +350,7 @@ static void a_segment_mapped_during_the_attaching_makes_no_process_late(void **s
 }
 
 /* The record of its exec may still be in the ring. */
-static void a_process_that_arrives_during_the_attaching_waits_for_the_next_drain(void **state)
+TEST_CASE_WITH(a_process_that_arrives_during_the_attaching_waits_for_the_next_drain, NULL, end)
 {
 	begin(true, true);
 	world.attached_ns = 300;
@@ -363,7 +363,7 @@ static void a_process_that_arrives_during_the_attaching_waits_for_the_next_drain
 	assert_counts(0, 0, 0);
 }
 
-static void a_process_that_is_stopped_waits_for_its_tables(void **state)
+TEST_CASE_WITH(a_process_that_is_stopped_waits_for_its_tables, NULL, end)
 {
 	begin(true, true);
 	world.attached_ns = 300;
@@ -377,7 +377,7 @@ static void a_process_that_is_stopped_waits_for_its_tables(void **state)
 	assert_counts(0, 0, 0);
 }
 
-static void a_process_that_stops_outside_its_loader_is_late(void **state)
+TEST_CASE_WITH(a_process_that_stops_outside_its_loader_is_late, NULL, end)
 {
 	begin(true, true);
 	world.attached_ns = 300;
@@ -387,7 +387,7 @@ static void a_process_that_stops_outside_its_loader_is_late(void **state)
 	assert_counts(0, 1, 0);
 }
 
-static void a_process_that_has_not_stopped_yet_waits(void **state)
+TEST_CASE_WITH(a_process_that_has_not_stopped_yet_waits, NULL, end)
 {
 	begin(true, true);
 	world.attached_ns = 300;
@@ -399,7 +399,7 @@ static void a_process_that_has_not_stopped_yet_waits(void **state)
 	assert_counts(0, 0, 0);
 }
 
-static void one_that_runs_on_without_a_plan_is_missing_if_that_fails(void **state)
+TEST_CASE_WITH(one_that_runs_on_without_a_plan_is_missing_if_that_fails, NULL, end)
 {
 	begin(false, true);
 	world.followed[7] = true;
@@ -412,7 +412,7 @@ static void one_that_runs_on_without_a_plan_is_missing_if_that_fails(void **stat
 	assert_int_equal(arrivals__missing(all), 1);
 }
 
-static void one_that_ends_before_its_plan_is_made_is_missing(void **state)
+TEST_CASE_WITH(one_that_ends_before_its_plan_is_made_is_missing, NULL, end)
 {
 	begin(false, true);
 	world.followed[7] = world.followed[8] = true;
@@ -426,7 +426,7 @@ static void one_that_ends_before_its_plan_is_made_is_missing(void **state)
 }
 
 /* Each segment of the library is a mapping. */
-static void a_refused_process_counts_once(void **state)
+TEST_CASE_WITH(a_refused_process_counts_once, NULL, end)
 {
 	begin(false, true);
 	world.known = true;
@@ -437,7 +437,7 @@ static void a_refused_process_counts_once(void **state)
 	assert_counts(0, 0, 1);
 }
 
-static void a_closed_process_is_missing_unless_it_was_in_time(void **state)
+TEST_CASE_WITH(a_closed_process_is_missing_unless_it_was_in_time, NULL, end)
 {
 	begin(false, true);
 	world.known = true;
@@ -452,7 +452,7 @@ static void a_closed_process_is_missing_unless_it_was_in_time(void **state)
 }
 
 /* A record from before a look holds nothing new. */
-static void a_process_is_looked_at_once_for_all_that_it_mapped(void **state)
+TEST_CASE_WITH(a_process_is_looked_at_once_for_all_that_it_mapped, NULL, end)
 {
 	begin(true, true);
 	world.look_err = -ENOENT;
@@ -466,7 +466,7 @@ static void a_process_is_looked_at_once_for_all_that_it_mapped(void **state)
 	assert_int_equal(world.n_looks, 2);
 }
 
-static void a_process_is_not_stopped_if_it_may_not_be_looked_at(void **state)
+TEST_CASE_WITH(a_process_is_not_stopped_if_it_may_not_be_looked_at, NULL, end)
 {
 	begin(true, true);
 	world.no_patience = true;
@@ -477,7 +477,7 @@ static void a_process_is_not_stopped_if_it_may_not_be_looked_at(void **state)
 }
 
 /* Btrfs is such a file system. Only the first compiler is stopped in vain. */
-static void where_inodes_are_recorded_otherwise_a_look_comes_first(void **state)
+TEST_CASE_WITH(where_inodes_are_recorded_otherwise_a_look_comes_first, NULL, end)
 {
 	begin(false, true);
 	world.known = world.other_inodes = true;
@@ -491,7 +491,7 @@ static void where_inodes_are_recorded_otherwise_a_look_comes_first(void **state)
 }
 
 /* A library that failed proves nothing about the inodes of its file system. */
-static void after_a_library_that_failed_others_are_stopped_first_all_the_same(void **state)
+TEST_CASE_WITH(after_a_library_that_failed_others_are_stopped_first_all_the_same, NULL, end)
 {
 	begin(false, true);
 	world.known = world.other_inodes = true;
@@ -505,7 +505,7 @@ static void after_a_library_that_failed_others_are_stopped_first_all_the_same(vo
 }
 
 /* An answer from before the write must not release a waiting process. */
-static void a_library_that_is_detached_meanwhile_is_waited_for(void **state)
+TEST_CASE_WITH(a_library_that_is_detached_meanwhile_is_waited_for, NULL, end)
 {
 	begin(true, true);
 	world.attached_ns = 300;
@@ -524,7 +524,7 @@ static void count_user(void *arg, pid_t pid, const struct library_file *file)
 	world.n_users++;
 }
 
-static void waiting_processes_use_their_library(void **state)
+TEST_CASE_WITH(waiting_processes_use_their_library, NULL, end)
 {
 	begin(true, true);
 	add_mapping(7, 200);
@@ -537,7 +537,7 @@ static void waiting_processes_use_their_library(void **state)
 	assert_int_equal(world.n_users, 2);
 }
 
-static void without_mappings_a_compiler_is_late_and_runs(void **state)
+TEST_CASE_WITH(without_mappings_a_compiler_is_late_and_runs, NULL, end)
 {
 	const struct wire_exec e = exec_of(7, "a.rs");
 
@@ -550,7 +550,7 @@ static void without_mappings_a_compiler_is_late_and_runs(void **state)
 	assert_counts(0, 1, 0);
 }
 
-static void to_be_asked_again_is_no_refusal(void **state)
+TEST_CASE_WITH(to_be_asked_again_is_no_refusal, NULL, end)
 {
 	const struct wire_exec e = exec_of(7, "a.rs");
 
@@ -566,43 +566,4 @@ static void to_be_asked_again_is_no_refusal(void **state)
 	assert_counts(0, 1, 0);
 }
 
-#define TEST(fn) cmocka_unit_test_teardown(fn, end)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_process_in_time_is_not_stopped),
-		TEST(an_exec_that_waits_in_the_ring_is_read_first),
-		TEST(a_newcomer_is_stopped_and_followed),
-		TEST(only_a_compiler_with_threads_waits_for_their_probes),
-		TEST(a_compiler_without_threads_needs_no_probes_for_them),
-		TEST(without_their_probes_a_compiler_with_threads_is_late),
-		TEST(a_compiler_with_threads_that_is_gone_is_missing),
-		TEST(without_mappings_it_is_missing_as_well),
-		TEST(a_compiler_that_ends_before_its_mapping_is_read_is_missing),
-		TEST(a_compiler_that_is_gone_and_was_in_time_is_not_missing),
-		TEST(one_that_may_need_more_is_stopped_before_it_is_looked_at),
-		TEST(a_compile_servers_compiler_is_followed_for_its_client),
-		TEST(a_compiler_waits_while_it_is_compared_with_clients),
-		TEST(a_process_is_stopped_before_it_is_looked_at),
-		TEST(a_segment_mapped_during_the_attaching_makes_no_process_late),
-		TEST(a_process_that_arrives_during_the_attaching_waits_for_the_next_drain),
-		TEST(a_process_that_is_stopped_waits_for_its_tables),
-		TEST(a_process_that_stops_outside_its_loader_is_late),
-		TEST(a_process_that_has_not_stopped_yet_waits),
-		TEST(one_that_runs_on_without_a_plan_is_missing_if_that_fails),
-		TEST(one_that_ends_before_its_plan_is_made_is_missing),
-		TEST(a_refused_process_counts_once),
-		TEST(a_closed_process_is_missing_unless_it_was_in_time),
-		TEST(waiting_processes_use_their_library),
-		TEST(a_process_is_looked_at_once_for_all_that_it_mapped),
-		TEST(a_process_is_not_stopped_if_it_may_not_be_looked_at),
-		TEST(where_inodes_are_recorded_otherwise_a_look_comes_first),
-		TEST(after_a_library_that_failed_others_are_stopped_first_all_the_same),
-		TEST(a_library_that_is_detached_meanwhile_is_waited_for),
-		TEST(without_mappings_a_compiler_is_late_and_runs),
-		TEST(to_be_asked_again_is_no_refusal),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -41,7 +41,7 @@ static struct wire_site site_of(struct plan_site site)
 	return described(&plan, &sites[1], false);
 }
 
-static void sites_that_are_attached_are_numbered(void **state)
+TEST_CASE(sites_that_are_attached_are_numbered)
 {
 	const char *events = "default";
 	_filter_ struct filter *filter = NULL;
@@ -58,7 +58,7 @@ static void sites_that_are_attached_are_numbered(void **state)
 	assert_int_equal(attach_set__cookie(&c, &sites[3]), 1001);
 }
 
-static void a_start_says_which_query_it_is(void **state)
+TEST_CASE(a_start_says_which_query_it_is)
 {
 	static const uint8_t roles[] = {WIRE_ROLE_START, WIRE_ROLE_START_BODY, WIRE_ROLE_WRAPPER};
 
@@ -74,7 +74,7 @@ static void a_start_says_which_query_it_is(void **state)
 	}
 }
 
-static void a_request_says_where_it_is_and_where_its_caller_is(void **state)
+TEST_CASE(a_request_says_where_it_is_and_where_its_caller_is)
 {
 	const struct plan_site wrapper = {.role = WIRE_ROLE_WRAPPER,
 					  .query = 1,
@@ -100,7 +100,7 @@ static void a_request_says_where_it_is_and_where_its_caller_is(void **state)
 }
 
 /* Each mode has its distance. */
-static void the_wrappers_of_a_query_give_the_distance_of_its_bodies(void **state)
+TEST_CASE(the_wrappers_of_a_query_give_the_distance_of_its_bodies)
 {
 	const struct attach_set c = {.plan = &plan, .callers = true};
 	struct wire_wrappers w;
@@ -171,7 +171,7 @@ static void assert_place(struct wire_key_place p, uint8_t key, uint8_t reg, uint
 	assert_int_equal(p.slot, slot);
 }
 
-static void a_start_says_where_the_key_is(void **state)
+TEST_CASE(a_start_says_where_the_key_is)
 {
 	static const uint8_t roles[] = {WIRE_ROLE_START, WIRE_ROLE_START_BODY, WIRE_ROLE_WRAPPER};
 
@@ -189,7 +189,7 @@ static void a_start_says_where_the_key_is(void **state)
 }
 
 /* A provider may be given the address of a key that its body has itself. */
-static void a_provider_may_be_given_the_address_of_the_key(void **state)
+TEST_CASE(a_provider_may_be_given_the_address_of_the_key)
 {
 	keyed[0].key_by_address = true;
 	assert_place(keyed_place(WIRE_ROLE_START, 0, WIRE_REG_SI, PLAN_NO_SLOT, 8), WIRE_KEY_MEMORY,
@@ -199,7 +199,7 @@ static void a_provider_may_be_given_the_address_of_the_key(void **state)
 	keyed[0].key_by_address = false;
 }
 
-static void a_body_may_have_the_key_on_its_stack(void **state)
+TEST_CASE(a_body_may_have_the_key_on_its_stack)
 {
 	assert_place(keyed_place(WIRE_ROLE_START_BODY, 0, WIRE_REG_NONE, 0, 0), WIRE_KEY_DEF,
 		     WIRE_REG_NONE, 0);
@@ -231,7 +231,7 @@ static struct wire_provider identified(uint32_t query, uint8_t key_reg, int32_t 
 }
 
 /* One body, many queries: of what type the key is, differs. */
-static void a_provider_says_where_the_key_is(void **state)
+TEST_CASE(a_provider_says_where_the_key_is)
 {
 	struct wire_provider p = identified(1, WIRE_REG_BX, PLAN_NO_SLOT);
 
@@ -247,7 +247,7 @@ static void a_provider_says_where_the_key_is(void **state)
 }
 
 /* Nothing would show its key. */
-static void a_hidden_query_has_no_key(void **state)
+TEST_CASE(a_hidden_query_has_no_key)
 {
 	const char *events = "query-provider,-local";
 	struct attach_set c = {.plan = &keyed_plan, .numbers = numbers};
@@ -268,7 +268,7 @@ static void a_hidden_query_has_no_key(void **state)
 
 /* ---- Other sites ----------------------------------------------------------------------------- */
 
-static void a_site_of_no_query_and_no_body_says_so(void **state)
+TEST_CASE(a_site_of_no_query_and_no_body_says_so)
 {
 	const struct wire_site s = site_of((struct plan_site){.role = WIRE_ROLE_CAUGHT,
 							      .query = PLAN_NONE,
@@ -287,7 +287,7 @@ static struct wire_site end_site(uint32_t body, uint8_t reg, int32_t slot)
 		.role = WIRE_ROLE_END, .query = PLAN_NONE, .body = body, .reg = reg, .slot = slot});
 }
 
-static void an_end_says_where_the_invocation_id_is(void **state)
+TEST_CASE(an_end_says_where_the_invocation_id_is)
 {
 	struct wire_site s = end_site(0, WIRE_REG_R14, PLAN_NO_SLOT);
 
@@ -300,7 +300,7 @@ static void an_end_says_where_the_invocation_id_is(void **state)
 	assert_int_equal(s.slot, 0x54);
 }
 
-static void an_end_says_how_far_below_its_start_may_be(void **state)
+TEST_CASE(an_end_says_how_far_below_its_start_may_be)
 {
 	assert_int_equal(end_site(1, 0, PLAN_NO_SLOT).between, PLAN_BETWEEN_MAX);
 	assert_int_equal(end_site(0, 0, PLAN_NO_SLOT).between, 0);
@@ -308,7 +308,7 @@ static void an_end_says_how_far_below_its_start_may_be(void **state)
 	assert_int_equal(end_site(PLAN_NONE, 0, PLAN_NO_SLOT).between, 0);
 }
 
-static void a_hit_says_where_the_invocation_id_is(void **state)
+TEST_CASE(a_hit_says_where_the_invocation_id_is)
 {
 	const struct attach_set c = {.plan = &plan, .lib = 3};
 	const struct plan_hit hit = {.reg = WIRE_REG_NONE, .base = WIRE_REG_BX, .disp = 0x4c};
@@ -322,7 +322,7 @@ static void a_hit_says_where_the_invocation_id_is(void **state)
 	assert_int_equal(s.slot, 0x4c);
 }
 
-static void identify_says_where_the_vtable_is_and_what_is_in_it(void **state)
+TEST_CASE(identify_says_where_the_vtable_is_and_what_is_in_it)
 {
 	struct plan_site site = {.role = WIRE_ROLE_IDENTIFY,
 				 .query = PLAN_NONE,
@@ -353,7 +353,7 @@ static bool provider_at(uint32_t at, uint32_t query, struct wire_provider_key *k
 	return attach_set__provider(&c, &sites[at], query, key, value);
 }
 
-static void a_query_with_a_number_is_found_by_it(void **state)
+TEST_CASE(a_query_with_a_number_is_found_by_it)
 {
 	struct wire_provider_key key;
 	struct wire_provider value;
@@ -369,7 +369,7 @@ static void a_query_with_a_number_is_found_by_it(void **state)
 	plan.queries[0].start_role = WIRE_ROLE_WRAPPER;
 }
 
-static void providers_are_found_by_their_distance(void **state)
+TEST_CASE(providers_are_found_by_their_distance)
 {
 	struct wire_provider_key key;
 	struct wire_provider value;
@@ -390,7 +390,7 @@ static void providers_are_found_by_their_distance(void **state)
 	assert_int_equal(value.query, WIRE_NO_QUERY);
 }
 
-static void a_body_serves_its_own_queries_only(void **state)
+TEST_CASE(a_body_serves_its_own_queries_only)
 {
 	struct wire_provider_key key;
 	struct wire_provider value;
@@ -402,27 +402,4 @@ static void a_body_serves_its_own_queries_only(void **state)
 	assert_false(provider_at(1, 2, &key, &value));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sites_that_are_attached_are_numbered),
-		cmocka_unit_test(a_start_says_which_query_it_is),
-		cmocka_unit_test(a_request_says_where_it_is_and_where_its_caller_is),
-		cmocka_unit_test(the_wrappers_of_a_query_give_the_distance_of_its_bodies),
-		cmocka_unit_test(a_start_says_where_the_key_is),
-		cmocka_unit_test(a_provider_may_be_given_the_address_of_the_key),
-		cmocka_unit_test(a_body_may_have_the_key_on_its_stack),
-		cmocka_unit_test(a_provider_says_where_the_key_is),
-		cmocka_unit_test(a_hidden_query_has_no_key),
-		cmocka_unit_test(a_site_of_no_query_and_no_body_says_so),
-		cmocka_unit_test(an_end_says_where_the_invocation_id_is),
-		cmocka_unit_test(an_end_says_how_far_below_its_start_may_be),
-		cmocka_unit_test(a_hit_says_where_the_invocation_id_is),
-		cmocka_unit_test(identify_says_where_the_vtable_is_and_what_is_in_it),
-		cmocka_unit_test(a_query_with_a_number_is_found_by_it),
-		cmocka_unit_test(providers_are_found_by_their_distance),
-		cmocka_unit_test(a_body_serves_its_own_queries_only),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -106,7 +106,7 @@ static void assert_wants(const char *events, const char *want)
 	done(&c);
 }
 
-static void only_sites_of_what_is_asked_for_are_wanted(void **state)
+TEST_CASE(only_sites_of_what_is_asked_for_are_wanted)
 {
 	/*                                  start, caught, phase, tiny, dynamic, waiting, hashes,
 	 *                                  other, loading, phase's end, shared end, timer */
@@ -172,7 +172,7 @@ static void assert_follows(const char *events, bool callers, const char *want)
 }
 
 /* An end of a body is of any of its queries, which are followed together. */
-static void a_named_query_has_the_sites_of_its_bodies_alone(void **state)
+TEST_CASE(a_named_query_has_the_sites_of_its_bodies_alone)
 {
 	assert_follows("default", false, "abgdeieqrC");
 	assert_follows("default,delta", false, "abgDeiEqrC");
@@ -209,7 +209,7 @@ static enum plan_part wanted_part(int site)
 }
 
 /* An end that guards of different parts share is always there. */
-static void only_some_compilers_need_the_sites_of_an_optional_part(void **state)
+TEST_CASE(only_some_compilers_need_the_sites_of_an_optional_part)
 {
 	struct plan_site own_end = SITE(WIRE_ROLE_GUARD_END, PLAN_NONE, WAITING);
 	struct attach_set c;
@@ -226,7 +226,7 @@ static void only_some_compilers_need_the_sites_of_an_optional_part(void **state)
 	guards[WAITING].number = 2;
 }
 
-static void a_query_needed_but_not_selected_is_hidden(void **state)
+TEST_CASE(a_query_needed_but_not_selected_is_hidden)
 {
 	struct wire_provider_key key;
 	struct wire_provider value;
@@ -284,7 +284,7 @@ static const struct plan loading = {
 	.n_sites = 2,
 };
 
-static void a_load_is_asked_for_by_its_callers(void **state)
+TEST_CASE(a_load_is_asked_for_by_its_callers)
 {
 	const struct plan_site *site = &called_sites[1];
 	struct wire_provider_key key;
@@ -328,7 +328,7 @@ static void a_load_is_asked_for_by_its_callers(void **state)
 	attach_set__clear(&c);
 }
 
-static void a_guard_says_what_it_is(void **state)
+TEST_CASE(a_guard_says_what_it_is)
 {
 	struct wire_provider_key key;
 	struct wire_provider value;
@@ -363,7 +363,7 @@ static void a_guard_says_what_it_is(void **state)
 }
 
 /* Only a guard whose argument can be read looks it up. */
-static void the_source_of_an_argument_is_in_a_table(void **state)
+TEST_CASE(the_source_of_an_argument_is_in_a_table)
 {
 	struct plan_guard with[N_GUARDS];
 	struct plan plan = filtered;
@@ -384,17 +384,4 @@ static void the_source_of_an_argument_is_in_a_table(void **state)
 	attach_set__clear(&c);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_source_of_an_argument_is_in_a_table),
-		cmocka_unit_test(only_sites_of_what_is_asked_for_are_wanted),
-		cmocka_unit_test(a_named_query_has_the_sites_of_its_bodies_alone),
-		cmocka_unit_test(only_some_compilers_need_the_sites_of_an_optional_part),
-		cmocka_unit_test(a_query_needed_but_not_selected_is_hidden),
-		cmocka_unit_test(a_load_is_asked_for_by_its_callers),
-		cmocka_unit_test(a_guard_says_what_it_is),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

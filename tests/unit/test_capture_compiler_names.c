@@ -110,7 +110,7 @@ static void assert_path(uint32_t index, const char *want)
 	free(path);
 }
 
-static void the_context_is_that_of_the_thread(void **state)
+TEST_CASE_WITH(the_context_is_that_of_the_thread, setup, NULL)
 {
 	struct compiler_context found;
 
@@ -126,7 +126,7 @@ static void the_context_is_that_of_the_thread(void **state)
 			 -ENODATA);
 }
 
-static void a_path_leads_to_the_root(void **state)
+TEST_CASE_WITH(a_path_leads_to_the_root, setup, NULL)
 {
 	assert_path(0, "a");
 	assert_path(1, "a::inner");
@@ -135,7 +135,7 @@ static void a_path_leads_to_the_root(void **state)
 	assert_path(UINT32_MAX, NULL);
 }
 
-static void a_row_that_leads_nowhere_has_no_path(void **state)
+TEST_CASE_WITH(a_row_that_leads_nowhere_has_no_path, setup, NULL)
 {
 	rows.size = NAMES_ROW;
 	names_row(&rows, TAG_NAMED, SYMBOL_FIRST, 0, 2);
@@ -149,7 +149,7 @@ static void a_row_that_leads_nowhere_has_no_path(void **state)
 }
 
 /* Each lie costs a few reads only. */
-static void lies_are_bounded(void **state)
+TEST_CASE_WITH(lies_are_bounded, setup, NULL)
 {
 	put(CONTEXT + layout.wire.count, UINT64_MAX);
 	put(SYMBOLS + SYMBOL_FIRST * layout.wire.symbol_size + layout.wire.length, UINT64_MAX);
@@ -177,7 +177,7 @@ static int take(void *ctx, const void *record, size_t size)
 	return 0;
 }
 
-static void all_of_them_come_as_records(void **state)
+TEST_CASE_WITH(all_of_them_come_as_records, setup, NULL)
 {
 	uint32_t n[2] = {0};
 
@@ -188,15 +188,4 @@ static void all_of_them_come_as_records(void **state)
 	assert_int_equal(compiler_names__copy(&memory, &layout, &context, 11, 2, take, n), -EFAULT);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(the_context_is_that_of_the_thread, setup),
-		cmocka_unit_test_setup(a_path_leads_to_the_root, setup),
-		cmocka_unit_test_setup(a_row_that_leads_nowhere_has_no_path, setup),
-		cmocka_unit_test_setup(lies_are_bounded, setup),
-		cmocka_unit_test_setup(all_of_them_come_as_records, setup),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

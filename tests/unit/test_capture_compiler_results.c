@@ -143,7 +143,7 @@ static uint32_t unknown(const struct got *got)
 	return n;
 }
 
-static void each_kind_is_counted(void **state)
+TEST_CASE_WITH(each_kind_is_counted, setup, NULL)
 {
 	struct got got;
 
@@ -163,7 +163,7 @@ static void each_kind_is_counted(void **state)
 }
 
 /* A query of another name, a number that is none, and shards that are nowhere. */
-static void a_lie_makes_its_query_unknown(void **state)
+TEST_CASE_WITH(a_lie_makes_its_query_unknown, setup, NULL)
 {
 	struct got got;
 
@@ -183,7 +183,7 @@ static void a_lie_makes_its_query_unknown(void **state)
 	assert_int_equal(got.items[3].results, WIRE_NO_COUNT);
 }
 
-static void garbage_is_unknown(void **state)
+TEST_CASE_WITH(garbage_is_unknown, setup, NULL)
 {
 	struct got got;
 
@@ -197,7 +197,7 @@ static void garbage_is_unknown(void **state)
 	}
 }
 
-static void what_cannot_be_read_is_unknown(void **state)
+TEST_CASE_WITH(what_cannot_be_read_is_unknown, setup, NULL)
 {
 	struct got got;
 
@@ -214,7 +214,7 @@ static void what_cannot_be_read_is_unknown(void **state)
 	assert_int_equal(reads, 2);
 }
 
-static void a_plan_without_tables(void **state)
+TEST_CASE_WITH(a_plan_without_tables, setup, NULL)
 {
 	struct got got;
 
@@ -228,15 +228,4 @@ static void a_plan_without_tables(void **state)
 	assert_int_equal(reads, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(each_kind_is_counted, setup),
-		cmocka_unit_test_setup(a_lie_makes_its_query_unknown, setup),
-		cmocka_unit_test_setup(garbage_is_unknown, setup),
-		cmocka_unit_test_setup(what_cannot_be_read_is_unknown, setup),
-		cmocka_unit_test_setup(a_plan_without_tables, setup),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

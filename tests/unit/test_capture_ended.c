@@ -14,7 +14,7 @@ static void add(struct ended *e, pid_t pid, uint64_t time_ns)
 	memset(path, 'x', sizeof(path) - 1);
 }
 
-static void a_mapping_is_of_the_exec_before_it(void **state)
+TEST_CASE(a_mapping_is_of_the_exec_before_it)
 {
 	const struct mapped_library *library;
 	struct ended e = {0};
@@ -31,7 +31,7 @@ static void a_mapping_is_of_the_exec_before_it(void **state)
 	ended__destroy(&e);
 }
 
-static void the_last_ones_are_kept(void **state)
+TEST_CASE(the_last_ones_are_kept)
 {
 	struct ended e = {0};
 
@@ -43,12 +43,4 @@ static void the_last_ones_are_kept(void **state)
 	ended__destroy(&e);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_mapping_is_of_the_exec_before_it),
-		cmocka_unit_test(the_last_ones_are_kept),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -6,7 +6,7 @@
 #define MS UINT64_C(1000000)
 
 /* A loader takes 20 ms. Several looks fall into that time, but there are few in all. */
-static void looks_become_rarer_and_end(void **state)
+TEST_CASE(looks_become_rarer_and_end)
 {
 	uint64_t age = 0, pause, last = 0;
 	unsigned int early = 0, all = 0;
@@ -23,17 +23,9 @@ static void looks_become_rarer_and_end(void **state)
 	assert_in_range(all, early, 150);
 }
 
-static void nothing_can_be_freed(void **state)
+TEST_CASE(nothing_can_be_freed)
 {
 	execs__free(NULL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(looks_become_rarer_and_end),
-		cmocka_unit_test(nothing_can_be_freed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

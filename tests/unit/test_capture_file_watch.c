@@ -30,7 +30,7 @@ static struct changes read_all(int w, int watch)
 	return seen;
 }
 
-static void writes_are_distinguished_from_other_changes(void **state)
+TEST_CASE(writes_are_distinguished_from_other_changes)
 {
 	char path[] = "/tmp/qprof-test-watch-XXXXXX", other[64];
 	_close_ int w = file_watch_new();
@@ -58,7 +58,7 @@ static void writes_are_distinguished_from_other_changes(void **state)
 	file_watch_remove(w, watch);
 }
 
-static void a_write_to_a_mapping_is_reported_at_its_end(void **state)
+TEST_CASE(a_write_to_a_mapping_is_reported_at_its_end)
 {
 	char path[] = "/tmp/qprof-test-watch-XXXXXX";
 	_close_ int w = file_watch_new();
@@ -78,12 +78,4 @@ static void a_write_to_a_mapping_is_reported_at_its_end(void **state)
 	assert_int_equal(unlink(path), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(writes_are_distinguished_from_other_changes),
-		cmocka_unit_test(a_write_to_a_mapping_is_reported_at_its_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

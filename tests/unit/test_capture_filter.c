@@ -35,7 +35,7 @@ static void assert_classes(const char *list, const char *want)
 			fail_msg("%s: class %d", list, i);
 }
 
-static void each_word_stands_for_its_kind(void **state)
+TEST_CASE(each_word_stands_for_its_kind)
 {
 	assert_classes("query-provider", "q");
 	assert_classes("generic-activity", "atp");
@@ -51,7 +51,7 @@ static void each_word_stands_for_its_kind(void **state)
 	assert_classes("passes,query-provider", "pq");
 }
 
-static void the_last_word_that_fits_decides(void **state)
+TEST_CASE(the_last_word_that_fits_decides)
 {
 	assert_classes("all,-passes", "qatblh");
 	assert_classes("all,-generic-activity,passes", "qpblh");
@@ -69,7 +69,7 @@ static void the_last_word_that_fits_decides(void **state)
 	assert_false(passes("type_of", FILTER_LOAD, NULL));
 }
 
-static void a_list_that_only_takes_away_takes_from_the_default(void **state)
+TEST_CASE(a_list_that_only_takes_away_takes_from_the_default)
 {
 	_filter_ struct filter *f = NULL;
 
@@ -82,7 +82,7 @@ static void a_list_that_only_takes_away_takes_from_the_default(void **state)
 	assert_false(filter__passes(f, FILTER_HASHING, "typeck"));
 }
 
-static void the_default_leaves_out_what_is_tiny(void **state)
+TEST_CASE(the_default_leaves_out_what_is_tiny)
 {
 	assert_false(passes("default", FILTER_ACTIVITY, "metadata_decode_entry_type_of"));
 	assert_false(passes("default", FILTER_ACTIVITY, "incr_comp_encode_dep_graph"));
@@ -101,7 +101,7 @@ static bool wants_off_cpu(const char *list)
 }
 
 /* off-cpu and the other words do not affect each other. */
-static void off_cpu_is_recorded_unless_taken_away(void **state)
+TEST_CASE(off_cpu_is_recorded_unless_taken_away)
 {
 	assert_true(wants_off_cpu("query-provider"));
 	assert_true(wants_off_cpu("none,passes"));
@@ -113,7 +113,7 @@ static void off_cpu_is_recorded_unless_taken_away(void **state)
 }
 
 /* "none" takes away what needs a site, and "-counts" all. */
-static void counts_may_be_read_without_sites(void **state)
+TEST_CASE(counts_may_be_read_without_sites)
 {
 	static const struct {
 		const char *list;
@@ -134,7 +134,7 @@ static void counts_may_be_read_without_sites(void **state)
 }
 
 /* Nor do counts, but "none" takes them away too. */
-static void a_list_is_empty_if_it_has_no_counts_either(void **state)
+TEST_CASE(a_list_is_empty_if_it_has_no_counts_either)
 {
 	static const char *const empty[] = {
 		"none",		"counts,none",	"none,off-cpu",		 "llvm,-counts",
@@ -167,7 +167,7 @@ static bool may_probe_queries(const char *list)
 	return filter__may_probe_queries(f);
 }
 
-static void queries_have_probes_only_if_asked_for(void **state)
+TEST_CASE(queries_have_probes_only_if_asked_for)
 {
 	assert_false(may_probe_queries("default"));
 	assert_false(may_probe_queries("none"));
@@ -177,7 +177,7 @@ static void queries_have_probes_only_if_asked_for(void **state)
 }
 
 /* A site whose label is not known is needed if any label may pass there. */
-static void a_site_whose_label_may_pass_is_kept(void **state)
+TEST_CASE(a_site_whose_label_may_pass_is_kept)
 {
 	assert_false(may_pass("default", FILTER_DYNAMIC));
 	assert_true(may_pass("default,mir_*", FILTER_DYNAMIC));
@@ -190,7 +190,7 @@ static void a_site_whose_label_may_pass_is_kept(void **state)
 	assert_false(may_pass("default,-default", FILTER_ACTIVITY));
 }
 
-static void dynamic_labels_are_judged_by_their_guard(void **state)
+TEST_CASE(dynamic_labels_are_judged_by_their_guard)
 {
 	struct wire_label_key key = {.len = 8, .text = "LLVM_lto"};
 	_filter_ struct filter *f = made("passes,-LLVM_pas*");
@@ -203,7 +203,7 @@ static void dynamic_labels_are_judged_by_their_guard(void **state)
 	assert_true(filter__passes_dynamic(f, &key));
 }
 
-static void an_unavailable_event_is_named(void **state)
+TEST_CASE(an_unavailable_event_is_named)
 {
 	_filter_ struct filter *f = made("llvm,passes,artifact-sizes,llvm");
 	_filter_ struct filter *without = made("-llvm");
@@ -216,7 +216,7 @@ static void an_unavailable_event_is_named(void **state)
 	assert_null(filter__missing(without, 0, &why));
 }
 
-static void several_lists_are_one(void **state)
+TEST_CASE(several_lists_are_one)
 {
 	static const char *const lists[] = {"passes", "query-provider,-type_of"};
 	_filter_ struct filter *f = NULL;
@@ -227,7 +227,7 @@ static void several_lists_are_one(void **state)
 	assert_false(filter__passes(f, FILTER_QUERY, "type_of"));
 }
 
-static void a_list_passes_all_queries_or_not(void **state)
+TEST_CASE(a_list_passes_all_queries_or_not)
 {
 	static const char *const all[] = {"default,query-provider",
 					  "all",
@@ -254,7 +254,7 @@ static void a_list_passes_all_queries_or_not(void **state)
 	assert_true(filter__passes_all_queries(NULL));
 }
 
-static void empty_words_are_refused(void **state)
+TEST_CASE(empty_words_are_refused)
 {
 	static const char *const bad[] = {"", ",", "passes,", ",passes", "passes,,x", "-", "a,-"};
 	struct filter *f;
@@ -263,7 +263,7 @@ static void empty_words_are_refused(void **state)
 		assert_int_equal(filter__new(&bad[i], 1, &f), -EINVAL);
 }
 
-static void no_filter_passes_all_but_cache_hits(void **state)
+TEST_CASE(no_filter_passes_all_but_cache_hits)
 {
 	for (int class = 0; class < FILTER_CLASSES; class ++) {
 		assert_int_equal(filter__passes(NULL, class, "typeck"), class != FILTER_HIT);
@@ -273,25 +273,4 @@ static void no_filter_passes_all_but_cache_hits(void **state)
 	assert_false(filter__wants_hits(NULL));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_word_stands_for_its_kind),
-		cmocka_unit_test(the_last_word_that_fits_decides),
-		cmocka_unit_test(a_list_that_only_takes_away_takes_from_the_default),
-		cmocka_unit_test(the_default_leaves_out_what_is_tiny),
-		cmocka_unit_test(off_cpu_is_recorded_unless_taken_away),
-		cmocka_unit_test(counts_may_be_read_without_sites),
-		cmocka_unit_test(a_list_is_empty_if_it_has_no_counts_either),
-		cmocka_unit_test(a_site_whose_label_may_pass_is_kept),
-		cmocka_unit_test(queries_have_probes_only_if_asked_for),
-		cmocka_unit_test(dynamic_labels_are_judged_by_their_guard),
-		cmocka_unit_test(an_unavailable_event_is_named),
-		cmocka_unit_test(several_lists_are_one),
-		cmocka_unit_test(a_list_passes_all_queries_or_not),
-		cmocka_unit_test(empty_words_are_refused),
-		cmocka_unit_test(no_filter_passes_all_but_cache_hits),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

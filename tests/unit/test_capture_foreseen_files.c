@@ -63,7 +63,7 @@ static const struct foreseen_file *find(const struct foreseen_files *f, const ch
 	return NULL;
 }
 
-static void a_toolchain_has_a_library_llvm_and_a_program(void **state)
+TEST_CASE(a_toolchain_has_a_library_llvm_and_a_program)
 {
 	_foreseen_files_ struct foreseen_files f = {0};
 
@@ -79,7 +79,7 @@ static void a_toolchain_has_a_library_llvm_and_a_program(void **state)
 }
 
 /* As a wrapper is: its interpreter is no compiler. */
-static void a_script_is_no_compiler(void **state)
+TEST_CASE(a_script_is_no_compiler)
 {
 	_foreseen_files_ struct foreseen_files f = {0};
 
@@ -89,7 +89,7 @@ static void a_script_is_no_compiler(void **state)
 	assert_null(find(&f, "/bin/rustc"));
 }
 
-static void what_is_missing_is_left_out(void **state)
+TEST_CASE(what_is_missing_is_left_out)
 {
 	_foreseen_files_ struct foreseen_files f = {0};
 
@@ -98,7 +98,7 @@ static void what_is_missing_is_left_out(void **state)
 	assert_int_equal(f.n, 0);
 }
 
-static void each_file_is_there_once(void **state)
+TEST_CASE(each_file_is_there_once)
 {
 	_foreseen_files_ struct foreseen_files f = {0};
 
@@ -108,7 +108,7 @@ static void each_file_is_there_once(void **state)
 	assert_int_equal(f.n, 2);
 }
 
-static void there_is_a_limit(void **state)
+TEST_CASE(there_is_a_limit)
 {
 	_foreseen_files_ struct foreseen_files f = {0};
 
@@ -129,7 +129,7 @@ static void there_is_a_limit(void **state)
 	assert_non_null(find(&f, "/bin/rustc"));
 }
 
-static void this_process_has_a_c_library_and_a_loader(void **state)
+TEST_CASE(this_process_has_a_c_library_and_a_loader)
 {
 	_foreseen_files_ struct foreseen_files f = {0};
 
@@ -138,16 +138,4 @@ static void this_process_has_a_c_library_and_a_loader(void **state)
 	assert_false(f.items[0].is_program || f.items[1].is_program);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_toolchain_has_a_library_llvm_and_a_program),
-		cmocka_unit_test(a_script_is_no_compiler),
-		cmocka_unit_test(what_is_missing_is_left_out),
-		cmocka_unit_test(each_file_is_there_once),
-		cmocka_unit_test(there_is_a_limit),
-		cmocka_unit_test(this_process_has_a_c_library_and_a_loader),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_MAIN(setup, teardown)

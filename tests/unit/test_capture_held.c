@@ -17,7 +17,7 @@ static char *printed(const struct held *h)
 	return text;
 }
 
-static void waits_are_added_up(void **state)
+TEST_CASE(waits_are_added_up)
 {
 	struct held h = {};
 	char *text = printed(&h);
@@ -35,11 +35,4 @@ static void waits_are_added_up(void **state)
 	free(text);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(waits_are_added_up),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -19,7 +19,7 @@ static struct library *add(struct library_table *t, uid_t user, enum library_sta
 	return lib;
 }
 
-static void a_foreign_user_has_a_quota_and_so_have_all(void **state)
+TEST_CASE(a_foreign_user_has_a_quota_and_so_have_all)
 {
 	const struct library alice = {.user = ALICE, .foreign = true};
 	const struct library bob = {.user = BOB, .foreign = true}, root = {.user = ROOT};
@@ -44,7 +44,7 @@ static void a_foreign_user_has_a_quota_and_so_have_all(void **state)
 	library_table__destroy(&t);
 }
 
-static void users_take_turns(void **state)
+TEST_CASE(users_take_turns)
 {
 	struct library *alice[3], *bob, *root[3];
 	struct old_numbers *old = NULL;
@@ -89,7 +89,7 @@ static void users_take_turns(void **state)
 	old_numbers__free(old);
 }
 
-static void the_one_unused_for_longest_makes_room(void **state)
+TEST_CASE(the_one_unused_for_longest_makes_room)
 {
 	struct library *first, *second, *bobs;
 	struct library_table t = {0};
@@ -112,7 +112,7 @@ static void the_one_unused_for_longest_makes_room(void **state)
 	library_table__destroy(&t);
 }
 
-static void failures_are_remembered_up_to_a_number(void **state)
+TEST_CASE(failures_are_remembered_up_to_a_number)
 {
 	struct library_table t = {0};
 	struct library *lib = NULL, *newest;
@@ -130,14 +130,4 @@ static void failures_are_remembered_up_to_a_number(void **state)
 	library_table__destroy(&t);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_foreign_user_has_a_quota_and_so_have_all),
-		cmocka_unit_test(users_take_turns),
-		cmocka_unit_test(the_one_unused_for_longest_makes_room),
-		cmocka_unit_test(failures_are_remembered_up_to_a_number),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -18,7 +18,7 @@ int uprobe_multi_link(int prog_fd, const struct library_file *file, const uint64
 	return fake_link;
 }
 
-static void a_library_without_links_has_nothing_to_detach(void **state)
+TEST_CASE(a_library_without_links_has_nothing_to_detach)
 {
 	links__begin_free(NULL);
 	links__inherit(NULL);
@@ -27,7 +27,7 @@ static void a_library_without_links_has_nothing_to_detach(void **state)
 }
 
 /* Nothing is attached before links__attach(), so a file that is no library does no harm. */
-static void links_that_were_never_attached_are_freed(void **state)
+TEST_CASE(links_that_were_never_attached_are_freed)
 {
 	struct bpf_program *const progs[ATTACH_ROLES] = {0};
 	struct plan_site sites[] = {{.role = WIRE_ROLE_CAUGHT}, {.role = WIRE_ROLE_END}};
@@ -86,7 +86,7 @@ static pid_t fork_heir(struct links *links, const int go[2])
 }
 
 /* We close our link without detaching: the child's copy is the last. */
-static void a_child_detaches_what_we_abandon(void **state)
+TEST_CASE(a_child_detaches_what_we_abandon)
 {
 	_library_file_ struct library_file *file = NULL;
 	int link[2], go[2], status;
@@ -111,7 +111,7 @@ static void a_child_detaches_what_we_abandon(void **state)
 	close(go[0]);
 }
 
-static void links_are_closed_once_they_are_freed(void **state)
+TEST_CASE(links_are_closed_once_they_are_freed)
 {
 	_library_file_ struct library_file *file = NULL;
 	int link[2];
@@ -123,14 +123,4 @@ static void links_are_closed_once_they_are_freed(void **state)
 	close(link[0]);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_library_without_links_has_nothing_to_detach),
-		cmocka_unit_test(links_that_were_never_attached_are_freed),
-		cmocka_unit_test(a_child_detaches_what_we_abandon),
-		cmocka_unit_test(links_are_closed_once_they_are_freed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

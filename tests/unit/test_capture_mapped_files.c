@@ -54,7 +54,7 @@ static const struct mapped_file *find(const void *start)
 	return NULL;
 }
 
-static void a_mapping_has_its_place_and_its_file(void **state)
+TEST_CASE(a_mapping_has_its_place_and_its_file)
 {
 	const struct mapped_file *f;
 	struct mapping m;
@@ -76,7 +76,7 @@ static void a_mapping_has_its_place_and_its_file(void **state)
 		assert_true(found.items[i].start >= found.items[i - 1].end);
 }
 
-static void the_vdso_is_no_file(void **state)
+TEST_CASE(the_vdso_is_no_file)
 {
 	unsigned int n = 0;
 
@@ -90,7 +90,7 @@ static void the_vdso_is_no_file(void **state)
 	assert_int_equal(n, 1);
 }
 
-static void the_child_opens_the_mapped_file(void **state)
+TEST_CASE(the_child_opens_the_mapped_file)
 {
 	_library_file_ struct library_file *file = NULL;
 	_look_ struct look *l = NULL;
@@ -114,7 +114,7 @@ static void the_child_opens_the_mapped_file(void **state)
 	unmap(&m);
 }
 
-static void a_process_that_is_gone_has_none(void **state)
+TEST_CASE(a_process_that_is_gone_has_none)
 {
 	_look_ struct look *l = NULL;
 	pid_t pid = fork();
@@ -126,7 +126,7 @@ static void a_process_that_is_gone_has_none(void **state)
 	assert_int_equal(look__mapped_files(l, pid, &found), -ESRCH);
 }
 
-static void only_code_of_files_counts(void **state)
+TEST_CASE(only_code_of_files_counts)
 {
 	static const char text[] =
 		"7f0000000000-7f0000001000 r-xp 00000000 00:00 0 \n"
@@ -142,7 +142,7 @@ static void only_code_of_files_counts(void **state)
 	assert_int_equal(found.n_lost, 0);
 }
 
-static void a_file_that_is_not_there_is_lost(void **state)
+TEST_CASE(a_file_that_is_not_there_is_lost)
 {
 	static const char text[] = "7000-8000 r-xp 00000000 08:01 12                         "
 				   "/no/such/file (deleted)\n";
@@ -153,7 +153,7 @@ static void a_file_that_is_not_there_is_lost(void **state)
 }
 
 /* Of the vdso, as it needs no file. */
-static void more_than_there_is_room_for_are_counted(void **state)
+TEST_CASE(more_than_there_is_room_for_are_counted)
 {
 	_free_ char *text = NULL;
 	size_t size = 0;
@@ -167,7 +167,7 @@ static void more_than_there_is_room_for_are_counted(void **state)
 	assert_int_equal(found.n_lost, 5);
 }
 
-static void endless_text_ends(void **state)
+TEST_CASE(endless_text_ends)
 {
 	_free_ char *text = NULL;
 	size_t size = 0;
@@ -181,18 +181,4 @@ static void endless_text_ends(void **state)
 	fclose(maps);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_mapping_has_its_place_and_its_file),
-		cmocka_unit_test(the_vdso_is_no_file),
-		cmocka_unit_test(the_child_opens_the_mapped_file),
-		cmocka_unit_test(a_process_that_is_gone_has_none),
-		cmocka_unit_test(only_code_of_files_counts),
-		cmocka_unit_test(a_file_that_is_not_there_is_lost),
-		cmocka_unit_test(more_than_there_is_room_for_are_counted),
-		cmocka_unit_test(endless_text_ends),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -18,7 +18,7 @@ static unsigned int lines(const char *text, const char *word)
 	return n;
 }
 
-static void a_compiler_is_counted_once(void **state)
+TEST_CASE(a_compiler_is_counted_once)
 {
 	struct missing m = {0};
 	struct output o;
@@ -36,7 +36,7 @@ static void a_compiler_is_counted_once(void **state)
 	output_free(&o);
 }
 
-static void the_first_ones_are_named_and_all_are_counted(void **state)
+TEST_CASE(the_first_ones_are_named_and_all_are_counted)
 {
 	struct missing m = {0};
 	struct output o;
@@ -59,7 +59,7 @@ static void the_first_ones_are_named_and_all_are_counted(void **state)
 	output_free(&o);
 }
 
-static void two_execs_of_one_compiler_are_late_once(void **state)
+TEST_CASE(two_execs_of_one_compiler_are_late_once)
 {
 	struct missing m = {0};
 	struct output o;
@@ -75,7 +75,7 @@ static void two_execs_of_one_compiler_are_late_once(void **state)
 	output_free(&o);
 }
 
-static void an_act_of_its_user_is_counted_for_the_user(void **state)
+TEST_CASE(an_act_of_its_user_is_counted_for_the_user)
 {
 	struct missing m = {0};
 	struct output o;
@@ -92,7 +92,7 @@ static void an_act_of_its_user_is_counted_for_the_user(void **state)
 	output_free(&o);
 }
 
-static void a_reason_is_named(void **state)
+TEST_CASE(a_reason_is_named)
 {
 	struct missing m = {0};
 	struct output o;
@@ -112,15 +112,4 @@ static void a_reason_is_named(void **state)
 	output_free(&o);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_compiler_is_counted_once),
-		cmocka_unit_test(the_first_ones_are_named_and_all_are_counted),
-		cmocka_unit_test(two_execs_of_one_compiler_are_late_once),
-		cmocka_unit_test(an_act_of_its_user_is_counted_for_the_user),
-		cmocka_unit_test(a_reason_is_named),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

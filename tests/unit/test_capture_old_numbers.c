@@ -37,7 +37,7 @@ static pid_t *pids(pid_t a, pid_t b)
 	return p;
 }
 
-static void a_number_is_free_when_its_processes_are_gone(void **state)
+TEST_CASE(a_number_is_free_when_its_processes_are_gone)
 {
 	_old_numbers_ struct old_numbers *o = NULL;
 	struct world w = {.runs = 11};
@@ -59,7 +59,7 @@ static void a_number_is_free_when_its_processes_are_gone(void **state)
 	assert_int_equal(old_numbers__n(o), 0);
 }
 
-static void an_unused_number_is_free_a_while_later(void **state)
+TEST_CASE(an_unused_number_is_free_a_while_later)
 {
 	_old_numbers_ struct old_numbers *o = NULL;
 	struct world w = {0};
@@ -78,12 +78,4 @@ static void an_unused_number_is_free_a_while_later(void **state)
 	old_numbers__free(NULL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_number_is_free_when_its_processes_are_gone),
-		cmocka_unit_test(an_unused_number_is_free_a_while_later),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

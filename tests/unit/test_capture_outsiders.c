@@ -12,7 +12,7 @@
 
 #define CRATE "--crate-name\0serde\0-C\0metadata=12\0-C\0extra-filename=-12\0--out-dir\0/t/deps"
 
-static void a_client_has_the_compilers_arguments(void **state)
+TEST_CASE(a_client_has_the_compilers_arguments)
 {
 	assert_true(IS("sccache\0/usr/bin/rustc\0" CRATE, "/usr/bin/rustc\0" CRATE));
 	/* In another order, and with more of them. */
@@ -24,7 +24,7 @@ static void a_client_has_the_compilers_arguments(void **state)
 		       "rustc\0--crate-name\0serde\0-C\0extra-filename=-12\0--emit\0dep-info"));
 }
 
-static void it_is_of_the_same_crate_and_build(void **state)
+TEST_CASE(it_is_of_the_same_crate_and_build)
 {
 	assert_false(IS("sccache\0rustc\0" CRATE,
 			"rustc\0--crate-name\0syn\0-C\0extra-filename=-12\0--out-dir\0/t/deps"));
@@ -37,7 +37,7 @@ static void it_is_of_the_same_crate_and_build(void **state)
 	assert_false(IS("sccache\0rustc\0--crate-name\0a", "rustc\0--crate-name\0a"));
 }
 
-static void a_compiler_is_no_client(void **state)
+TEST_CASE(a_compiler_is_no_client)
 {
 	assert_false(IS("/usr/bin/rustc\0" CRATE, "/usr/bin/rustc\0" CRATE));
 	assert_false(IS("sccache\0" CRATE, "rustc\0" CRATE));
@@ -86,7 +86,7 @@ static void execute(struct outsiders *o, pid_t pid, const char *args, size_t siz
 
 #define EXECUTE(o, pid, args) execute(o, pid, args, sizeof(args))
 
-static void a_compiler_may_serve_while_a_client_of_its_user_runs(void **state)
+TEST_CASE(a_compiler_may_serve_while_a_client_of_its_user_runs)
 {
 	struct outsiders *o = NULL;
 	pid_t client;
@@ -108,7 +108,7 @@ static void a_compiler_may_serve_while_a_client_of_its_user_runs(void **state)
 	outsiders__free(o);
 }
 
-static void a_compiler_serves_a_client_with_its_arguments(void **state)
+TEST_CASE(a_compiler_serves_a_client_with_its_arguments)
 {
 	char *const argv[] = {"rustc",	 "-c", "kill -STOP $$",	     "--crate-name",
 			      "serde",	 "-C", "extra-filename=-12", "--out-dir",
@@ -134,7 +134,7 @@ static void a_compiler_serves_a_client_with_its_arguments(void **state)
 }
 
 /* Of one that has ended nothing is known: while a client runs it may have been the client's. */
-static void a_compiler_that_has_ended_may_have_served(void **state)
+TEST_CASE(a_compiler_that_has_ended_may_have_served)
 {
 	struct outsiders *o = NULL;
 	struct look *look = NULL;
@@ -165,7 +165,7 @@ static void a_compiler_that_has_ended_may_have_served(void **state)
 }
 
 /* The record of its exec, which only a followed process has, is read later. */
-static void a_followed_compiler_that_has_ended_has_not_served(void **state)
+TEST_CASE(a_followed_compiler_that_has_ended_has_not_served)
 {
 	struct outsiders *o = NULL;
 	struct look *look = NULL;
@@ -190,17 +190,4 @@ static void a_followed_compiler_that_has_ended_has_not_served(void **state)
 	look__free(look);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_client_has_the_compilers_arguments),
-		cmocka_unit_test(it_is_of_the_same_crate_and_build),
-		cmocka_unit_test(a_compiler_is_no_client),
-		cmocka_unit_test(a_compiler_may_serve_while_a_client_of_its_user_runs),
-		cmocka_unit_test(a_compiler_serves_a_client_with_its_arguments),
-		cmocka_unit_test(a_compiler_that_has_ended_may_have_served),
-		cmocka_unit_test(a_followed_compiler_that_has_ended_has_not_served),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

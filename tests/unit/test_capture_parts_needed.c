@@ -51,7 +51,7 @@ static void assert_needed(const char *exe, const char *args, size_t len, uint32_
 	assert_int_equal(parts_needed_by(NULL, 7), needed);
 }
 
-static void a_command_line_says_which_parts_are_needed(void **state)
+TEST_CASE(a_command_line_says_which_parts_are_needed)
 {
 	world.gone = false;
 	assert_needed("/bin/rustc", "rustc\0a.rs", 11, 0);
@@ -66,7 +66,7 @@ static void a_command_line_says_which_parts_are_needed(void **state)
 	assert_needed("/bin/rustdoc", "rustdoc\0@file\0-Zthreads=2", 26, THREADS);
 }
 
-static void what_cannot_be_known_is_needed(void **state)
+TEST_CASE(what_cannot_be_known_is_needed)
 {
 	world.gone = false;
 	world.cut = true;
@@ -97,7 +97,7 @@ static struct wire_exec exec_of(const char *name, const char *args, size_t len)
 }
 
 /* The next process with its number has not asked. */
-static void a_process_that_has_ended_needed_what_its_exec_asked_for(void **state)
+TEST_CASE(a_process_that_has_ended_needed_what_its_exec_asked_for)
 {
 	struct parts_needed *p = parts_needed__new(NULL);
 	struct wire_exec asks = exec_of("rustc", "rustc\0-Zthreads=2", 18),
@@ -121,7 +121,7 @@ static void a_process_that_has_ended_needed_what_its_exec_asked_for(void **state
 }
 
 /* Its memory is gone, though its state is still that of one that runs. */
-static void a_process_that_is_about_to_end_needed_what_its_exec_asked_for(void **state)
+TEST_CASE(a_process_that_is_about_to_end_needed_what_its_exec_asked_for)
 {
 	struct parts_needed *p = parts_needed__new(NULL);
 	struct wire_exec asks = exec_of("rustc", "rustc\0a.rs", 11);
@@ -141,7 +141,7 @@ static void a_process_that_is_about_to_end_needed_what_its_exec_asked_for(void *
 	parts_needed__free(p);
 }
 
-static void a_command_line_that_an_exec_has_whole_is_not_read_again(void **state)
+TEST_CASE(a_command_line_that_an_exec_has_whole_is_not_read_again)
 {
 	struct parts_needed *p = parts_needed__new(NULL);
 	struct wire_exec whole = exec_of("rustc", "rustc\0-Zthreads=2", 18);
@@ -161,7 +161,7 @@ static void a_command_line_that_an_exec_has_whole_is_not_read_again(void **state
 }
 
 /* The record of an exec has the beginning of a long command line only; /proc has more. */
-static void while_a_process_runs_all_of_its_command_line_counts(void **state)
+TEST_CASE(while_a_process_runs_all_of_its_command_line_counts)
 {
 	struct parts_needed *p = parts_needed__new(NULL);
 	struct wire_exec cut = exec_of("rustc", "rustc\0a.rs", 11);
@@ -180,7 +180,7 @@ static void while_a_process_runs_all_of_its_command_line_counts(void **state)
 }
 
 /* It may use rustc's library, which only its mappings show. */
-static void a_program_of_another_name_may_have_needed_all(void **state)
+TEST_CASE(a_program_of_another_name_may_have_needed_all)
 {
 	struct parts_needed *p = parts_needed__new(NULL);
 	struct wire_exec other = exec_of("my-driver", "my-driver\0a.rs", 15);
@@ -192,17 +192,4 @@ static void a_program_of_another_name_may_have_needed_all(void **state)
 	parts_needed__free(p);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_command_line_says_which_parts_are_needed),
-		cmocka_unit_test(what_cannot_be_known_is_needed),
-		cmocka_unit_test(a_process_that_has_ended_needed_what_its_exec_asked_for),
-		cmocka_unit_test(a_process_that_is_about_to_end_needed_what_its_exec_asked_for),
-		cmocka_unit_test(a_command_line_that_an_exec_has_whole_is_not_read_again),
-		cmocka_unit_test(while_a_process_runs_all_of_its_command_line_counts),
-		cmocka_unit_test(a_program_of_another_name_may_have_needed_all),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

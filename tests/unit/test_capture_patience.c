@@ -21,7 +21,7 @@ static unsigned int ask_on(struct patience *p, uid_t uid, uint64_t *now_ns)
 	return n;
 }
 
-static void a_user_without_answers_is_given_up(void **state)
+TEST_CASE(a_user_without_answers_is_given_up)
 {
 	struct patience p = {.invoker = OURS};
 
@@ -33,7 +33,7 @@ static void a_user_without_answers_is_given_up(void **state)
 	assert_true(patience__is_left(&p, BOB, 1));
 }
 
-static void late_answers_use_up_what_there_is_at_once(void **state)
+TEST_CASE(late_answers_use_up_what_there_is_at_once)
 {
 	struct patience p = {.invoker = OURS};
 	uint64_t now_ns = 1000000000;
@@ -44,7 +44,7 @@ static void late_answers_use_up_what_there_is_at_once(void **state)
 	assert_true(patience__is_left(&p, BOB, now_ns));
 }
 
-static void in_the_long_run_late_answers_take_their_share(void **state)
+TEST_CASE(in_the_long_run_late_answers_take_their_share)
 {
 	const uint64_t run_ns = 1000000000000;
 	struct patience p = {.invoker = OURS};
@@ -60,7 +60,7 @@ static void in_the_long_run_late_answers_take_their_share(void **state)
 			run_ns / PATIENCE_SHARE + 2 * PATIENCE_WAIT_NS);
 }
 
-static void quick_answers_are_free(void **state)
+TEST_CASE(quick_answers_are_free)
 {
 	struct patience p = {.invoker = OURS};
 
@@ -70,7 +70,7 @@ static void quick_answers_are_free(void **state)
 	}
 }
 
-static void root_and_the_invoker_have_no_bound(void **state)
+TEST_CASE(root_and_the_invoker_have_no_bound)
 {
 	struct patience p = {.invoker = OURS};
 	const uid_t trusted[] = {0, OURS};
@@ -84,7 +84,7 @@ static void root_and_the_invoker_have_no_bound(void **state)
 	assert_int_equal(p.n, 0);
 }
 
-static void too_many_users_share_one_account(void **state)
+TEST_CASE(too_many_users_share_one_account)
 {
 	struct patience p = {.invoker = OURS};
 
@@ -98,7 +98,7 @@ static void too_many_users_share_one_account(void **state)
 }
 
 /* SIGSTOP may have stopped the recording during the answer. */
-static void one_answer_costs_only_so_much(void **state)
+TEST_CASE(one_answer_costs_only_so_much)
 {
 	struct patience p = {.invoker = OURS};
 
@@ -106,7 +106,7 @@ static void one_answer_costs_only_so_much(void **state)
 	assert_true(patience__is_left(&p, ALICE, 3600000000000));
 }
 
-static void an_account_with_nothing_in_it_is_used_again(void **state)
+TEST_CASE(an_account_with_nothing_in_it_is_used_again)
 {
 	const uint64_t later_ns = 1000 * LATE_NS;
 	struct patience p = {.invoker = OURS};
@@ -122,18 +122,4 @@ static void an_account_with_nothing_in_it_is_used_again(void **state)
 	assert_true(patience__is_left(&p, BOB, later_ns));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_user_without_answers_is_given_up),
-		cmocka_unit_test(late_answers_use_up_what_there_is_at_once),
-		cmocka_unit_test(in_the_long_run_late_answers_take_their_share),
-		cmocka_unit_test(quick_answers_are_free),
-		cmocka_unit_test(root_and_the_invoker_have_no_bound),
-		cmocka_unit_test(too_many_users_share_one_account),
-		cmocka_unit_test(one_answer_costs_only_so_much),
-		cmocka_unit_test(an_account_with_nothing_in_it_is_used_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

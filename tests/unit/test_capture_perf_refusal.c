@@ -19,7 +19,7 @@ static void says(const struct perf_refusal *r, const char *why, const char *fix)
 		assert_null(perf_refusal__fix(r));
 }
 
-static void a_paranoid_level_is_named(void **state)
+TEST_CASE(a_paranoid_level_is_named)
 {
 	struct perf_refusal r = {.err = -EACCES, .paranoid = 3, .capabilities = BPF_AND_PERFMON};
 
@@ -30,7 +30,7 @@ static void a_paranoid_level_is_named(void **state)
 }
 
 /* CAP_PERFMON passes level 2, and CAP_SYS_ADMIN any level. */
-static void a_level_that_refuses_nothing_is_not_blamed(void **state)
+TEST_CASE(a_level_that_refuses_nothing_is_not_blamed)
 {
 	struct perf_refusal r = {.err = -EACCES, .paranoid = 2, .capabilities = BPF_AND_PERFMON};
 
@@ -52,7 +52,7 @@ static void a_level_that_refuses_nothing_is_not_blamed(void **state)
 	says(&r, "the kernel refuses perf events: Too many open files", "ulimit -n");
 }
 
-static void a_filter_comes_first(void **state)
+TEST_CASE(a_filter_comes_first)
 {
 	const struct perf_refusal r = {.err = -EACCES, .paranoid = 3, .filtered = true};
 
@@ -61,7 +61,7 @@ static void a_filter_comes_first(void **state)
 }
 
 /* A filter can return the same error, but the kernel's file is there then. */
-static void a_kernel_without_perf_events_is_named(void **state)
+TEST_CASE(a_kernel_without_perf_events_is_named)
 {
 	struct perf_refusal r = {
 		.err = -ENOSYS, .paranoid = PERF_PARANOID_UNKNOWN, .filtered = true};
@@ -72,14 +72,4 @@ static void a_kernel_without_perf_events_is_named(void **state)
 	     "seccomp profile");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_paranoid_level_is_named),
-		cmocka_unit_test(a_level_that_refuses_nothing_is_not_blamed),
-		cmocka_unit_test(a_filter_comes_first),
-		cmocka_unit_test(a_kernel_without_perf_events_is_named),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -17,7 +17,7 @@ static void assert_missing(uint64_t effective, int perf_events, int n, const cha
 	assert_string_equal(buf, names);
 }
 
-static void two_capabilities_attach(void **state)
+TEST_CASE(two_capabilities_attach)
 {
 	assert_missing(0, 0, 2, "CAP_BPF, CAP_PERFMON");
 	assert_missing(CAP_BPF, 0, 1, "CAP_PERFMON");
@@ -26,20 +26,20 @@ static void two_capabilities_attach(void **state)
 	assert_missing(~(CAP_BPF | CAP_PERFMON | CAP_SYS_ADMIN), 0, 2, "CAP_BPF, CAP_PERFMON");
 }
 
-static void the_old_one_stands_for_both(void **state)
+TEST_CASE(the_old_one_stands_for_both)
 {
 	assert_missing(CAP_SYS_ADMIN, 0, 0, "");
 	assert_missing(UINT64_MAX, 0, 0, "");
 }
 
-static void perf_events_need_the_old_one(void **state)
+TEST_CASE(perf_events_need_the_old_one)
 {
 	assert_missing(CAP_BPF | CAP_PERFMON, 1, 1, "CAP_SYS_ADMIN");
 	assert_missing(0, 1, 1, "CAP_SYS_ADMIN");
 	assert_missing(CAP_SYS_ADMIN, 1, 0, "");
 }
 
-static void a_small_buffer_is_not_overrun(void **state)
+TEST_CASE(a_small_buffer_is_not_overrun)
 {
 	char buf[10] = "", guard = buf[9];
 
@@ -48,7 +48,7 @@ static void a_small_buffer_is_not_overrun(void **state)
 	assert_int_equal(buf[9], guard);
 }
 
-static void the_line_names_what_is_missing_or_what_forbids(void **state)
+TEST_CASE(the_line_names_what_is_missing_or_what_forbids)
 {
 	char missing[128];
 	struct output o;
@@ -67,7 +67,7 @@ static void the_line_names_what_is_missing_or_what_forbids(void **state)
 }
 
 /* Attaching to later libraries takes all of these. No other capability is used after set-up. */
-static void a_recording_keeps_what_it_uses(void **state)
+TEST_CASE(a_recording_keeps_what_it_uses)
 {
 	const uint64_t always =
 		CAP_BPF | CAP_PERFMON | BIT(19) | BIT(2) | BIT(5) | BIT(24) | BIT(40);
@@ -79,7 +79,7 @@ static void a_recording_keeps_what_it_uses(void **state)
 }
 
 /* With CAP_SYS_PTRACE, no capability that attaches a probe is kept. None is added. */
-static void a_look_keeps_what_reads(void **state)
+TEST_CASE(a_look_keeps_what_reads)
 {
 	const uint64_t reads = BIT(19) | BIT(2) | BIT(40);
 
@@ -89,17 +89,4 @@ static void a_look_keeps_what_reads(void **state)
 	assert_int_equal(privilege_to_look(0), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(two_capabilities_attach),
-		cmocka_unit_test(the_old_one_stands_for_both),
-		cmocka_unit_test(perf_events_need_the_old_one),
-		cmocka_unit_test(a_small_buffer_is_not_overrun),
-		cmocka_unit_test(a_recording_keeps_what_it_uses),
-		cmocka_unit_test(a_look_keeps_what_reads),
-		cmocka_unit_test(the_line_names_what_is_missing_or_what_forbids),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -129,7 +129,7 @@ static int setup(void **state)
 	return steps == MAP_FAILED;
 }
 
-static void a_stopped_process_does_not_run(void **state)
+TEST_CASE(a_stopped_process_does_not_run)
 {
 	pid_t pid = start_counting();
 	_ptrace_stop_ struct ptrace_stop *s = stop(pid);
@@ -141,7 +141,7 @@ static void a_stopped_process_does_not_run(void **state)
 	end(pid);
 }
 
-static void a_signal_that_comes_meanwhile_is_not_lost(void **state)
+TEST_CASE(a_signal_that_comes_meanwhile_is_not_lost)
 {
 	pid_t pid = start_counting();
 	_ptrace_stop_ struct ptrace_stop *s = stop(pid);
@@ -153,7 +153,7 @@ static void a_signal_that_comes_meanwhile_is_not_lost(void **state)
 }
 
 /* 200 times, because only some of the signals come just as the process stops. */
-static void a_signal_that_comes_as_it_stops_is_not_lost(void **state)
+TEST_CASE(a_signal_that_comes_as_it_stops_is_not_lost)
 {
 	pid_t pid = start_counting();
 
@@ -170,7 +170,7 @@ static void a_signal_that_comes_as_it_stops_is_not_lost(void **state)
 	end(pid);
 }
 
-static void a_child_killed_while_stopped_can_be_waited_for(void **state)
+TEST_CASE(a_child_killed_while_stopped_can_be_waited_for)
 {
 	pid_t pid = start_counting();
 	_ptrace_stop_ struct ptrace_stop *s = stop(pid);
@@ -183,7 +183,7 @@ static void a_child_killed_while_stopped_can_be_waited_for(void **state)
 }
 
 /* 500 times, because only some of the children die between the two steps of a stop. */
-static void a_child_killed_as_it_stops_can_be_waited_for(void **state)
+TEST_CASE(a_child_killed_as_it_stops_can_be_waited_for)
 {
 	for (int i = 0; i < 500; i++) {
 		_ptrace_stop_ struct ptrace_stop *s = NULL;
@@ -209,7 +209,7 @@ static void a_child_killed_as_it_stops_can_be_waited_for(void **state)
 }
 
 /* The stopped process is a grandchild, so that its parent is not its tracer. */
-static void its_parent_sees_nothing_but_its_end(void **state)
+TEST_CASE(its_parent_sees_nothing_but_its_end)
 {
 	pid_t *grandchild = (pid_t *)(steps + 2), parent;
 	_ptrace_stop_ struct ptrace_stop *s = NULL;
@@ -235,7 +235,7 @@ static void its_parent_sees_nothing_but_its_end(void **state)
 	assert_int_equal(status, 0);
 }
 
-static void a_process_that_is_gone_is_not_stopped(void **state)
+TEST_CASE(a_process_that_is_gone_is_not_stopped)
 {
 	_ptrace_stop_ struct ptrace_stop *s = NULL;
 	pid_t pid = fork();
@@ -248,14 +248,14 @@ static void a_process_that_is_gone_is_not_stopped(void **state)
 	assert_int_equal(ptrace_stop__held_ns(s), 0);
 }
 
-static void a_process_that_may_not_be_traced_is_not_stopped(void **state)
+TEST_CASE(a_process_that_may_not_be_traced_is_not_stopped)
 {
 	_ptrace_stop_ struct ptrace_stop *s = stop(getpid());
 
 	assert_int_equal(ptrace_stop__state(s), PTRACE_STOP_OVER);
 }
 
-static void the_pc_of_the_stop_is_known(void **state)
+TEST_CASE(the_pc_of_the_stop_is_known)
 {
 	_ptrace_stop_ struct ptrace_stop *s = NULL;
 	uint64_t pc, *expected = (uint64_t *)(steps + 3);
@@ -276,7 +276,7 @@ static void the_pc_of_the_stop_is_known(void **state)
 }
 
 /* A busy machine may not stop the process before the deadline, so later deadlines are tried. */
-static void it_runs_on_at_its_deadline(void **state)
+TEST_CASE(it_runs_on_at_its_deadline)
 {
 	pid_t pid = start_counting();
 	uint64_t held_ns = 0;
@@ -294,7 +294,7 @@ static void it_runs_on_at_its_deadline(void **state)
 }
 
 /* A recording thread that hangs would not handle these signals. */
-static void it_runs_on_at_a_signal_that_ends_a_recording(void **state)
+TEST_CASE(it_runs_on_at_a_signal_that_ends_a_recording)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGTSTP};
 	pid_t pid = start_counting();
@@ -322,7 +322,7 @@ static void it_runs_on_at_a_signal_that_ends_a_recording(void **state)
  * The stop and the end of the stop wake the owner. The process is killed to end the stop, because
  * ptrace_stop__free() does not wait for its end on a busy machine.
  */
-static void its_owner_is_woken(void **state)
+TEST_CASE(its_owner_is_woken)
 {
 	_close_ int wake = eventfd(0, EFD_CLOEXEC);
 	_ptrace_stop_ struct ptrace_stop *s = NULL;
@@ -360,7 +360,7 @@ static pid_t start_vfork(pid_t *child)
 	return pid;
 }
 
-static void a_process_that_never_stops_delays_nothing(void **state)
+TEST_CASE(a_process_that_never_stops_delays_nothing)
 {
 	pid_t *child = (pid_t *)(steps + 2), pid = start_vfork(child);
 	struct ptrace_stop *s = begin(pid);
@@ -427,7 +427,7 @@ static bool is_sleep(pid_t pid)
 	return !strcmp(name, "sleep");
 }
 
-static void a_process_that_cannot_be_seized_delays_nothing(void **state)
+TEST_CASE(a_process_that_cannot_be_seized_delays_nothing)
 {
 	struct ptrace_stop *s;
 	pid_t tracer, pid;
@@ -450,30 +450,9 @@ static void a_process_that_cannot_be_seized_delays_nothing(void **state)
 	end(pid);
 }
 
-static void nothing_can_be_freed(void **state)
+TEST_CASE(nothing_can_be_freed)
 {
 	ptrace_stop__free(NULL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_stopped_process_does_not_run),
-		cmocka_unit_test(a_signal_that_comes_meanwhile_is_not_lost),
-		cmocka_unit_test(a_signal_that_comes_as_it_stops_is_not_lost),
-		cmocka_unit_test(a_child_killed_while_stopped_can_be_waited_for),
-		cmocka_unit_test(a_child_killed_as_it_stops_can_be_waited_for),
-		cmocka_unit_test(its_parent_sees_nothing_but_its_end),
-		cmocka_unit_test(a_process_that_is_gone_is_not_stopped),
-		cmocka_unit_test(a_process_that_may_not_be_traced_is_not_stopped),
-		cmocka_unit_test(the_pc_of_the_stop_is_known),
-		cmocka_unit_test(it_runs_on_at_its_deadline),
-		cmocka_unit_test(it_runs_on_at_a_signal_that_ends_a_recording),
-		cmocka_unit_test(its_owner_is_woken),
-		cmocka_unit_test(a_process_that_never_stops_delays_nothing),
-		cmocka_unit_test(a_process_that_cannot_be_seized_delays_nothing),
-		cmocka_unit_test(nothing_can_be_freed),
-	};
-
-	return cmocka_run_group_tests(tests, setup, NULL);
-}
+TEST_MAIN(setup, NULL)

@@ -56,7 +56,7 @@ static void add_process(const char *process, unsigned int real_uid)
 	fake_root_file(name, text);
 }
 
-static void traces_that_are_written_are_found(void **state)
+TEST_CASE_WITH(traces_that_are_written_are_found, fake_root_make, fake_root_remove)
 {
 	_recordings_ struct recordings r = {};
 	char trace[64], other[64];
@@ -86,7 +86,7 @@ static void traces_that_are_written_are_found(void **state)
 }
 
 /* Such a server may never answer, not even a question for the size of a file. */
-static void no_server_is_asked(void **state)
+TEST_CASE_WITH(no_server_is_asked, fake_root_make, fake_root_remove)
 {
 	_recordings_ struct recordings r = {};
 	char trace[64];
@@ -104,7 +104,7 @@ static void no_server_is_asked(void **state)
 	assert_int_equal(r.n, 1);
 }
 
-static void a_hidden_recording_is_counted(void **state)
+TEST_CASE_WITH(a_hidden_recording_is_counted, fake_root_make, fake_root_remove)
 {
 	_recordings_ struct recordings r = {};
 
@@ -115,7 +115,7 @@ static void a_hidden_recording_is_counted(void **state)
 }
 
 /* A helper of a recorder has its file, and ours has our own. */
-static void each_other_recording_counts_once(void **state)
+TEST_CASE_WITH(each_other_recording_counts_once, fake_root_make, fake_root_remove)
 {
 	char ours[64], first[64], second[64], third[64];
 	int marks[3];
@@ -164,7 +164,7 @@ static void each_other_recording_counts_once(void **state)
 }
 
 /* Locks of somebody who wants to hide others, or to keep us busy. */
-static void foreign_locks_are_no_recordings(void **state)
+TEST_CASE_WITH(foreign_locks_are_no_recordings, fake_root_make, fake_root_remove)
 {
 	char trace[64];
 	int all, one;
@@ -185,7 +185,7 @@ static void foreign_locks_are_no_recordings(void **state)
 	close(one);
 }
 
-static void nothing_runs(void **state)
+TEST_CASE_WITH(nothing_runs, fake_root_make, fake_root_remove)
 {
 	_recordings_ struct recordings r = {};
 
@@ -193,15 +193,4 @@ static void nothing_runs(void **state)
 	assert_int_equal(r.n + r.hidden, 0);
 }
 
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, fake_root_make, fake_root_remove)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(traces_that_are_written_are_found), TEST(no_server_is_asked),
-		TEST(a_hidden_recording_is_counted),	 TEST(each_other_recording_counts_once),
-		TEST(foreign_locks_are_no_recordings),	 TEST(nothing_runs),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

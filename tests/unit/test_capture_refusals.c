@@ -13,7 +13,7 @@ static unsigned int lines(const char *text)
 	return n;
 }
 
-static void each_user_is_reported_once_and_counted(void **state)
+TEST_CASE(each_user_is_reported_once_and_counted)
 {
 	struct refusals r = {0};
 	struct output o;
@@ -35,7 +35,7 @@ static void each_user_is_reported_once_and_counted(void **state)
 	output_free(&o);
 }
 
-static void many_users_are_counted_together(void **state)
+TEST_CASE(many_users_are_counted_together)
 {
 	struct refusals r = {0};
 	struct output o;
@@ -54,12 +54,4 @@ static void many_users_are_counted_together(void **state)
 	output_free(&o);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_user_is_reported_once_and_counted),
-		cmocka_unit_test(many_users_are_counted_together),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -219,7 +219,7 @@ static void compiler(pid_t pid)
 
 /* ---- Tests ----------------------------------------------------------------------------------- */
 
-static void a_build_tool_and_its_compilers_are_followed(void **state)
+TEST_CASE_WITH(a_build_tool_and_its_compilers_are_followed, begin, NULL)
 {
 	compiler(2);
 	world.all[3].runs = true;
@@ -231,7 +231,7 @@ static void a_build_tool_and_its_compilers_are_followed(void **state)
 	assert_int_equal(world.n_missing, 0);
 }
 
-static void the_children_of_a_compiler_run_no_queries(void **state)
+TEST_CASE_WITH(the_children_of_a_compiler_run_no_queries, begin, NULL)
 {
 	compiler(1);
 	world.all[2].runs = true;
@@ -240,7 +240,7 @@ static void the_children_of_a_compiler_run_no_queries(void **state)
 	assert_false(world.all[2].followed);
 }
 
-static void a_child_forked_after_the_list_was_made_is_found(void **state)
+TEST_CASE_WITH(a_child_forked_after_the_list_was_made_is_found, begin, NULL)
 {
 	compiler(2);
 	world.all[2].listed_late = true;
@@ -249,7 +249,7 @@ static void a_child_forked_after_the_list_was_made_is_found(void **state)
 	assert_true(world.n_lists >= 2);
 }
 
-static void neither_we_nor_our_children_are_followed(void **state)
+TEST_CASE_WITH(neither_we_nor_our_children_are_followed, begin, NULL)
 {
 	world.all[OURS].runs = true;
 	compiler(2);
@@ -259,7 +259,7 @@ static void neither_we_nor_our_children_are_followed(void **state)
 	assert_int_equal(world.n_running, 1);
 }
 
-static void a_process_that_was_asked_for_must_be_readable(void **state)
+TEST_CASE_WITH(a_process_that_was_asked_for_must_be_readable, begin, NULL)
 {
 	world.all[1].look_err = -EACCES;
 	assert_int_equal(follow(), -EACCES);
@@ -267,7 +267,7 @@ static void a_process_that_was_asked_for_must_be_readable(void **state)
 }
 
 /* A process that was only found is looked at once, because others wait meanwhile. */
-static void a_process_that_was_asked_for_is_looked_at_again(void **state)
+TEST_CASE_WITH(a_process_that_was_asked_for_is_looked_at_again, begin, NULL)
 {
 	compiler(1);
 	world.all[1].n_late = LOOK_TRIES - 1;
@@ -281,7 +281,7 @@ static void a_process_that_was_asked_for_is_looked_at_again(void **state)
 }
 
 /* Each process is followed all the same, because its children may be compilers. */
-static void compilers_that_cannot_be_read_are_missing(void **state)
+TEST_CASE_WITH(compilers_that_cannot_be_read_are_missing, begin, NULL)
 {
 	const int counted[] = {-EPERM, -ETIME, -LOOK_SERVED};
 	for (int i = 0; i < 3; i++) {
@@ -298,7 +298,7 @@ static void compilers_that_cannot_be_read_are_missing(void **state)
 	assert_true(world.all[2].followed && world.all[5].followed);
 }
 
-static void a_library_that_cannot_be_attached_to(void **state)
+TEST_CASE_WITH(a_library_that_cannot_be_attached_to, begin, NULL)
 {
 	compiler(2);
 	world.add_err = -ENOEXEC;
@@ -313,7 +313,7 @@ static void a_library_that_cannot_be_attached_to(void **state)
 }
 
 /* All but what the part is for is recorded. */
-static void without_a_part_that_it_needs_a_compiler_is_late(void **state)
+TEST_CASE_WITH(without_a_part_that_it_needs_a_compiler_is_late, begin, NULL)
 {
 	for (pid_t pid = 1; pid < 3; pid++) {
 		begin(state);
@@ -331,7 +331,7 @@ static void without_a_part_that_it_needs_a_compiler_is_late(void **state)
 	assert_int_equal(world.n_late, 0);
 }
 
-static void a_signal_ends_the_set_up(void **state)
+TEST_CASE_WITH(a_signal_ends_the_set_up, begin, NULL)
 {
 	compiler(2);
 	compiler(3);
@@ -342,7 +342,7 @@ static void a_signal_ends_the_set_up(void **state)
 }
 
 /* The pid must not stay followed, because another process may get it. */
-static void a_process_that_ends_is_not_followed(void **state)
+TEST_CASE_WITH(a_process_that_ends_is_not_followed, begin, NULL)
 {
 	compiler(2);
 	world.all[2].ends_followed = true;
@@ -355,7 +355,7 @@ static void a_process_that_ends_is_not_followed(void **state)
 	assert_false(world.all[1].followed);
 }
 
-static void of_the_machine_only_compilers_in_the_scope_are_followed(void **state)
+TEST_CASE_WITH(of_the_machine_only_compilers_in_the_scope_are_followed, begin, NULL)
 {
 	for (pid_t pid = 2; pid < 6; pid++)
 		compiler(pid);
@@ -372,24 +372,4 @@ static void of_the_machine_only_compilers_in_the_scope_are_followed(void **state
 	assert_int_equal(world.n_missing, 1);
 }
 
-#define TEST(fn) cmocka_unit_test_setup(fn, begin)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_build_tool_and_its_compilers_are_followed),
-		TEST(the_children_of_a_compiler_run_no_queries),
-		TEST(a_child_forked_after_the_list_was_made_is_found),
-		TEST(neither_we_nor_our_children_are_followed),
-		TEST(a_process_that_was_asked_for_must_be_readable),
-		TEST(a_process_that_was_asked_for_is_looked_at_again),
-		TEST(compilers_that_cannot_be_read_are_missing),
-		TEST(a_library_that_cannot_be_attached_to),
-		TEST(without_a_part_that_it_needs_a_compiler_is_late),
-		TEST(a_signal_ends_the_set_up),
-		TEST(a_process_that_ends_is_not_followed),
-		TEST(of_the_machine_only_compilers_in_the_scope_are_followed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

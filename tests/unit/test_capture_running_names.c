@@ -130,7 +130,7 @@ static int count(void *ctx, const void *record, size_t size)
 	return 0;
 }
 
-static void a_running_compiler_is_named(void **state)
+TEST_CASE_WITH(a_running_compiler_is_named, setup, teardown)
 {
 	char *path = NULL;
 	int n = 0;
@@ -145,7 +145,7 @@ static void a_running_compiler_is_named(void **state)
 	assert_int_equal(n, 1);
 }
 
-static void what_was_dropped_meanwhile_is_discarded(void **state)
+TEST_CASE_WITH(what_was_dropped_meanwhile_is_discarded, setup, teardown)
 {
 	char *path = NULL;
 	int n = 0;
@@ -159,7 +159,7 @@ static void what_was_dropped_meanwhile_is_discarded(void **state)
 }
 
 /* The definition lies 150 deep: as many reads. */
-static void a_process_that_delays_each_read(void **state)
+TEST_CASE_WITH(a_process_that_delays_each_read, setup, teardown)
 {
 	char *path = NULL;
 	int n = 0;
@@ -201,7 +201,7 @@ static int add_results(void *ctx, const void *record, size_t size)
 	return 0;
 }
 
-static void each_compiler_is_read_once_in_a_round(void **state)
+TEST_CASE_WITH(each_compiler_is_read_once_in_a_round, setup, teardown)
 {
 	int n = 0;
 
@@ -225,7 +225,7 @@ static void each_compiler_is_read_once_in_a_round(void **state)
 }
 
 /* The ring is drained between them. */
-static void many_compilers_take_several_calls(void **state)
+TEST_CASE_WITH(many_compilers_take_several_calls, setup, teardown)
 {
 	int n = 0, calls = 0;
 
@@ -244,7 +244,7 @@ static void many_compilers_take_several_calls(void **state)
 }
 
 /* One that drops its context, before it is read or meanwhile, or dies; and one that delays. */
-static void a_compiler_that_is_not_read(void **state)
+TEST_CASE_WITH(a_compiler_that_is_not_read, setup, teardown)
 {
 	int n = 0;
 
@@ -265,18 +265,4 @@ static void a_compiler_that_is_not_read(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_running_compiler_is_named, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_was_dropped_meanwhile_is_discarded, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_process_that_delays_each_read, setup, teardown),
-		cmocka_unit_test_setup_teardown(each_compiler_is_read_once_in_a_round, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(many_compilers_take_several_calls, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_compiler_that_is_not_read, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

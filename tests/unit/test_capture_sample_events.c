@@ -13,7 +13,7 @@ static void assert_cpus(const char *text, const char *expected)
 		assert_int_equal(on[i], expected[i] == '1');
 }
 
-static void lists_of_cpus_are_read(void **state)
+TEST_CASE(lists_of_cpus_are_read)
 {
 	assert_cpus("0-7\n", "11111111");
 	assert_cpus("0\n", "10000000");
@@ -23,7 +23,7 @@ static void lists_of_cpus_are_read(void **state)
 	assert_cpus("3-4000000000", "00011111");
 }
 
-static void other_text_changes_nothing(void **state)
+TEST_CASE(other_text_changes_nothing)
 {
 	static const char *const bad[] = {"x", "1-", "3-1", "1 2", "1--2", "0,x", "-1"};
 	bool on[2] = {true, false};
@@ -34,12 +34,4 @@ static void other_text_changes_nothing(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lists_of_cpus_are_read),
-		cmocka_unit_test(other_text_changes_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -34,7 +34,7 @@ static struct unwind_table *fixture_table(void)
 }
 
 /* Whoever maps the area, as the kernel half does, finds the rules where the file says. */
-static void a_table_is_where_the_file_says(void **state)
+TEST_CASE(a_table_is_where_the_file_says)
 {
 	struct sample_tables *tables = open_tables(2);
 	_unwind_table_ struct unwind_table *t = fixture_table();
@@ -55,7 +55,7 @@ static void a_table_is_where_the_file_says(void **state)
 	close_tables(tables);
 }
 
-static void a_full_area_takes_no_more(void **state)
+TEST_CASE(a_full_area_takes_no_more)
 {
 	struct sample_tables *tables = open_tables(1);
 	_unwind_table_ struct unwind_table *t = fixture_table();
@@ -74,7 +74,7 @@ static void a_full_area_takes_no_more(void **state)
 	close_tables(tables);
 }
 
-static void an_area_that_cannot_be_mapped_is_an_error(void **state)
+TEST_CASE(an_area_that_cannot_be_mapped_is_an_error)
 {
 	struct kernel_samples k = {.area = -1, .n_blocks = 1};
 	struct sample_tables *t = NULL;
@@ -84,7 +84,7 @@ static void an_area_that_cannot_be_mapped_is_an_error(void **state)
 }
 
 /* By which the kernel half knows that an entry was replaced while it was read. */
-static void no_two_mappings_have_the_same_serial(void **state)
+TEST_CASE(no_two_mappings_have_the_same_serial)
 {
 	struct sample_tables *t = open_tables(1);
 	struct wire_mappings m = {.pid = 7};
@@ -102,7 +102,7 @@ static void no_two_mappings_have_the_same_serial(void **state)
 }
 
 /* An entry that the kernel half has found is older than one that it is given. */
-static void what_was_found_is_forgotten(void **state)
+TEST_CASE(what_was_found_is_forgotten)
 {
 	struct sample_tables *t = open_tables(1);
 	struct wire_mappings m = {.pid = 7};
@@ -118,7 +118,7 @@ static void what_was_found_is_forgotten(void **state)
 	close_tables(t);
 }
 
-static void the_vdso_has_no_inode(void **state)
+TEST_CASE(the_vdso_has_no_inode)
 {
 	const struct wire_file_key none = {0};
 	const struct elf_segment code = {.addr = 0x5000, .offset = 0x1000, .size = 0x300};
@@ -136,7 +136,7 @@ static void the_vdso_has_no_inode(void **state)
 }
 
 /* The kernel has entries in reserve, which it refills in the background. */
-static void a_table_without_reserve_is_tried_again(void **state)
+TEST_CASE(a_table_without_reserve_is_tried_again)
 {
 	struct sample_tables *t = open_tables(1);
 	struct wire_mappings m = {.pid = 7};
@@ -155,7 +155,7 @@ static void a_table_without_reserve_is_tried_again(void **state)
 	close_tables(t);
 }
 
-static void a_process_is_forgotten(void **state)
+TEST_CASE(a_process_is_forgotten)
 {
 	struct sample_tables *t = open_tables(1);
 
@@ -167,18 +167,4 @@ static void a_process_is_forgotten(void **state)
 	sample_tables__free(NULL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_table_is_where_the_file_says),
-		cmocka_unit_test(a_full_area_takes_no_more),
-		cmocka_unit_test(an_area_that_cannot_be_mapped_is_an_error),
-		cmocka_unit_test(no_two_mappings_have_the_same_serial),
-		cmocka_unit_test(what_was_found_is_forgotten),
-		cmocka_unit_test(the_vdso_has_no_inode),
-		cmocka_unit_test(a_table_without_reserve_is_tried_again),
-		cmocka_unit_test(a_process_is_forgotten),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_dir_setup, fixture_dir_teardown);
-}
+TEST_MAIN(fixture_dir_setup, fixture_dir_teardown)

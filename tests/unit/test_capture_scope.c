@@ -7,7 +7,7 @@
 
 #define MOUNT "/sys/fs/cgroup"
 
-static void all_processes_are_in_no_group_in_particular(void **state)
+TEST_CASE(all_processes_are_in_no_group_in_particular)
 {
 	_scope_ struct scope *s = NULL;
 
@@ -16,7 +16,7 @@ static void all_processes_are_in_no_group_in_particular(void **state)
 	assert_true(scope__holds(s, 1));
 }
 
-static void a_group_holds_what_is_in_it_and_below(void **state)
+TEST_CASE(a_group_holds_what_is_in_it_and_below)
 {
 	assert_true(scope_cgroup_holds("0::/ci.slice\n", MOUNT, MOUNT "/ci.slice"));
 	assert_true(scope_cgroup_holds("0::/ci.slice/job\n", MOUNT, MOUNT "/ci.slice"));
@@ -26,13 +26,13 @@ static void a_group_holds_what_is_in_it_and_below(void **state)
 	assert_false(scope_cgroup_holds("0::/a/ci.slice\n", MOUNT, MOUNT "/ci.slice"));
 }
 
-static void the_root_holds_all(void **state)
+TEST_CASE(the_root_holds_all)
 {
 	assert_true(scope_cgroup_holds("0::/\n", MOUNT, MOUNT));
 	assert_true(scope_cgroup_holds("0::/a/b\n", MOUNT, MOUNT));
 }
 
-static void only_the_line_of_version_2_counts(void **state)
+TEST_CASE(only_the_line_of_version_2_counts)
 {
 	const char *both = "4:memory:/ci.slice\n1:name=systemd:/ci.slice\n0::/user.slice\n";
 
@@ -42,7 +42,7 @@ static void only_the_line_of_version_2_counts(void **state)
 	assert_false(scope_cgroup_holds("", MOUNT, MOUNT "/ci.slice"));
 }
 
-static void a_path_that_is_not_a_control_group_is_an_error(void **state)
+TEST_CASE(a_path_that_is_not_a_control_group_is_an_error)
 {
 	struct scope *s = NULL;
 
@@ -52,15 +52,4 @@ static void a_path_that_is_not_a_control_group_is_an_error(void **state)
 	scope__free(NULL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_processes_are_in_no_group_in_particular),
-		cmocka_unit_test(a_group_holds_what_is_in_it_and_below),
-		cmocka_unit_test(the_root_holds_all),
-		cmocka_unit_test(only_the_line_of_version_2_counts),
-		cmocka_unit_test(a_path_that_is_not_a_control_group_is_an_error),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -70,7 +70,7 @@ static void set_arguments(const char *args, size_t size, bool cut)
 	world.cut = cut;
 }
 
-static void a_whole_command_line_needs_no_look(void **state)
+TEST_CASE(a_whole_command_line_needs_no_look)
 {
 	assert_passed_on(TEXT("rustc\0a@b.rs"), false, TEXT("rustc\0a@b.rs"), false);
 	assert_int_equal(world.n_looks, 0);
@@ -80,7 +80,7 @@ static void a_whole_command_line_needs_no_look(void **state)
 	assert_int_equal(world.n_looks, 0);
 }
 
-static void a_long_command_line_is_completed(void **state)
+TEST_CASE(a_long_command_line_is_completed)
 {
 	set_arguments(TEXT("rustc\0--cfg\0x\0--crate-name\0a"), false);
 	assert_passed_on(TEXT("rustc\0--cfg"), true, TEXT("rustc\0--cfg\0x\0--crate-name\0a"),
@@ -94,7 +94,7 @@ static void a_long_command_line_is_completed(void **state)
 	assert_passed_on("", 0, true, TEXT("rustc\0--cfg\0x\0--crate-name\0a"), false);
 }
 
-static void an_argument_file_is_completed(void **state)
+TEST_CASE(an_argument_file_is_completed)
 {
 	set_arguments(TEXT("rustc\0@file\0--crate-name\0a\0b.rs"), false);
 	assert_passed_on(TEXT("rustc\0@file\0b.rs"), false,
@@ -103,7 +103,7 @@ static void an_argument_file_is_completed(void **state)
 	assert_passed_on(TEXT("rustc\0@file\0b.rs"), false, TEXT("rustc\0@file\0b.rs"), true);
 }
 
-static void what_cannot_be_read_is_truncated(void **state)
+TEST_CASE(what_cannot_be_read_is_truncated)
 {
 	set_arguments(NULL, 0, false);
 	assert_passed_on(TEXT("rustc\0@file"), false, TEXT("rustc\0@file"), true);
@@ -116,14 +116,4 @@ static void what_cannot_be_read_is_truncated(void **state)
 	assert_passed_on(TEXT("rustc\0--cfg"), true, TEXT("rustc\0--cfg"), true);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_whole_command_line_needs_no_look),
-		cmocka_unit_test(a_long_command_line_is_completed),
-		cmocka_unit_test(an_argument_file_is_completed),
-		cmocka_unit_test(what_cannot_be_read_is_truncated),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

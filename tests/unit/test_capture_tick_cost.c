@@ -15,7 +15,7 @@ static void add(struct tick_gaps *g, uint64_t ns, unsigned int times)
 }
 
 /* Readings without an interrupt, and another thread that ran meanwhile, are no ticks. */
-static void only_interrupts_are_gaps(void **state)
+TEST_CASE(only_interrupts_are_gaps)
 {
 	struct tick_gaps g = {0};
 
@@ -26,7 +26,7 @@ static void only_interrupts_are_gaps(void **state)
 }
 
 /* The machine has other interrupts, fewer of them: shorter ones and longer ones. */
-static void the_median_is_a_tick(void **state)
+TEST_CASE(the_median_is_a_tick)
 {
 	struct tick_gaps g = {0};
 
@@ -41,7 +41,7 @@ static void the_median_is_a_tick(void **state)
 	assert_int_equal(tick_gaps__median(&g), TICK_NS + 18 - 7);
 }
 
-static void few_gaps_are_no_ticks(void **state)
+TEST_CASE(few_gaps_are_no_ticks)
 {
 	struct tick_gaps g = {0};
 
@@ -51,7 +51,7 @@ static void few_gaps_are_no_ticks(void **state)
 	assert_int_equal(tick_gaps__median(&g), TICK_NS);
 }
 
-static void gaps_without_room_are_dropped(void **state)
+TEST_CASE(gaps_without_room_are_dropped)
 {
 	struct tick_gaps g = {0};
 
@@ -63,7 +63,7 @@ static void gaps_without_room_are_dropped(void **state)
 }
 
 /* With or without the right to open an event. */
-static void the_thread_may_move_again(void **state)
+TEST_CASE(the_thread_may_move_again)
 {
 	cpu_set_t before, after;
 
@@ -73,15 +73,4 @@ static void the_thread_may_move_again(void **state)
 	assert_true(CPU_EQUAL(&before, &after));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(only_interrupts_are_gaps),
-		cmocka_unit_test(the_median_is_a_tick),
-		cmocka_unit_test(few_gaps_are_no_ticks),
-		cmocka_unit_test(gaps_without_room_are_dropped),
-		cmocka_unit_test(the_thread_may_move_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -51,7 +51,7 @@ static bool runs(void *ctx, pid_t pid)
 
 static const struct unattached_ops ops = {is_settled, missing, runs};
 
-static void a_plan_that_fails_makes_its_compilers_missing(void **state)
+TEST_CASE(a_plan_that_fails_makes_its_compilers_missing)
 {
 	_library_file_ struct library_file *bad = make_library_file(), *good = make_library_file();
 	_unattached_ struct unattached *u = unattached__new();
@@ -75,7 +75,7 @@ static void a_plan_that_fails_makes_its_compilers_missing(void **state)
 	assert_int_equal(w.n_missing, 2);
 }
 
-static void a_compiler_that_ended_before_the_plan_was_made_is_missing(void **state)
+TEST_CASE(a_compiler_that_ended_before_the_plan_was_made_is_missing)
 {
 	_library_file_ struct library_file *file = make_library_file();
 	_unattached_ struct unattached *u = unattached__new();
@@ -89,7 +89,7 @@ static void a_compiler_that_ended_before_the_plan_was_made_is_missing(void **sta
 	assert_int_equal(w.last_err, -ESRCH);
 }
 
-static void a_compiler_without_a_plan_at_the_end_is_missing(void **state)
+TEST_CASE(a_compiler_without_a_plan_at_the_end_is_missing)
 {
 	_library_file_ struct library_file *file = make_library_file();
 	_unattached_ struct unattached *u = unattached__new();
@@ -101,7 +101,7 @@ static void a_compiler_without_a_plan_at_the_end_is_missing(void **state)
 	assert_int_equal(w.last_err, -ECANCELED);
 }
 
-static void the_number_of_compilers_is_exact_beyond_those_remembered(void **state)
+TEST_CASE(the_number_of_compilers_is_exact_beyond_those_remembered)
 {
 	_library_file_ struct library_file *file = make_library_file();
 	_unattached_ struct unattached *u = unattached__new();
@@ -115,7 +115,7 @@ static void the_number_of_compilers_is_exact_beyond_those_remembered(void **stat
 }
 
 /* Each user has its own group, so many users of one file stand for many libraries. */
-static void their_number_is_bounded(void **state)
+TEST_CASE(their_number_is_bounded)
 {
 	_library_file_ struct library_file *file = make_library_file();
 	_unattached_ struct unattached *u = unattached__new();
@@ -126,15 +126,4 @@ static void their_number_is_bounded(void **state)
 	assert_int_equal(unattached__add(u, 8, 0, file), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_plan_that_fails_makes_its_compilers_missing),
-		cmocka_unit_test(a_compiler_that_ended_before_the_plan_was_made_is_missing),
-		cmocka_unit_test(a_compiler_without_a_plan_at_the_end_is_missing),
-		cmocka_unit_test(the_number_of_compilers_is_exact_beyond_those_remembered),
-		cmocka_unit_test(their_number_is_bounded),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

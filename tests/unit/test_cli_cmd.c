@@ -8,7 +8,7 @@
 #include <json-c/json.h>
 #include "base/version.h"
 
-static void a_file_that_is_no_trace_is_named(void **state)
+TEST_CASE(a_file_that_is_no_trace_is_named)
 {
 	struct trace_reader *r = NULL;
 	struct output o;
@@ -21,7 +21,7 @@ static void a_file_that_is_no_trace_is_named(void **state)
 	output_free(&o);
 }
 
-static void the_size_of_a_trace_limits_its_printed_output(void **state)
+TEST_CASE(the_size_of_a_trace_limits_its_printed_output)
 {
 	assert_int_equal(cmd_most_output(0), CMD_OUTPUT_FREE);
 	assert_int_equal(cmd_most_output(10), CMD_OUTPUT_FREE + 10 * CMD_OUTPUT_FACTOR);
@@ -31,7 +31,7 @@ static void the_size_of_a_trace_limits_its_printed_output(void **state)
 	cmd_set_limits(true);
 }
 
-static void a_stream_fails_at_its_limit(void **state)
+TEST_CASE(a_stream_fails_at_its_limit)
 {
 	struct cmd_output bound = {.most = 4};
 	struct output o;
@@ -53,7 +53,7 @@ static void a_stream_fails_at_its_limit(void **state)
 	output_free(&o);
 }
 
-static void without_a_stream_the_error_is_kept(void **state)
+TEST_CASE(without_a_stream_the_error_is_kept)
 {
 	struct cmd_output bound = {};
 
@@ -65,7 +65,7 @@ static void without_a_stream_the_error_is_kept(void **state)
 
 /* tests/e2e/test_top.py tests `top` on a terminal. */
 
-static void without_a_terminal_the_fix_is_named(void **state)
+TEST_CASE(without_a_terminal_the_fix_is_named)
 {
 	const struct cli_top_options options = {
 		.file = "tests/golden/good-plain.qpt",
@@ -112,7 +112,7 @@ static char *doctor(const struct cli_doctor_options *options)
 	return o.text[0];
 }
 
-static void a_compiler_that_is_not_there_is_a_problem(void **state)
+TEST_CASE(a_compiler_that_is_not_there_is_a_problem)
 {
 	_free_ char *text = doctor(&(struct cli_doctor_options){.target = "/nonexistent/rustc"});
 
@@ -121,7 +121,7 @@ static void a_compiler_that_is_not_there_is_a_problem(void **state)
 	assert_contains(text, "Recording does not work here");
 }
 
-static void a_process_that_is_no_compiler_is_a_problem(void **state)
+TEST_CASE(a_process_that_is_no_compiler_is_a_problem)
 {
 	_free_ char *text =
 		doctor(&(struct cli_doctor_options){.target = "1999999999", .json = true});
@@ -154,7 +154,7 @@ static const char *verify(const char *file, int expected)
 	return o.text[0];
 }
 
-static void a_whole_trace_is_reported_to_be_whole(void **state)
+TEST_CASE(a_whole_trace_is_reported_to_be_whole)
 {
 	assert_contains(verify("tests/golden/good-index.qpt", EXIT_CODE_OK),
 			"tests/golden/good-index.qpt: whole\n");
@@ -165,7 +165,7 @@ static void a_whole_trace_is_reported_to_be_whole(void **state)
 	assert_string_equal(o.text[1], "");
 }
 
-static void missing_names_and_indexes_are_counted(void **state)
+TEST_CASE(missing_names_and_indexes_are_counted)
 {
 	assert_contains(verify("tests/golden/good-strings.qpt", EXIT_CODE_OK),
 			"missing      1 spans have no name\n");
@@ -174,7 +174,7 @@ static void missing_names_and_indexes_are_counted(void **state)
 	assert_contains(o.text[0], "lost         unknown");
 }
 
-static void functions_and_callers_are_counted(void **state)
+TEST_CASE(functions_and_callers_are_counted)
 {
 	assert_contains(verify("tests/golden/good-callers.qpt", EXIT_CODE_OK),
 			"functions    3, 2 of them with lines\n");
@@ -184,7 +184,7 @@ static void functions_and_callers_are_counted(void **state)
 	assert_lacks(o.text[0], "callers");
 }
 
-static void samples_and_stacks_are_counted(void **state)
+TEST_CASE(samples_and_stacks_are_counted)
 {
 	assert_contains(verify("tests/golden/good-samples.qpt", EXIT_CODE_OK),
 			"samples      7\n"
@@ -196,7 +196,7 @@ static void samples_and_stacks_are_counted(void **state)
 	assert_lacks(verify("tests/golden/good-plain.qpt", EXIT_CODE_OK), "sample");
 }
 
-static void the_status_distinguishes_cut_from_damaged(void **state)
+TEST_CASE(the_status_distinguishes_cut_from_damaged)
 {
 	static const struct {
 		const char *file;
@@ -249,24 +249,24 @@ static void assert_help(const struct cli_help_options *options, const char *gold
 	assert_golden(golden, text);
 }
 
-static void without_a_topic_there_is_an_overview(void **state)
+TEST_CASE(without_a_topic_there_is_an_overview)
 {
 	assert_help(&(struct cli_help_options){}, "cli/help.txt");
 }
 
-static void a_topic_is_explained(void **state)
+TEST_CASE(a_topic_is_explained)
 {
 	assert_help(&(struct cli_help_options){.topic.word = "plan"}, "cli/help_plan.txt");
 }
 
-static void an_unknown_topic_is_a_usage_error(void **state)
+TEST_CASE(an_unknown_topic_is_a_usage_error)
 {
 	_free_ char *text = help(&(struct cli_help_options){.topic.word = "nope"}, EXIT_CODE_USAGE);
 
 	assert_contains(text, "no command 'nope'");
 }
 
-static void a_topic_may_be_two_words(void **state)
+TEST_CASE(a_topic_may_be_two_words)
 {
 	_free_ char *text =
 		help(&(struct cli_help_options){.topic = {"history", "nope"}}, EXIT_CODE_USAGE);
@@ -276,7 +276,7 @@ static void a_topic_may_be_two_words(void **state)
 		    "cli/help_history-add.txt");
 }
 
-static void manual_and_completion_are_printed(void **state)
+TEST_CASE(manual_and_completion_are_printed)
 {
 	_free_ char *text =
 		help(&(struct cli_help_options){.completion = CLI_SHELL_ZSH}, EXIT_CODE_OK);
@@ -287,7 +287,7 @@ static void manual_and_completion_are_printed(void **state)
 	assert_contains(text, "#compdef qprof-bpf\n");
 }
 
-static void the_version_is_one_line(void **state)
+TEST_CASE(the_version_is_one_line)
 {
 	struct output o;
 
@@ -298,7 +298,7 @@ static void the_version_is_one_line(void **state)
 	output_free(&o);
 }
 
-static void a_full_disk_is_a_failure(void **state)
+TEST_CASE(a_full_disk_is_a_failure)
 {
 	struct output o;
 	int full = open("/dev/full", O_WRONLY | O_CLOEXEC), status;
@@ -314,29 +314,4 @@ static void a_full_disk_is_a_failure(void **state)
 	output_free(&o);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_file_that_is_no_trace_is_named),
-		cmocka_unit_test(the_size_of_a_trace_limits_its_printed_output),
-		cmocka_unit_test(a_stream_fails_at_its_limit),
-		cmocka_unit_test(without_a_stream_the_error_is_kept),
-		cmocka_unit_test(without_a_terminal_the_fix_is_named),
-		cmocka_unit_test(a_compiler_that_is_not_there_is_a_problem),
-		cmocka_unit_test(a_process_that_is_no_compiler_is_a_problem),
-		cmocka_unit_test(a_whole_trace_is_reported_to_be_whole),
-		cmocka_unit_test(missing_names_and_indexes_are_counted),
-		cmocka_unit_test(functions_and_callers_are_counted),
-		cmocka_unit_test(samples_and_stacks_are_counted),
-		cmocka_unit_test(the_status_distinguishes_cut_from_damaged),
-		cmocka_unit_test(without_a_topic_there_is_an_overview),
-		cmocka_unit_test(a_topic_is_explained),
-		cmocka_unit_test(an_unknown_topic_is_a_usage_error),
-		cmocka_unit_test(a_topic_may_be_two_words),
-		cmocka_unit_test(manual_and_completion_are_printed),
-		cmocka_unit_test(the_version_is_one_line),
-		cmocka_unit_test(a_full_disk_is_a_failure),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -234,7 +234,7 @@ static char *thrice(const char *name)
 	return asprintf(&side, "%s,%s,%s", path, path, path) < 0 ? NULL : side;
 }
 
-static void a_query_that_got_slower_comes_first(void **state)
+TEST_CASE(a_query_that_got_slower_comes_first)
 {
 	struct cli_diff_options o = {};
 
@@ -245,7 +245,7 @@ static void a_query_that_got_slower_comes_first(void **state)
 	assert_string_equal(output.text[1], "");
 }
 
-static void limits_decide_the_status(void **state)
+TEST_CASE(limits_decide_the_status)
 {
 	static const struct {
 		const char *base, *new, *gate;
@@ -280,7 +280,7 @@ static void limits_decide_the_status(void **state)
 	}
 }
 
-static void a_change_below_the_minimum_passes_the_limit(void **state)
+TEST_CASE(a_change_below_the_minimum_passes_the_limit)
 {
 	struct cli_diff_options o = {.min.ns = 701 * MS};
 
@@ -291,7 +291,7 @@ static void a_change_below_the_minimum_passes_the_limit(void **state)
 }
 
 /* One trace a side does not show whether this is noise, so the limit neither passes nor fails. */
-static void growth_above_the_limit_that_may_be_noise_has_no_verdict(void **state)
+TEST_CASE(growth_above_the_limit_that_may_be_noise_has_no_verdict)
 {
 	static const char *const gates[] = {"5%", "9ms", "typeck=5%", "demo/*=5%"};
 	struct cli_diff_options o = {};
@@ -305,7 +305,7 @@ static void growth_above_the_limit_that_may_be_noise_has_no_verdict(void **state
 	assert_int_equal(diff("base", "slower", "11%", &o), EXIT_CODE_OK);
 }
 
-static void executions_are_compared_exactly(void **state)
+TEST_CASE(executions_are_compared_exactly)
 {
 	struct cli_diff_options o = {.metric = CLI_METRIC_COUNT};
 
@@ -315,7 +315,7 @@ static void executions_are_compared_exactly(void **state)
 }
 
 /* The CPU time of a query is not known: its self time stands in for it. */
-static void a_limit_on_a_query_is_of_a_metric_that_queries_have(void **state)
+TEST_CASE(a_limit_on_a_query_is_of_a_metric_that_queries_have)
 {
 	struct cli_diff_options o = {.metric = CLI_METRIC_CPU};
 
@@ -331,7 +331,7 @@ static void a_limit_on_a_query_is_of_a_metric_that_queries_have(void **state)
 }
 
 /* The last line says what the exit status does. */
-static void the_status_is_said_last(void **state)
+TEST_CASE(the_status_is_said_last)
 {
 	static const struct {
 		const char *base, *new, *gate, *said;
@@ -374,7 +374,7 @@ static void the_status_is_said_last(void **state)
  * The new build is 50 ms faster, and recording took 300 ms less of it: with one and a half times
  * that, it may be 400 ms slower.
  */
-static void a_recording_that_costs_less_does_not_hide_growth(void **state)
+TEST_CASE(a_recording_that_costs_less_does_not_hide_growth)
 {
 	static const struct {
 		const char *new, *gate;
@@ -402,7 +402,7 @@ static void a_recording_that_costs_less_does_not_hide_growth(void **state)
 }
 
 /* The cost of recording is known of the build, not of a query. */
-static void json_has_no_cost_of_queries(void **state)
+TEST_CASE(json_has_no_cost_of_queries)
 {
 	struct cli_diff_options o = {.json = true};
 	struct json_object *document, *gate, *side, *cost = NULL;
@@ -419,7 +419,7 @@ static void json_has_no_cost_of_queries(void **state)
 }
 
 /* Whether probes or the compiler's tables did. */
-static void executions_are_compared_where_both_traces_count_them(void **state)
+TEST_CASE(executions_are_compared_where_both_traces_count_them)
 {
 	struct cli_diff_options o = {.metric = CLI_METRIC_COUNT};
 
@@ -438,7 +438,7 @@ static void executions_are_compared_where_both_traces_count_them(void **state)
 }
 
 /* One sample tells nearly nothing. */
-static void times_by_samples_have_an_error(void **state)
+TEST_CASE(times_by_samples_have_an_error)
 {
 	struct cli_diff_options o = {.json = true};
 
@@ -449,7 +449,7 @@ static void times_by_samples_have_an_error(void **state)
 }
 
 /* A build that was cut short looks fast. */
-static void an_unfinished_trace_does_not_pass(void **state)
+TEST_CASE(an_unfinished_trace_does_not_pass)
 {
 	struct cli_diff_options o = {};
 
@@ -462,7 +462,7 @@ static void an_unfinished_trace_does_not_pass(void **state)
 	assert_string_equal(output.text[0], "");
 }
 
-static void a_build_that_did_less_does_not_pass(void **state)
+TEST_CASE(a_build_that_did_less_does_not_pass)
 {
 	static const struct {
 		const char *new, *said;
@@ -494,7 +494,7 @@ static void a_build_that_did_less_does_not_pass(void **state)
 	}
 }
 
-static void another_compiler_is_reported(void **state)
+TEST_CASE(another_compiler_is_reported)
 {
 	struct cli_diff_options o = {}, json = {.json = true};
 
@@ -507,7 +507,7 @@ static void another_compiler_is_reported(void **state)
 					"\"killed_for_memory\":0,\"compiler\":\"rustc 2.0\"");
 }
 
-static void all_forms_are_there(void **state)
+TEST_CASE(all_forms_are_there)
 {
 	struct cli_diff_options json = {.json = true}, markdown = {.markdown = true};
 	struct json_object *object;
@@ -537,7 +537,7 @@ static void write_item(const char *name, const char *path, uint64_t ns)
 	end(w, true);
 }
 
-static void items_need_traces_that_have_them(void **state)
+TEST_CASE(items_need_traces_that_have_them)
 {
 	struct cli_diff_options o = {.by = CLI_DIFF_BY_ITEM, .metric = CLI_METRIC_COUNT};
 
@@ -551,26 +551,4 @@ static void items_need_traces_that_have_them(void **state)
 	assert_contains(output.text[1], "does not say what its queries were about");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_query_that_got_slower_comes_first),
-		cmocka_unit_test(limits_decide_the_status),
-		cmocka_unit_test(a_change_below_the_minimum_passes_the_limit),
-		cmocka_unit_test(growth_above_the_limit_that_may_be_noise_has_no_verdict),
-		cmocka_unit_test(executions_are_compared_exactly),
-		cmocka_unit_test(a_limit_on_a_query_is_of_a_metric_that_queries_have),
-		cmocka_unit_test(the_status_is_said_last),
-		cmocka_unit_test(a_recording_that_costs_less_does_not_hide_growth),
-		cmocka_unit_test(json_has_no_cost_of_queries),
-		cmocka_unit_test(executions_are_compared_where_both_traces_count_them),
-		cmocka_unit_test(times_by_samples_have_an_error),
-		cmocka_unit_test(an_unfinished_trace_does_not_pass),
-		cmocka_unit_test(a_build_that_did_less_does_not_pass),
-		cmocka_unit_test(another_compiler_is_reported),
-		cmocka_unit_test(all_forms_are_there),
-		cmocka_unit_test(items_need_traces_that_have_them),
-	};
-
-	return cmocka_run_group_tests(tests, make_traces, directory_remove);
-}
+TEST_MAIN(make_traces, directory_remove)

@@ -45,7 +45,7 @@ static struct cli_texts one(const char **text)
 	return (struct cli_texts){text, 1};
 }
 
-static void filters_pick_spans(void **state)
+TEST_CASE(filters_pick_spans)
 {
 	static const char *const file = "tests/golden/good-plain.qpt";
 	const char *type = "type*", *pid = "4711", *crate = "?", *other = "b";
@@ -74,7 +74,7 @@ static void filters_pick_spans(void **state)
 	}
 }
 
-static void events_and_threads_are_dumped(void **state)
+TEST_CASE(events_and_threads_are_dumped)
 {
 	_free_ char *strings = DUMP(.file = "tests/golden/good-strings.qpt");
 	_free_ char *others = DUMP(.file = "tests/golden/good-threads-and-costs.qpt");
@@ -91,7 +91,7 @@ static void events_and_threads_are_dumped(void **state)
 	assert_contains(others, "\"cwd\":\"mir_built\"");
 }
 
-static void callers_are_dumped(void **state)
+TEST_CASE(callers_are_dumped)
 {
 	_free_ char *text = DUMP(.file = "tests/golden/good-callers.qpt");
 
@@ -105,7 +105,7 @@ static void callers_are_dumped(void **state)
 	assert_int_equal(count(text, "\"caller\""), 6);
 }
 
-static void samples_are_dumped_as_they_are_filtered(void **state)
+TEST_CASE(samples_are_dumped_as_they_are_filtered)
 {
 	static const char *const file = "tests/golden/good-samples.qpt";
 	const char *query = "mir*";
@@ -128,7 +128,7 @@ static void samples_are_dumped_as_they_are_filtered(void **state)
 	assert_int_equal(count(late, "\"type\":\"sample\""), 3);
 }
 
-static void the_header_names_the_clock(void **state)
+TEST_CASE(the_header_names_the_clock)
 {
 	_free_ char *monotonic = DUMP(.file = "tests/golden/good-empty.qpt");
 	_free_ char *realtime = DUMP(.file = "tests/golden/good-clock.qpt");
@@ -164,7 +164,7 @@ static void check_line(struct json_object *defs, const char *text)
 	json_object_put(line);
 }
 
-static void the_schema_is_that_of_the_lines(void **state)
+TEST_CASE(the_schema_is_that_of_the_lines)
 {
 	static const char *const files[] = {"tests/golden/good-plain.qpt",
 					    "tests/golden/good-strings.qpt",
@@ -216,7 +216,7 @@ static char *printed(struct dump_stacks *d, const struct trace_reader *r, uint32
 	"\",\"offset\":" #offset ",\"file\":null,\"line\":null,\"library\":\"/lib/" \
 	"librustc_driver.so\"}}\n"
 
-static void entries_are_printed_once_and_the_outermost_first(void **state)
+TEST_CASE_WITH(entries_are_printed_once_and_the_outermost_first, temporary_make, temporary_remove)
 {
 	_trace_writer_ struct trace_writer *w = sampled_trace_open(temporary);
 	struct dump_stacks d = {0};
@@ -258,18 +258,4 @@ static void entries_are_printed_once_and_the_outermost_first(void **state)
 	trace_reader__free(r);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(filters_pick_spans),
-		cmocka_unit_test(events_and_threads_are_dumped),
-		cmocka_unit_test(callers_are_dumped),
-		cmocka_unit_test(samples_are_dumped_as_they_are_filtered),
-		cmocka_unit_test(the_header_names_the_clock),
-		cmocka_unit_test(the_schema_is_that_of_the_lines),
-		cmocka_unit_test_setup_teardown(entries_are_printed_once_and_the_outermost_first,
-						temporary_make, temporary_remove),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

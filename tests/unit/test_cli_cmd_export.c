@@ -44,7 +44,7 @@ static int export(const char *file, const char *to, bool force)
 	return export_of(file, CLI_FORMAT_MEASUREME, to, force);
 }
 
-static void a_trace_becomes_files(void **state)
+TEST_CASE(a_trace_becomes_files)
 {
 	_mm_reader_ struct mm_reader *r = NULL;
 	const char *why;
@@ -64,7 +64,7 @@ static void a_trace_becomes_files(void **state)
 	directory_files(true);
 }
 
-static void the_directory_is_made(void **state)
+TEST_CASE(the_directory_is_made)
 {
 	char path[64];
 
@@ -80,7 +80,7 @@ static void the_directory_is_made(void **state)
 	assert_contains(o.text[1], "cannot write into /dev/null: Not a directory");
 }
 
-static void an_export_reports_an_incomplete_trace(void **state)
+TEST_CASE(an_export_reports_an_incomplete_trace)
 {
 	assert_int_equal(export("tests/golden/bad-killed.qpt", directory, false), EXIT_CODE_OK);
 	assert_contains(o.text[1], "warning: tests/golden/bad-killed.qpt: unfinished");
@@ -96,7 +96,7 @@ static void an_export_reports_an_incomplete_trace(void **state)
 	assert_contains(o.text[1], "cannot read tests/golden/bad-not-a-trace.qpt");
 }
 
-static void each_format_is_a_file_and_names_its_viewer(void **state)
+TEST_CASE(each_format_is_a_file_and_names_its_viewer)
 {
 	static const struct {
 		enum cli_format format;
@@ -128,7 +128,7 @@ static void each_format_is_a_file_and_names_its_viewer(void **state)
 	assert_int_equal(directory_files(true), 1);
 }
 
-static void a_file_is_kept_unless_forced(void **state)
+TEST_CASE(a_file_is_kept_unless_forced)
 {
 	char *path = strdup(directory_path("out")), *text;
 
@@ -146,7 +146,7 @@ static void a_file_is_kept_unless_forced(void **state)
 	free(path);
 }
 
-static void standard_output_gets_data_only(void **state)
+TEST_CASE(standard_output_gets_data_only)
 {
 	assert_int_equal(export_as(CLI_FORMAT_FOLDED, "-", false), EXIT_CODE_OK);
 	assert_string_equal(o.text[0], "a (4711);mir_built 700\na (4711);typeck 65\n"
@@ -175,7 +175,7 @@ static pid_t start_on_half_a_trace(const char *pipe, const char *to, int *feed)
 	return child;
 }
 
-static void an_interrupted_export_leaves_no_file(void **state)
+TEST_CASE(an_interrupted_export_leaves_no_file)
 {
 	char *pipe = strdup(directory_path("pipe")), *to = strdup(directory_path("out"));
 	int feed, status;
@@ -219,7 +219,7 @@ static const char *stacks(struct cli_export_options options, int expected)
 	return o.text[0];
 }
 
-static void samples_are_exported_if_there_is_nothing_else(void **state)
+TEST_CASE(samples_are_exported_if_there_is_nothing_else)
 {
 	struct cli_export_options options = {.file = sampled(), .format = CLI_FORMAT_FOLDED};
 
@@ -240,7 +240,7 @@ static void samples_are_exported_if_there_is_nothing_else(void **state)
 	unlink(options.file);
 }
 
-static void samples_are_exported_by_cause(void **state)
+TEST_CASE(samples_are_exported_by_cause)
 {
 	struct cli_export_options options = {.file = sampled(), .format = CLI_FORMAT_FOLDED};
 
@@ -256,7 +256,7 @@ static void samples_are_exported_by_cause(void **state)
 	unlink(options.file);
 }
 
-static void counts_are_exported_where_no_query_has_probes(void **state)
+TEST_CASE(counts_are_exported_where_no_query_has_probes)
 {
 	struct cli_export_options options = {.file = sampled(), .format = CLI_FORMAT_COUNTS};
 
@@ -273,7 +273,7 @@ static void counts_are_exported_where_no_query_has_probes(void **state)
 	unlink(options.file);
 }
 
-static void samples_that_are_not_there_are_an_error(void **state)
+TEST_CASE(samples_that_are_not_there_are_an_error)
 {
 	struct cli_export_options options = {.file = "tests/golden/good-plain.qpt",
 					     .format = CLI_FORMAT_FOLDED,
@@ -287,21 +287,4 @@ static void samples_that_are_not_there_are_an_error(void **state)
 	unlink(options.file);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_trace_becomes_files),
-		cmocka_unit_test(the_directory_is_made),
-		cmocka_unit_test(an_export_reports_an_incomplete_trace),
-		cmocka_unit_test(each_format_is_a_file_and_names_its_viewer),
-		cmocka_unit_test(a_file_is_kept_unless_forced),
-		cmocka_unit_test(standard_output_gets_data_only),
-		cmocka_unit_test(an_interrupted_export_leaves_no_file),
-		cmocka_unit_test(samples_are_exported_if_there_is_nothing_else),
-		cmocka_unit_test(samples_are_exported_by_cause),
-		cmocka_unit_test(counts_are_exported_where_no_query_has_probes),
-		cmocka_unit_test(samples_that_are_not_there_are_an_error),
-	};
-
-	return cmocka_run_group_tests(tests, directory_make, directory_remove);
-}
+TEST_MAIN(directory_make, directory_remove)

@@ -60,7 +60,7 @@ static int diff(const char *base, const char *new, struct output *out)
 	return CAPTURED(out, cmd_history_diff(&o));
 }
 
-static void revisions_are_resolved_by_git(void **state)
+TEST_CASE(revisions_are_resolved_by_git)
 {
 	_output_ struct output out = {};
 
@@ -68,7 +68,7 @@ static void revisions_are_resolved_by_git(void **state)
 	assert_contains(out.text[0], "2,000 -> 2,500");
 }
 
-static void what_has_no_build_is_named_in_one_line(void **state)
+TEST_CASE(what_has_no_build_is_named_in_one_line)
 {
 	_output_ struct output none = {}, unknown = {}, elsewhere = {};
 
@@ -85,12 +85,4 @@ static void what_has_no_build_is_named_in_one_line(void **state)
 	assert_contains(elsewhere.text[1], "in no git repository");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(revisions_are_resolved_by_git),
-		cmocka_unit_test(what_has_no_build_is_named_in_one_line),
-	};
-
-	return cmocka_run_group_tests(tests, make_place, leave_place);
-}
+TEST_MAIN(make_place, leave_place)

@@ -70,7 +70,7 @@ static struct json_object *the_trend(struct json_object *document, const char *c
 	return NULL;
 }
 
-static void a_page_has_the_trends_and_their_changes(void **state)
+TEST_CASE(a_page_has_the_trends_and_their_changes)
 {
 	const struct cli_history_page_options o = {.store = store_path, .output = page_path};
 	_output_ struct output out = {};
@@ -99,7 +99,7 @@ static void a_page_has_the_trends_and_their_changes(void **state)
 }
 
 /* Names are in the block only, so the browser never parses one as HTML. */
-static void names_are_no_part_of_the_page(void **state)
+TEST_CASE(names_are_no_part_of_the_page)
 {
 	_free_ char *page = output_read(page_path);
 
@@ -109,7 +109,7 @@ static void names_are_no_part_of_the_page(void **state)
 	assert_int_equal(occurrences(page, "http"), 2); /* http-equiv, and a name space of SVG */
 }
 
-static void an_existing_file_stays(void **state)
+TEST_CASE(an_existing_file_stays)
 {
 	struct cli_history_page_options o = {.store = store_path, .output = page_path};
 	_output_ struct output refused = {}, forced = {};
@@ -121,7 +121,7 @@ static void an_existing_file_stays(void **state)
 	assert_int_equal(run(&o, &forced), EXIT_CODE_OK);
 }
 
-static void without_builds_there_is_no_page(void **state)
+TEST_CASE(without_builds_there_is_no_page)
 {
 	char path[64];
 	struct cli_history_page_options o = {.store = path, .output = directory_path("none.html")};
@@ -137,7 +137,7 @@ static void without_builds_there_is_no_page(void **state)
 	assert_int_equal(access(directory_path("none.html"), F_OK), -1);
 }
 
-static void a_damaged_store_leaves_no_page(void **state)
+TEST_CASE(a_damaged_store_leaves_no_page)
 {
 	_free_ char *path = strdup(directory_path("harmed.db"));
 	const struct cli_history_page_options o = {.store = path,
@@ -172,15 +172,4 @@ static void a_damaged_store_leaves_no_page(void **state)
 	assert_int_equal(access(o.output, F_OK), -1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_page_has_the_trends_and_their_changes),
-		cmocka_unit_test(names_are_no_part_of_the_page),
-		cmocka_unit_test(an_existing_file_stays),
-		cmocka_unit_test(without_builds_there_is_no_page),
-		cmocka_unit_test(a_damaged_store_leaves_no_page),
-	};
-
-	return cmocka_run_group_tests(tests, make_store, directory_remove);
-}
+TEST_MAIN(make_store, directory_remove)

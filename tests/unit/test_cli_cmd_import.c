@@ -25,7 +25,7 @@ static int import(const char *const *files, size_t n, const char *to, bool force
 	return status;
 }
 
-static void every_file_is_a_process(void **state)
+TEST_CASE(every_file_is_a_process)
 {
 	static const char *const files[] = {MM("good-plain"), MM("good-no-names")};
 	const char *out = directory_path("t.qpt");
@@ -48,7 +48,7 @@ static void every_file_is_a_process(void **state)
 	directory_files(true);
 }
 
-static void damaged_files_are_reported_but_not_as_losses(void **state)
+TEST_CASE(damaged_files_are_reported_but_not_as_losses)
 {
 	static const char *const files[] = {MM("bad-killed"), MM("bad-order")};
 	const char *out = directory_path("t.qpt");
@@ -65,7 +65,7 @@ static void damaged_files_are_reported_but_not_as_losses(void **state)
 	directory_files(true);
 }
 
-static void one_that_cannot_be_read_leaves_nothing(void **state)
+TEST_CASE(one_that_cannot_be_read_leaves_nothing)
 {
 	static const char *const files[] = {MM("good-plain"), MM("bad-version-7")};
 
@@ -75,7 +75,7 @@ static void one_that_cannot_be_read_leaves_nothing(void **state)
 	assert_int_equal(directory_files(false), 0);
 }
 
-static void the_input_is_not_the_output(void **state)
+TEST_CASE(the_input_is_not_the_output)
 {
 	const char *path = directory_path("b.mm_profdata");
 	size_t size = 0;
@@ -94,7 +94,7 @@ static void the_input_is_not_the_output(void **state)
 	directory_files(true);
 }
 
-static void without_a_name_it_is_the_first_files(void **state)
+TEST_CASE(without_a_name_it_is_the_first_files)
 {
 	char *cwd = get_current_dir_name(), file[512];
 	const char *files[] = {file};
@@ -111,15 +111,4 @@ static void without_a_name_it_is_the_first_files(void **state)
 	free(cwd);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_file_is_a_process),
-		cmocka_unit_test(damaged_files_are_reported_but_not_as_losses),
-		cmocka_unit_test(one_that_cannot_be_read_leaves_nothing),
-		cmocka_unit_test(the_input_is_not_the_output),
-		cmocka_unit_test(without_a_name_it_is_the_first_files),
-	};
-
-	return cmocka_run_group_tests(tests, directory_make, directory_remove);
-}
+TEST_MAIN(directory_make, directory_remove)

@@ -45,7 +45,7 @@ static struct diff_gate judged(uint64_t ns, uint64_t noise_ppm, uint64_t limit_p
 }
 
 /* 18 % more where a machine that is busy may have 60 % more or less. */
-static void a_limit_within_the_noise_has_no_verdict(void **state)
+TEST_CASE(a_limit_within_the_noise_has_no_verdict)
 {
 	static const struct {
 		uint64_t ns, noise, limit;
@@ -78,11 +78,4 @@ static void a_limit_within_the_noise_has_no_verdict(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_limit_within_the_noise_has_no_verdict),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -200,7 +200,7 @@ static uint32_t n_definitions(void)
 	return n ? (uint32_t)strtoul(n, NULL, 10) : DEFINITIONS;
 }
 
-static void many_definitions_are_read(void **state)
+TEST_CASE_WITH(many_definitions_are_read, directory_make, directory_remove)
 {
 	const uint32_t n = n_definitions();
 	struct cli_report_options report = {}, items = {.by = CLI_BY_ITEM};
@@ -215,7 +215,7 @@ static void many_definitions_are_read(void **state)
 }
 
 /* Each has a sum of its own; where they find no room, a line says so. */
-static void many_results_are_read(void **state)
+TEST_CASE_WITH(many_results_are_read, directory_make, directory_remove)
 {
 	uint32_t *items = calloc(LISTED, sizeof(*items)), first;
 	struct cli_report_options report = {.by = CLI_BY_ITEM, .json = true};
@@ -267,7 +267,7 @@ static void make_colliding(char *text, uint32_t i)
 	}
 }
 
-static void names_that_were_made_to_collide_are_read(void **state)
+TEST_CASE_WITH(names_that_were_made_to_collide_are_read, directory_make, directory_remove)
 {
 	begin("colliding.qpt");
 	execute(intern(COLLIDING, make_colliding), COLLIDING);
@@ -285,7 +285,7 @@ static int verify_in_bounds(const void *options)
 	return getrlimit(RLIMIT_DATA, &data) || data.rlim_cur > 2 * CMD_MEMORY_FREE ? 99 : status;
 }
 
-static void verify_bounds_its_memory(void **state)
+TEST_CASE_WITH(verify_bounds_its_memory, directory_make, directory_remove)
 {
 	struct cli_verify_options verify = {};
 
@@ -295,18 +295,4 @@ static void verify_bounds_its_memory(void **state)
 	reads(verify_in_bounds, &verify, 400 * MIB, "verify");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(many_definitions_are_read, directory_make,
-						directory_remove),
-		cmocka_unit_test_setup_teardown(many_results_are_read, directory_make,
-						directory_remove),
-		cmocka_unit_test_setup_teardown(names_that_were_made_to_collide_are_read,
-						directory_make, directory_remove),
-		cmocka_unit_test_setup_teardown(verify_bounds_its_memory, directory_make,
-						directory_remove),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

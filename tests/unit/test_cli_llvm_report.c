@@ -27,20 +27,20 @@ static const char *report(struct cli_report_options options)
 	return o.text[0];
 }
 
-static void passes_are_a_table(void **state)
+TEST_CASE(passes_are_a_table)
 {
 	assert_golden("view/llvm_passes.txt",
 		      report((struct cli_report_options){.by = CLI_BY_PASS, .wide = true}));
 }
 
-static void functions_are_a_table_with_their_instances(void **state)
+TEST_CASE(functions_are_a_table_with_their_instances)
 {
 	assert_golden(
 		"view/llvm_generics.txt",
 		report((struct cli_report_options){.by = CLI_BY_GENERIC, .wide = true, .top = 8}));
 }
 
-static void a_function_has_its_passes(void **state)
+TEST_CASE(a_function_has_its_passes)
 {
 	const char *names[] = {"huge", "app::huge", LB_HUGE, "*::huge"}, *big = "generic_big",
 		   *none = "uge";
@@ -55,7 +55,7 @@ static void a_function_has_its_passes(void **state)
 				   "lists them)\n");
 }
 
-static void rows_are_chosen_and_sorted(void **state)
+TEST_CASE(rows_are_chosen_and_sorted)
 {
 	const char *dep = "dep", *more;
 
@@ -77,7 +77,7 @@ static void rows_are_chosen_and_sorted(void **state)
 }
 
 /* The tables of chosen functions take the options of the others. */
-static void instances_are_chosen_and_sorted(void **state)
+TEST_CASE(instances_are_chosen_and_sorted)
 {
 	const char *all = "*", *big = "generic_big";
 
@@ -107,7 +107,7 @@ static uint64_t chosen_ns(const char *name, bool *there)
 	return ns;
 }
 
-static void a_document_has_the_time_of_chosen_functions(void **state)
+TEST_CASE(a_document_has_the_time_of_chosen_functions)
 {
 	bool there;
 
@@ -119,7 +119,7 @@ static void a_document_has_the_time_of_chosen_functions(void **state)
 }
 
 /* Names may be pasted from tables that cut them. */
-static void a_name_that_was_cut_is_found(void **state)
+TEST_CASE(a_name_that_was_cut_is_found)
 {
 	const char *cut[] = {"..p::huge", "app..huge", "app..uge"}, *none[] = {"..", "lib..huge"};
 
@@ -131,7 +131,7 @@ static void a_name_that_was_cut_is_found(void **state)
 				"no sample of LLVM is in a function of that name");
 }
 
-static void a_build_has_one_line_of_it(void **state)
+TEST_CASE(a_build_has_one_line_of_it)
 {
 	static const char line[] = "423 ms: 11 % machine code, 87 % optimisation; "
 				   "first: InstCombine 71 %\n";
@@ -146,7 +146,7 @@ static void a_build_has_one_line_of_it(void **state)
 }
 
 /* Here no compiler's end was seen, so its CPU time is by samples. */
-static void what_recording_cost_is_the_same_share_in_each_table(void **state)
+TEST_CASE(what_recording_cost_is_the_same_share_in_each_table)
 {
 	for (int by = CLI_BY_AUTO; by <= CLI_BY_THREAD; by++) {
 		struct json_object *document =
@@ -159,7 +159,7 @@ static void what_recording_cost_is_the_same_share_in_each_table(void **state)
 }
 
 /* JSON of a build, and of LLVM's tables. */
-static void a_document_has_all_rows(void **state)
+TEST_CASE(a_document_has_all_rows)
 {
 	const struct cli_report_options asked[] = {{.json = true},
 						   {.json = true, .by = CLI_BY_PASS},
@@ -192,7 +192,7 @@ static void a_document_has_all_rows(void **state)
 	}
 }
 
-static void each_field_has_its_unit(void **state)
+TEST_CASE(each_field_has_its_unit)
 {
 	_free_ char *schema = printed_text(report_schema(out));
 	struct json_object *fields = parsed_json(schema), *document;
@@ -204,7 +204,7 @@ static void each_field_has_its_unit(void **state)
 	json_object_put(fields);
 }
 
-static void a_reason_is_given_where_nothing_is_known(void **state)
+TEST_CASE(a_reason_is_given_where_nothing_is_known)
 {
 	struct json_object *document;
 
@@ -237,22 +237,4 @@ static int teardown(void **state)
 	return 0;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(passes_are_a_table),
-		cmocka_unit_test(functions_are_a_table_with_their_instances),
-		cmocka_unit_test(a_function_has_its_passes),
-		cmocka_unit_test(rows_are_chosen_and_sorted),
-		cmocka_unit_test(instances_are_chosen_and_sorted),
-		cmocka_unit_test(a_document_has_the_time_of_chosen_functions),
-		cmocka_unit_test(a_name_that_was_cut_is_found),
-		cmocka_unit_test(a_build_has_one_line_of_it),
-		cmocka_unit_test(what_recording_cost_is_the_same_share_in_each_table),
-		cmocka_unit_test(a_document_has_all_rows),
-		cmocka_unit_test(each_field_has_its_unit),
-		cmocka_unit_test(a_reason_is_given_where_nothing_is_known),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_MAIN(setup, teardown)

@@ -227,7 +227,7 @@ static uint32_t digest_group(const struct group *g, const char *line)
 }
 
 /* Outputs name traces, so their paths are always the same. */
-static void no_output_has_changed(void **state)
+TEST_CASE(no_output_has_changed)
 {
 	_free_ char *text = NULL, *top = getcwd(NULL, 0);
 	_free_ char *tests = realpath("tests", NULL);
@@ -251,11 +251,4 @@ static void no_output_has_changed(void **state)
 	assert_golden("outputs.txt", text);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_output_has_changed),
-	};
-
-	return cmocka_run_group_tests(tests, directory_make, directory_remove);
-}
+TEST_MAIN(directory_make, directory_remove)

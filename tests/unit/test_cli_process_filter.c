@@ -29,7 +29,7 @@ static bool wants(const char *crate, const char *id, const struct trace_process 
 	return wanted;
 }
 
-static void a_crate_is_found_by_its_names(void **state)
+TEST_CASE(a_crate_is_found_by_its_names)
 {
 	assert_true(wants("proc_macro2", NULL, &library));
 	assert_true(wants("proc-macro2", NULL, &library));
@@ -44,7 +44,7 @@ static void a_crate_is_found_by_its_names(void **state)
 	assert_false(wants("app", NULL, &version));
 }
 
-static void a_process_is_found_by_its_number(void **state)
+TEST_CASE(a_process_is_found_by_its_number)
 {
 	assert_true(wants(NULL, "12", &program));
 	assert_true(wants(NULL, "app", &program));
@@ -55,12 +55,4 @@ static void a_process_is_found_by_its_number(void **state)
 	assert_true(wants(NULL, NULL, &version));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_crate_is_found_by_its_names),
-		cmocka_unit_test(a_process_is_found_by_its_number),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

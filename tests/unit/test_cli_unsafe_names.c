@@ -228,7 +228,7 @@ static void check_safe(const char *line, const char *text, bool tabs)
 	}
 }
 
-static void nothing_unsafe_is_printed(void **state)
+TEST_CASE_WITH(nothing_unsafe_is_printed, begin, directory_remove)
 {
 	static const struct {
 		const char *line;
@@ -321,11 +321,4 @@ static void nothing_unsafe_is_printed(void **state)
 	assert_int_equal(n_faults, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(nothing_unsafe_is_printed, begin, directory_remove),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -44,7 +44,7 @@ static void expect(const struct findings *f, const char *name, enum finding_stat
 		assert_null(one->fix);
 }
 
-static void a_sound_machine_has_no_problems(void **state)
+TEST_CASE_WITH(a_sound_machine_has_no_problems, setup, NULL)
 {
 	const struct doctor_limits limits = {UINT64_MAX, UINT64_C(1) << 40, true};
 	const struct other_recordings none = {0};
@@ -62,7 +62,7 @@ static void a_sound_machine_has_no_problems(void **state)
 	expect(&f, "open files", FINDING_OK, "no limit", NULL);
 }
 
-static void a_missing_kernel_feature_is_a_problem_or_a_note(void **state)
+TEST_CASE_WITH(a_missing_kernel_feature_is_a_problem_or_a_note, setup, NULL)
 {
 	_findings_ struct findings f = {0};
 
@@ -79,7 +79,7 @@ static void a_missing_kernel_feature_is_a_problem_or_a_note(void **state)
 	assert_int_equal(findings__problems(&f), 4);
 }
 
-static void a_refusal_is_distinguished_from_missing_capabilities(void **state)
+TEST_CASE_WITH(a_refusal_is_distinguished_from_missing_capabilities, setup, NULL)
 {
 
 	trials.load = -EPERM;
@@ -97,7 +97,7 @@ static void a_refusal_is_distinguished_from_missing_capabilities(void **state)
 	}
 }
 
-static void the_cause_of_a_refusal_is_named_only_if_proven(void **state)
+TEST_CASE_WITH(the_cause_of_a_refusal_is_named_only_if_proven, setup, NULL)
 {
 	_findings_ struct findings f = {0}, user = {0};
 
@@ -111,7 +111,7 @@ static void the_cause_of_a_refusal_is_named_only_if_proven(void **state)
 	expect(&user, "BPF programs", FINDING_PROBLEM, "those of a user namespace", "on the host");
 }
 
-static void the_ring_of_mappings_is_judged_by_trying_it(void **state)
+TEST_CASE_WITH(the_ring_of_mappings_is_judged_by_trying_it, setup, NULL)
 {
 	_findings_ struct findings works = {0}, paranoid = {0}, unknown = {0};
 
@@ -132,7 +132,7 @@ static void the_ring_of_mappings_is_judged_by_trying_it(void **state)
 	expect(&unknown, "mappings", FINDING_NOTE, "unknown", NULL);
 }
 
-static void samples_are_a_trial_of_their_own(void **state)
+TEST_CASE_WITH(samples_are_a_trial_of_their_own, setup, NULL)
 {
 	_findings_ struct findings works = {0}, unloaded = {0}, refused = {0}, unknown = {0};
 	const struct other_recordings none = {0};
@@ -157,7 +157,7 @@ static void samples_are_a_trial_of_their_own(void **state)
 		assert_string_not_equal(unknown.items[i].name, "samples");
 }
 
-static void missing_capabilities_come_with_a_command(void **state)
+TEST_CASE_WITH(missing_capabilities_come_with_a_command, setup, NULL)
 {
 	_findings_ struct findings f = {0}, of_file = {0}, nosuid = {0};
 
@@ -174,7 +174,7 @@ static void missing_capabilities_come_with_a_command(void **state)
 	expect(&nosuid, "capabilities", FINDING_PROBLEM, "nosuid", "without what takes");
 }
 
-static void other_users_are_judged_by_what_was_tried(void **state)
+TEST_CASE_WITH(other_users_are_judged_by_what_was_tried, setup, NULL)
 {
 	_findings_ struct findings f = {0}, none = {0}, root = {0};
 
@@ -189,7 +189,7 @@ static void other_users_are_judged_by_what_was_tried(void **state)
 	expect(&root, "other users", FINDING_OK, "can be recorded", NULL);
 }
 
-static void a_rehearsal_reports_what_a_recording_would(void **state)
+TEST_CASE_WITH(a_rehearsal_reports_what_a_recording_would, setup, NULL)
 {
 	const struct other_recordings others = {.n = 3, .held = 1, .pid = 77},
 				      unknown = {.err = -EPERM};
@@ -219,7 +219,7 @@ static void probes_say(const struct probe_rehearsal *r, enum finding_state state
 	expect(&f, "probes", state, says, fix);
 }
 
-static void the_counters_show_what_became_of_the_hits(void **state)
+TEST_CASE_WITH(the_counters_show_what_became_of_the_hits, setup, NULL)
 {
 	struct probe_rehearsal r = {.called = true, .written = true};
 
@@ -245,7 +245,7 @@ static void the_counters_show_what_became_of_the_hits(void **state)
 	probes_say(&r, FINDING_NOTE, "they fire", "idle");
 }
 
-static void limits_are_notes(void **state)
+TEST_CASE_WITH(limits_are_notes, setup, NULL)
 {
 	const struct doctor_limits few = {1024, UINT64_C(1) << 20, true}, none = {1024, 0, false};
 	_findings_ struct findings f = {0}, unwritable = {0}, fewest = {0};
@@ -264,7 +264,7 @@ static void limits_are_notes(void **state)
 	assert_int_equal(findings__problems(&f), 0);
 }
 
-static void what_recovered_names_leave_out_is_said(void **state)
+TEST_CASE_WITH(what_recovered_names_leave_out_is_said, setup, NULL)
 {
 	_toolchains_ struct toolchains list = {0};
 	_findings_ struct findings f = {0}, g = {0};
@@ -284,7 +284,7 @@ static void what_recovered_names_leave_out_is_said(void **state)
 	       NULL);
 }
 
-static void a_toolchain_is_a_problem_only_if_it_matters(void **state)
+TEST_CASE_WITH(a_toolchain_is_a_problem_only_if_it_matters, setup, NULL)
 {
 	_toolchains_ struct toolchains list = {0}, none = {0};
 	_findings_ struct findings f = {0}, g = {0}, h = {0};
@@ -300,11 +300,9 @@ static void a_toolchain_is_a_problem_only_if_it_matters(void **state)
 	expect(&h, "none", FINDING_PROBLEM, "no Rust compiler", "rustup.rs");
 }
 
-#define TEST(fn) cmocka_unit_test_setup(fn, setup)
-
 /* ---- Findings -------------------------------------------------------------------------------- */
 
-static void findings_keep_their_texts(void **state)
+TEST_CASE(findings_keep_their_texts)
 {
 	_findings_ struct findings f = {0};
 	char text[] = "BTF";
@@ -320,7 +318,7 @@ static void findings_keep_their_texts(void **state)
 	assert_string_equal(f.items[1].fix, "make room");
 }
 
-static void problems_are_counted_and_notes_are_not(void **state)
+TEST_CASE(problems_are_counted_and_notes_are_not)
 {
 	_findings_ struct findings f = {0};
 
@@ -331,7 +329,7 @@ static void problems_are_counted_and_notes_are_not(void **state)
 	assert_int_equal(findings__problems(&f), 10);
 }
 
-static void sections_and_states_have_names(void **state)
+TEST_CASE(sections_and_states_have_names)
 {
 	for (int i = 0; i < FINDING_SECTIONS; i++)
 		assert_true(strlen(finding_section_name((enum finding_section)i)) > 3);
@@ -342,7 +340,7 @@ static void sections_and_states_have_names(void **state)
 
 /* ---- Facts ----------------------------------------------------------------------------------- */
 
-static void nothing_is_known_of_an_empty_root(void **state)
+TEST_CASE_WITH(nothing_is_known_of_an_empty_root, fake_root_make, fake_root_remove)
 {
 	struct doctor_facts facts;
 
@@ -358,7 +356,7 @@ static void nothing_is_known_of_an_empty_root(void **state)
 	assert_string_equal(facts.exe, "");
 }
 
-static void kernel_facts_are_read_from_proc_and_sys(void **state)
+TEST_CASE_WITH(kernel_facts_are_read_from_proc_and_sys, fake_root_make, fake_root_remove)
 {
 	struct doctor_facts facts;
 
@@ -390,7 +388,7 @@ static void kernel_facts_are_read_from_proc_and_sys(void **state)
 	assert_string_equal(facts.exe, "/bin/q");
 }
 
-static void odd_files_are_unknown(void **state)
+TEST_CASE_WITH(odd_files_are_unknown, fake_root_make, fake_root_remove)
 {
 	struct doctor_facts facts;
 
@@ -403,11 +401,9 @@ static void odd_files_are_unknown(void **state)
 	assert_int_equal(facts.capabilities, 0);
 }
 
-#define FACTS_TEST(fn) cmocka_unit_test_setup_teardown(fn, fake_root_make, fake_root_remove)
-
 /* ---- Other recordings ------------------------------------------------------------------------ */
 
-static void no_program_is_no_recording(void **state)
+TEST_CASE_WITH(no_program_is_no_recording, fake_root_make, fake_root_remove)
 {
 	struct other_recordings c;
 
@@ -416,7 +412,7 @@ static void no_program_is_no_recording(void **state)
 	assert_int_equal(c.err, 0);
 }
 
-static void holders_are_distinguished_from_leftovers(void **state)
+TEST_CASE_WITH(holders_are_distinguished_from_leftovers, fake_root_make, fake_root_remove)
 {
 	const uint32_t ids[] = {17, 18};
 	struct other_recordings c;
@@ -433,9 +429,6 @@ static void holders_are_distinguished_from_leftovers(void **state)
 	assert_int_equal(c.held, 2);
 }
 
-#define OTHER_RECORDINGS_TEST(fn) \
-	cmocka_unit_test_setup_teardown(fn, fake_root_make, fake_root_remove)
-
 /* ---- Toolchains ------------------------------------------------------------------------------ */
 
 /* Make a toolchain whose library is not an ELF file. */
@@ -450,7 +443,7 @@ static void put_toolchain(const char *dir)
 			     "sixty-four bytes");
 }
 
-static void rustups_have_the_names_of_their_directories(void **state)
+TEST_CASE_WITH(rustups_have_the_names_of_their_directories, fake_root_make, fake_root_remove)
 {
 	_toolchains_ struct toolchains list = {0};
 	char home[64];
@@ -469,7 +462,7 @@ static void rustups_have_the_names_of_their_directories(void **state)
 	assert_int_equal(list.n, 2);
 }
 
-static void systems_have_the_names_of_their_executables(void **state)
+TEST_CASE_WITH(systems_have_the_names_of_their_executables, fake_root_make, fake_root_remove)
 {
 	_toolchains_ struct toolchains list = {0};
 
@@ -481,7 +474,7 @@ static void systems_have_the_names_of_their_executables(void **state)
 	assert_contains(list.items[1].name, "/usr/lib/rust-1.85/bin/rustc");
 }
 
-static void one_library_is_one_toolchain(void **state)
+TEST_CASE_WITH(one_library_is_one_toolchain, fake_root_make, fake_root_remove)
 {
 	_toolchains_ struct toolchains list = {0};
 
@@ -494,7 +487,7 @@ static void one_library_is_one_toolchain(void **state)
 	assert_false(list.items[1].wanted);
 }
 
-static void a_survey_keeps_errors_of_plans_and_prints_none(void **state)
+TEST_CASE_WITH(a_survey_keeps_errors_of_plans_and_prints_none, fake_root_make, fake_root_remove)
 {
 	_toolchains_ struct toolchains list = {0};
 	struct output o;
@@ -513,7 +506,7 @@ static void a_survey_keeps_errors_of_plans_and_prints_none(void **state)
 	assert_contains(list.items[1].why, "/nonexistent.so");
 }
 
-static void a_plan_is_summed_up(void **state)
+TEST_CASE_WITH(a_plan_is_summed_up, fake_root_make, fake_root_remove)
 {
 	_plan_ struct plan *plan = sample_plan();
 	struct toolchain t = {0};
@@ -530,38 +523,4 @@ static void a_plan_is_summed_up(void **state)
 	free(t.version);
 }
 
-#define TOOLCHAINS_TEST(fn) cmocka_unit_test_setup_teardown(fn, fake_root_make, fake_root_remove)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_sound_machine_has_no_problems),
-		TEST(a_missing_kernel_feature_is_a_problem_or_a_note),
-		TEST(a_refusal_is_distinguished_from_missing_capabilities),
-		TEST(the_cause_of_a_refusal_is_named_only_if_proven),
-		TEST(the_ring_of_mappings_is_judged_by_trying_it),
-		TEST(samples_are_a_trial_of_their_own),
-		TEST(missing_capabilities_come_with_a_command),
-		TEST(other_users_are_judged_by_what_was_tried),
-		TEST(a_rehearsal_reports_what_a_recording_would),
-		TEST(the_counters_show_what_became_of_the_hits),
-		TEST(limits_are_notes),
-		TEST(what_recovered_names_leave_out_is_said),
-		TEST(a_toolchain_is_a_problem_only_if_it_matters),
-		cmocka_unit_test(findings_keep_their_texts),
-		cmocka_unit_test(problems_are_counted_and_notes_are_not),
-		cmocka_unit_test(sections_and_states_have_names),
-		FACTS_TEST(nothing_is_known_of_an_empty_root),
-		FACTS_TEST(kernel_facts_are_read_from_proc_and_sys),
-		FACTS_TEST(odd_files_are_unknown),
-		OTHER_RECORDINGS_TEST(no_program_is_no_recording),
-		OTHER_RECORDINGS_TEST(holders_are_distinguished_from_leftovers),
-		TOOLCHAINS_TEST(rustups_have_the_names_of_their_directories),
-		TOOLCHAINS_TEST(systems_have_the_names_of_their_executables),
-		TOOLCHAINS_TEST(one_library_is_one_toolchain),
-		TOOLCHAINS_TEST(a_survey_keeps_errors_of_plans_and_prints_none),
-		TOOLCHAINS_TEST(a_plan_is_summed_up),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -40,7 +40,7 @@ static void keep(const char *text, mode_t mode)
 	chmod(file, mode);
 }
 
-static void an_address_has_its_parts(void **state)
+TEST_CASE_WITH(an_address_has_its_parts, make_home, remove_home)
 {
 	struct address a;
 
@@ -57,7 +57,7 @@ static void an_address_has_its_parts(void **state)
 	assert_string_equal(a.database, "ci");
 }
 
-static void what_is_no_address_is_refused(void **state)
+TEST_CASE_WITH(what_is_no_address_is_refused, make_home, remove_home)
 {
 	static const char *const wrong[] = {"http://",	       "http://:8123/a", "http://h:/a",
 					    "http://h:123456", "http://h/a?b=c", "http://h/a-b",
@@ -68,7 +68,7 @@ static void what_is_no_address_is_refused(void **state)
 		assert_int_equal(address__parse(&a, wrong[i]), -EINVAL);
 }
 
-static void an_address_with_a_password_is_refused_and_not_shown(void **state)
+TEST_CASE_WITH(an_address_with_a_password_is_refused_and_not_shown, make_home, remove_home)
 {
 	struct address a;
 
@@ -77,7 +77,7 @@ static void an_address_with_a_password_is_refused_and_not_shown(void **state)
 	assert_non_null(strstr(said, "QPROF_CLICKHOUSE_PASSWORD"));
 }
 
-static void what_may_be_a_password_is_not_shown(void **state)
+TEST_CASE_WITH(what_may_be_a_password_is_not_shown, make_home, remove_home)
 {
 	struct address a;
 
@@ -86,7 +86,7 @@ static void what_may_be_a_password_is_not_shown(void **state)
 	assert_non_null(strstr(said, "http://ci-db/qprof"));
 }
 
-static void the_file_has_user_and_password(void **state)
+TEST_CASE_WITH(the_file_has_user_and_password, make_home, remove_home)
 {
 	_http_login_ struct http_login login = {};
 
@@ -97,7 +97,7 @@ static void the_file_has_user_and_password(void **state)
 	assert_string_equal(login.ca_file, "/etc/ca.pem");
 }
 
-static void the_environment_goes_before_the_file(void **state)
+TEST_CASE_WITH(the_environment_goes_before_the_file, make_home, remove_home)
 {
 	_http_login_ struct http_login login = {};
 
@@ -108,7 +108,7 @@ static void the_environment_goes_before_the_file(void **state)
 	assert_string_equal(login.password, "new");
 }
 
-static void a_file_that_others_may_read_is_refused(void **state)
+TEST_CASE_WITH(a_file_that_others_may_read_is_refused, make_home, remove_home)
 {
 	_http_login_ struct http_login login = {};
 
@@ -118,7 +118,7 @@ static void a_file_that_others_may_read_is_refused(void **state)
 	assert_null(login.password);
 }
 
-static void a_fifo_is_not_waited_for(void **state)
+TEST_CASE_WITH(a_fifo_is_not_waited_for, make_home, remove_home)
 {
 	_http_login_ struct http_login login = {};
 
@@ -127,7 +127,7 @@ static void a_fifo_is_not_waited_for(void **state)
 	assert_non_null(strstr(said, "it is no file"));
 }
 
-static void an_unknown_line_is_refused_and_not_shown(void **state)
+TEST_CASE_WITH(an_unknown_line_is_refused_and_not_shown, make_home, remove_home)
 {
 	_http_login_ struct http_login login = {};
 
@@ -137,7 +137,7 @@ static void an_unknown_line_is_refused_and_not_shown(void **state)
 	assert_null(strstr(said, "hunter2"));
 }
 
-static void the_file_has_a_timeout(void **state)
+TEST_CASE_WITH(the_file_has_a_timeout, make_home, remove_home)
 {
 	static const char *const wrong[] = {"timeout =\n", "timeout = 0\n", "timeout = 3601\n",
 					    "timeout = 1s\n", "timeout = -1\n"};
@@ -154,7 +154,7 @@ static void the_file_has_a_timeout(void **state)
 	}
 }
 
-static void without_a_file_there_is_no_login(void **state)
+TEST_CASE_WITH(without_a_file_there_is_no_login, make_home, remove_home)
 {
 	_http_login_ struct http_login login = {};
 
@@ -162,23 +162,4 @@ static void without_a_file_there_is_no_login(void **state)
 	assert_null(login.user);
 }
 
-#define IN_HOME(test) cmocka_unit_test_setup_teardown(test, make_home, remove_home)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_HOME(an_address_has_its_parts),
-		IN_HOME(what_is_no_address_is_refused),
-		IN_HOME(an_address_with_a_password_is_refused_and_not_shown),
-		IN_HOME(what_may_be_a_password_is_not_shown),
-		IN_HOME(the_file_has_user_and_password),
-		IN_HOME(the_environment_goes_before_the_file),
-		IN_HOME(a_file_that_others_may_read_is_refused),
-		IN_HOME(a_fifo_is_not_waited_for),
-		IN_HOME(an_unknown_line_is_refused_and_not_shown),
-		IN_HOME(the_file_has_a_timeout),
-		IN_HOME(without_a_file_there_is_no_login),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -13,7 +13,7 @@ static int set(struct history_rows *r, const char *column, const struct store_va
 	return history_cell__set(r, history_table__column(t, column), &r->build, cell);
 }
 
-static void cells_become_columns(void **state)
+TEST_CASE(cells_become_columns)
 {
 	char text[] = "main";
 	_history_rows_ struct history_rows r;
@@ -33,7 +33,7 @@ static void cells_become_columns(void **state)
 	assert_int_equal(r.build.cpus, HISTORY_UNKNOWN);
 }
 
-static void cells_of_another_type_are_refused(void **state)
+TEST_CASE(cells_of_another_type_are_refused)
 {
 	static const struct store_value text = {.type = STORE_TEXT, .text = "7"};
 	static const struct store_value number = {.type = STORE_INTEGER, .integer = 7};
@@ -58,7 +58,7 @@ static void assert_fault(enum history_table_id table, const void *row, const cha
 	assert_string_equal(why, expected);
 }
 
-static void rows_of_a_build_are_right(void **state)
+TEST_CASE(rows_of_a_build_are_right)
 {
 	_history_rows_ struct history_rows r;
 
@@ -69,7 +69,7 @@ static void rows_of_a_build_are_right(void **state)
 			assert_fault(id, history_rows__at(&r, id, i), "");
 }
 
-static void an_id_is_a_uuid(void **state)
+TEST_CASE(an_id_is_a_uuid)
 {
 	static const char *const none[] = {"", "0f1e2d3c", "0F1e2d3c-4b5a-4978-8695-000000000001",
 					   "0f1e2d3c-4b5a-4978-8695-0000000000011"};
@@ -85,7 +85,7 @@ static void an_id_is_a_uuid(void **state)
 	assert_fault(HISTORY_BUILD, &r.build, "it has no \"build\"");
 }
 
-static void numbers_and_texts_have_limits(void **state)
+TEST_CASE(numbers_and_texts_have_limits)
 {
 	_history_rows_ struct history_rows r;
 	char text[HISTORY_TEXT_MAX + 2] = "";
@@ -107,15 +107,4 @@ static void numbers_and_texts_have_limits(void **state)
 	assert_fault(HISTORY_BUILD, &r.build, "it has no \"start_ns\"");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cells_become_columns),
-		cmocka_unit_test(cells_of_another_type_are_refused),
-		cmocka_unit_test(rows_of_a_build_are_right),
-		cmocka_unit_test(an_id_is_a_uuid),
-		cmocka_unit_test(numbers_and_texts_have_limits),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

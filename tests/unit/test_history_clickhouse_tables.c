@@ -31,7 +31,7 @@ static unsigned int times(const char *text, const char *part)
 	return n;
 }
 
-static void one_server_has_plain_tables(void **state)
+TEST_CASE(one_server_has_plain_tables)
 {
 	char *text = print(NULL, 0);
 
@@ -51,7 +51,7 @@ static void one_server_has_plain_tables(void **state)
 	free(text);
 }
 
-static void a_cluster_has_replicas_and_a_name_for_all_shards(void **state)
+TEST_CASE(a_cluster_has_replicas_and_a_name_for_all_shards)
 {
 	char *text = print("the-fleet", 0);
 
@@ -65,7 +65,7 @@ static void a_cluster_has_replicas_and_a_name_for_all_shards(void **state)
 	free(text);
 }
 
-static void tables_may_forget(void **state)
+TEST_CASE(tables_may_forget)
 {
 	char *text = print("the-fleet", 90);
 
@@ -75,13 +75,4 @@ static void tables_may_forget(void **state)
 	free(text);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_server_has_plain_tables),
-		cmocka_unit_test(a_cluster_has_replicas_and_a_name_for_all_shards),
-		cmocka_unit_test(tables_may_forget),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

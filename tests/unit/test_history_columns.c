@@ -4,7 +4,7 @@
 #include "../fixtures/output.h"
 #include "test.h"
 
-static void the_tables_describe_all_fields_in_order(void **state)
+TEST_CASE(the_tables_describe_all_fields_in_order)
 {
 	for (int id = 0; id < HISTORY_TABLES; id++) {
 		const struct history_table *t = history_table(id);
@@ -18,7 +18,7 @@ static void the_tables_describe_all_fields_in_order(void **state)
 	}
 }
 
-static void every_table_begins_with_the_build(void **state)
+TEST_CASE(every_table_begins_with_the_build)
 {
 	for (int id = 0; id < HISTORY_TABLES; id++) {
 		assert_string_equal(history_table(id)->columns[0].name, "build");
@@ -26,7 +26,7 @@ static void every_table_begins_with_the_build(void **state)
 	}
 }
 
-static void columns_are_found_by_name(void **state)
+TEST_CASE(columns_are_found_by_name)
 {
 	for (int id = 0; id < HISTORY_TABLES; id++) {
 		const struct history_table *t = history_table(id);
@@ -39,7 +39,7 @@ static void columns_are_found_by_name(void **state)
 	assert_null(history_table__column(history_table(HISTORY_ITEM), ""));
 }
 
-static void the_type_of_a_column_is_that_of_its_field(void **state)
+TEST_CASE(the_type_of_a_column_is_that_of_its_field)
 {
 	const struct history_table *t = history_table(HISTORY_ITEM);
 	struct history_item row = {};
@@ -53,7 +53,7 @@ static void the_type_of_a_column_is_that_of_its_field(void **state)
 	assert_int_equal(history_column__number(history_table__column(t, "self_ns"), &row), 7);
 }
 
-static void nothing_is_known_of_a_cleared_row(void **state)
+TEST_CASE(nothing_is_known_of_a_cleared_row)
 {
 	struct history_compile row;
 
@@ -86,7 +86,7 @@ static int put_tables(FILE *out)
 }
 
 /* After a change: GOLDEN_UPDATE=1, and copy the text into the page. */
-static void the_page_has_all_columns(void **state)
+TEST_CASE(the_page_has_all_columns)
 {
 	_free_ char *tables = printed_text(put_tables(out)), *page = NULL;
 
@@ -97,16 +97,4 @@ static void the_page_has_all_columns(void **state)
 		fail_msg("docs/history.md has not the text of tests/golden/history-columns.md");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_tables_describe_all_fields_in_order),
-		cmocka_unit_test(every_table_begins_with_the_build),
-		cmocka_unit_test(columns_are_found_by_name),
-		cmocka_unit_test(the_type_of_a_column_is_that_of_its_field),
-		cmocka_unit_test(nothing_is_known_of_a_cleared_row),
-		cmocka_unit_test(the_page_has_all_columns),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

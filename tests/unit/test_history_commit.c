@@ -55,7 +55,7 @@ static struct commit ask(const char *directory, uint64_t start_ns)
 	return c;
 }
 
-static void git_says_commit_and_branch(void **state)
+TEST_CASE_WITH(git_says_commit_and_branch, make_repository, remove_repository)
 {
 	struct commit c = ask(repository, LATER);
 
@@ -65,7 +65,7 @@ static void git_says_commit_and_branch(void **state)
 	assert_false(c.moved);
 }
 
-static void revisions_are_those_of_the_repository(void **state)
+TEST_CASE_WITH(revisions_are_those_of_the_repository, make_repository, remove_repository)
 {
 	static const char *const none[] = {"HEAD~1", "nonsense", "", "-h", "--all", "HEAD HEAD"};
 	char commit[COMMIT_MAX], other[COMMIT_MAX] = "";
@@ -87,7 +87,7 @@ static void revisions_are_those_of_the_repository(void **state)
 }
 
 /* Who can replace the directory in place of .git can name filters in it. */
-static void what_others_can_replace_is_given_to_no_git(void **state)
+TEST_CASE_WITH(what_others_can_replace_is_given_to_no_git, make_repository, remove_repository)
 {
 	char commit[COMMIT_MAX];
 
@@ -99,7 +99,7 @@ static void what_others_can_replace_is_given_to_no_git(void **state)
 	assert_int_equal(commit__resolve("HEAD", repository, commit), 0);
 }
 
-static void changes_are_seen_in_tracked_files(void **state)
+TEST_CASE_WITH(changes_are_seen_in_tracked_files, make_repository, remove_repository)
 {
 	struct commit c;
 
@@ -113,7 +113,7 @@ static void changes_are_seen_in_tracked_files(void **state)
 	assert_int_equal(strlen(c.commit), 40);
 }
 
-static void a_detached_head_has_no_branch(void **state)
+TEST_CASE_WITH(a_detached_head_has_no_branch, make_repository, remove_repository)
 {
 	struct commit c;
 
@@ -123,7 +123,7 @@ static void a_detached_head_has_no_branch(void **state)
 	assert_string_equal(c.branch, "");
 }
 
-static void a_worktree_has_its_own_branch(void **state)
+TEST_CASE_WITH(a_worktree_has_its_own_branch, make_repository, remove_repository)
 {
 	char path[80];
 
@@ -133,7 +133,7 @@ static void a_worktree_has_its_own_branch(void **state)
 	assert_string_equal(ask(repository, LATER).branch, "main");
 }
 
-static void a_head_that_moved_since_says_nothing(void **state)
+TEST_CASE_WITH(a_head_that_moved_since_says_nothing, make_repository, remove_repository)
 {
 	struct commit c = ask(repository, 1000000000);
 
@@ -142,7 +142,7 @@ static void a_head_that_moved_since_says_nothing(void **state)
 	assert_int_equal(c.dirty, -1);
 }
 
-static void a_head_without_a_reflog_has_not_moved(void **state)
+TEST_CASE_WITH(a_head_without_a_reflog_has_not_moved, make_repository, remove_repository)
 {
 	struct commit c;
 
@@ -153,7 +153,7 @@ static void a_head_without_a_reflog_has_not_moved(void **state)
 	assert_true(c.no_reflog);
 }
 
-static void without_a_repository_nothing_is_known(void **state)
+TEST_CASE_WITH(without_a_repository_nothing_is_known, make_repository, remove_repository)
 {
 	struct commit none = ask(top, LATER), missing = ask("/nonexistent", LATER), empty;
 	char path[80];
@@ -168,7 +168,7 @@ static void without_a_repository_nothing_is_known(void **state)
 	assert_false(empty.moved);
 }
 
-static void a_repository_of_sha256_is_read(void **state)
+TEST_CASE_WITH(a_repository_of_sha256_is_read, make_repository, remove_repository)
 {
 	run("rm -rf %s/.git && cd %s && " GIT "init -q --object-format=sha256 . && " GIT
 	    "add a && " GIT "commit -qm 1",
@@ -177,7 +177,7 @@ static void a_repository_of_sha256_is_read(void **state)
 	assert_int_equal(ask(repository, LATER).dirty, 0);
 }
 
-static void modes_count_where_the_repository_says_so(void **state)
+TEST_CASE_WITH(modes_count_where_the_repository_says_so, make_repository, remove_repository)
 {
 	run("chmod 755 %s/a%s", repository, "");
 	assert_int_equal(ask(repository, LATER).dirty, 1);
@@ -185,7 +185,8 @@ static void modes_count_where_the_repository_says_so(void **state)
 	assert_int_equal(ask(repository, LATER).dirty, 0);
 }
 
-static void a_filtered_file_that_was_touched_has_no_known_change(void **state)
+TEST_CASE_WITH(a_filtered_file_that_was_touched_has_no_known_change, make_repository,
+	       remove_repository)
 {
 	run("cd %s && echo '*.bin filter=x' >.gitattributes && echo raw >b.bin && "
 	    "touch -d 2020-01-01 b.bin && " GIT "-c filter.x.clean='echo stored' add . && " GIT
@@ -196,7 +197,7 @@ static void a_filtered_file_that_was_touched_has_no_known_change(void **state)
 	assert_int_equal(ask(repository, LATER).dirty, -1);
 }
 
-static void root_asks_where_nobody_else_may_write(void **state)
+TEST_CASE_WITH(root_asks_where_nobody_else_may_write, make_repository, remove_repository)
 {
 	char below[80];
 	size_t hash = geteuid() ? 40 : 0;
@@ -212,7 +213,7 @@ static void root_asks_where_nobody_else_may_write(void **state)
 	assert_int_equal(strlen(ask(repository, LATER).commit), 40);
 }
 
-static void a_fifo_is_not_waited_for(void **state)
+TEST_CASE_WITH(a_fifo_is_not_waited_for, make_repository, remove_repository)
 {
 	run("rm %s/.git/HEAD && mkfifo %s/.git/HEAD", repository, repository);
 	assert_string_equal(ask(repository, LATER).commit, "");
@@ -220,7 +221,7 @@ static void a_fifo_is_not_waited_for(void **state)
 	assert_string_equal(ask(repository, LATER).commit, "");
 }
 
-static void nothing_is_left_behind(void **state)
+TEST_CASE_WITH(nothing_is_left_behind, make_repository, remove_repository)
 {
 	assert_int_equal(strlen(ask(repository, LATER).commit), 40);
 	run("rmdir %s/.local/state/qprof-bpf%s", top, "");
@@ -289,7 +290,7 @@ static void assert_nothing_ran(void)
 	assert_int_not_equal(access(marker, F_OK), 0);
 }
 
-static void nothing_of_a_hostile_configuration_runs(void **state)
+TEST_CASE_WITH(nothing_of_a_hostile_configuration_runs, make_repository, remove_repository)
 {
 	write_script();
 	touch_files();
@@ -302,7 +303,7 @@ static void nothing_of_a_hostile_configuration_runs(void **state)
 }
 
 /* The condition is true by the scope that no question about a single scope reads. */
-static void nothing_of_an_included_configuration_runs(void **state)
+TEST_CASE_WITH(nothing_of_an_included_configuration_runs, make_repository, remove_repository)
 {
 	write_script();
 	touch_files();
@@ -315,7 +316,7 @@ static void nothing_of_an_included_configuration_runs(void **state)
 }
 
 /* A user's own filter, such as git-lfs, would read settings that another wrote. */
-static void nothing_of_the_users_configuration_runs(void **state)
+TEST_CASE_WITH(nothing_of_the_users_configuration_runs, make_repository, remove_repository)
 {
 	write_script();
 	touch_files();
@@ -323,7 +324,7 @@ static void nothing_of_the_users_configuration_runs(void **state)
 	assert_nothing_ran();
 }
 
-static void nothing_of_a_submodule_runs(void **state)
+TEST_CASE_WITH(nothing_of_a_submodule_runs, make_repository, remove_repository)
 {
 	write_script();
 	run("cd %s && " GIT "init -q s && cd s && echo 1 >b && " GIT "add b && " GIT
@@ -334,7 +335,7 @@ static void nothing_of_a_submodule_runs(void **state)
 	assert_nothing_ran();
 }
 
-static void nothing_of_an_alternate_runs(void **state)
+TEST_CASE_WITH(nothing_of_an_alternate_runs, make_repository, remove_repository)
 {
 	write_script();
 	run("cd %s && mv r of && git clone -q --shared of r%s", top, "");
@@ -344,7 +345,7 @@ static void nothing_of_an_alternate_runs(void **state)
 }
 
 /* A program of this name, where a relative directory of PATH leads to. */
-static void no_git_of_the_repository_runs(void **state)
+TEST_CASE_WITH(no_git_of_the_repository_runs, make_repository, remove_repository)
 {
 	_free_ char *before = strdup(getenv("PATH"));
 	_free_ char *path = NULL;
@@ -371,7 +372,7 @@ static void sign(void)
 	    top);
 }
 
-static void no_program_checks_a_signature(void **state)
+TEST_CASE_WITH(no_program_checks_a_signature, make_repository, remove_repository)
 {
 	struct commit c;
 
@@ -387,7 +388,7 @@ static void no_program_checks_a_signature(void **state)
 }
 
 /* git would fetch a missing object from a remote that promised it. */
-static void no_remote_is_asked_for_objects(void **state)
+TEST_CASE_WITH(no_remote_is_asked_for_objects, make_repository, remove_repository)
 {
 	write_script();
 	run("cd %s && git config core.repositoryformatversion 1 && "
@@ -427,7 +428,7 @@ static struct commit of_ci(const char *const *all)
 
 #define HASH "8f5c1f0f4c1d9c1a0b5b2a7e3d1c4b6a79880011"
 
-static void a_ci_says_commit_and_branch(void **state)
+TEST_CASE(a_ci_says_commit_and_branch)
 {
 	static const char *const push[] = {
 		"GITHUB_SHA", HASH, "GITHUB_HEAD_REF", "", "GITHUB_REF_NAME", "v2", NULL};
@@ -446,7 +447,7 @@ static void a_ci_says_commit_and_branch(void **state)
 	assert_int_equal(of_ci(push).dirty, -1);
 }
 
-static void what_is_no_hash_is_no_commit(void **state)
+TEST_CASE(what_is_no_hash_is_no_commit)
 {
 	static const char *const none[] = {"PATH", "/bin", NULL};
 	static const char *const head[] = {"BUILDKITE_COMMIT", "HEAD", "BUILDKITE_BRANCH", "main",
@@ -457,7 +458,7 @@ static void what_is_no_hash_is_no_commit(void **state)
 	assert_string_equal(of_ci(head).branch, "");
 }
 
-static void git_counts_for_more_than_the_ci(void **state)
+TEST_CASE(git_counts_for_more_than_the_ci)
 {
 	static const char *const push[] = {"CI_COMMIT_SHA", HASH, "CI_COMMIT_REF_NAME", "v2", NULL};
 	struct commit c = {.commit = HASH, .branch = "own"}, short_one = {.commit = "8f5c1f0"},
@@ -475,39 +476,4 @@ static void git_counts_for_more_than_the_ci(void **state)
 	assert_string_equal(other.branch, "");
 }
 
-#define WITH_REPOSITORY(test) \
-	cmocka_unit_test_setup_teardown(test, make_repository, remove_repository)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_REPOSITORY(git_says_commit_and_branch),
-		WITH_REPOSITORY(revisions_are_those_of_the_repository),
-		WITH_REPOSITORY(what_others_can_replace_is_given_to_no_git),
-		WITH_REPOSITORY(changes_are_seen_in_tracked_files),
-		WITH_REPOSITORY(a_detached_head_has_no_branch),
-		WITH_REPOSITORY(a_worktree_has_its_own_branch),
-		WITH_REPOSITORY(a_head_that_moved_since_says_nothing),
-		WITH_REPOSITORY(a_head_without_a_reflog_has_not_moved),
-		WITH_REPOSITORY(without_a_repository_nothing_is_known),
-		WITH_REPOSITORY(a_repository_of_sha256_is_read),
-		WITH_REPOSITORY(modes_count_where_the_repository_says_so),
-		WITH_REPOSITORY(a_filtered_file_that_was_touched_has_no_known_change),
-		WITH_REPOSITORY(root_asks_where_nobody_else_may_write),
-		WITH_REPOSITORY(a_fifo_is_not_waited_for),
-		WITH_REPOSITORY(nothing_is_left_behind),
-		WITH_REPOSITORY(nothing_of_a_hostile_configuration_runs),
-		WITH_REPOSITORY(nothing_of_an_included_configuration_runs),
-		WITH_REPOSITORY(nothing_of_the_users_configuration_runs),
-		WITH_REPOSITORY(nothing_of_a_submodule_runs),
-		WITH_REPOSITORY(nothing_of_an_alternate_runs),
-		WITH_REPOSITORY(no_git_of_the_repository_runs),
-		WITH_REPOSITORY(no_program_checks_a_signature),
-		WITH_REPOSITORY(no_remote_is_asked_for_objects),
-		cmocka_unit_test(a_ci_says_commit_and_branch),
-		cmocka_unit_test(what_is_no_hash_is_no_commit),
-		cmocka_unit_test(git_counts_for_more_than_the_ci),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

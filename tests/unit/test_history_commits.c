@@ -46,7 +46,7 @@ static void compare(struct store *s, enum compare_metric metric, size_t n_new, s
 		commits__compare(s, out->all, out->builds.n - n_new, n_new, &rules, &out->c), 0);
 }
 
-static void crates_and_queries_are_paired(void **state)
+TEST_CASE(crates_and_queries_are_paired)
 {
 	_store_ struct store *s = history_builds_store("pairs.db");
 	__cleanup(compared__clear) struct compared c;
@@ -68,7 +68,7 @@ static void crates_and_queries_are_paired(void **state)
 }
 
 /* Twelve builds: their range is the noise, and one new build is enough. */
-static void a_branch_has_its_own_noise(void **state)
+TEST_CASE(a_branch_has_its_own_noise)
 {
 	_store_ struct store *s = history_builds_store("noise.db"),
 			     *other = history_builds_store("within.db");
@@ -90,7 +90,7 @@ static void a_branch_has_its_own_noise(void **state)
 }
 
 /* An old regression of a branch is not blamed on the new build, and hides nothing. */
-static void the_last_level_is_the_base(void **state)
+TEST_CASE(the_last_level_is_the_base)
 {
 	_store_ struct store *s = history_builds_store("level.db");
 	__cleanup(compared__clear) struct compared c;
@@ -112,7 +112,7 @@ static void the_last_level_is_the_base(void **state)
 }
 
 /* Four builds of a new level are alike by chance: their range is not the noise. */
-static void few_builds_of_a_level_do_not_show_the_noise(void **state)
+TEST_CASE(few_builds_of_a_level_do_not_show_the_noise)
 {
 	_store_ struct store *s = history_builds_store("few.db"),
 			     *other = history_builds_store("far.db");
@@ -168,7 +168,7 @@ static const struct compare_row *llvm_row(const struct compare_result *r, enum c
 	return NULL;
 }
 
-static void llvms_work_is_paired_by_name(void **state)
+TEST_CASE(llvms_work_is_paired_by_name)
 {
 	_store_ struct store *s = history_builds_store("llvm.db");
 	__cleanup(compared__clear) struct compared c;
@@ -197,7 +197,7 @@ static void llvms_work_is_paired_by_name(void **state)
 	assert_int_equal(commits__sum(c.c, is_gvn, NULL, false, &sum), 0);
 }
 
-static void a_function_beyond_those_that_are_kept_is_not_compared(void **state)
+TEST_CASE(a_function_beyond_those_that_are_kept_is_not_compared)
 {
 	_store_ struct store *s = history_builds_store("cut.db");
 	__cleanup(compared__clear) struct compared c;
@@ -212,7 +212,7 @@ static void a_function_beyond_those_that_are_kept_is_not_compared(void **state)
 	assert_non_null(llvm_row(r, COMPARE_OF_GENERICS, "syn::f1"));
 }
 
-static void without_llvms_work_in_all_builds_none_is_compared(void **state)
+TEST_CASE(without_llvms_work_in_all_builds_none_is_compared)
 {
 	_store_ struct store *s = history_builds_store("some.db");
 	__cleanup(compared__clear) struct compared c;
@@ -228,7 +228,7 @@ static void without_llvms_work_in_all_builds_none_is_compared(void **state)
 	assert_int_equal(compare_result__table(commits__result(c.c), COMPARE_OF_PASSES).n, 0);
 }
 
-static void too_many_builds_are_refused(void **state)
+TEST_CASE(too_many_builds_are_refused)
 {
 	_store_ struct store *s = history_builds_store("many.db");
 	const struct history_build *all[COMMITS_MOST + 1] = {};
@@ -238,18 +238,4 @@ static void too_many_builds_are_refused(void **state)
 	assert_int_equal(commits__compare(s, all, COMMITS_MOST, 1, &rules, &c), -E2BIG);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(crates_and_queries_are_paired),
-		cmocka_unit_test(a_branch_has_its_own_noise),
-		cmocka_unit_test(the_last_level_is_the_base),
-		cmocka_unit_test(few_builds_of_a_level_do_not_show_the_noise),
-		cmocka_unit_test(llvms_work_is_paired_by_name),
-		cmocka_unit_test(a_function_beyond_those_that_are_kept_is_not_compared),
-		cmocka_unit_test(without_llvms_work_in_all_builds_none_is_compared),
-		cmocka_unit_test(too_many_builds_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, directory_make, directory_remove);
-}
+TEST_MAIN(directory_make, directory_remove)

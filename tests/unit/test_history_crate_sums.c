@@ -4,7 +4,7 @@
 
 #include "test.h"
 
-static void a_long_text_is_cut_between_characters(void **state)
+TEST_CASE(a_long_text_is_cut_between_characters)
 {
 	_history_rows_ struct history_rows rows;
 	char text[HISTORY_TEXT_MAX + 10];
@@ -20,7 +20,7 @@ static void a_long_text_is_cut_between_characters(void **state)
 	assert_int_equal(strlen(crate_sums_text(&rows, text)), HISTORY_TEXT_MAX);
 }
 
-static void a_text_is_printable(void **state)
+TEST_CASE(a_text_is_printable)
 {
 	_history_rows_ struct history_rows rows;
 
@@ -29,20 +29,11 @@ static void a_text_is_printable(void **state)
 	assert_string_equal(crate_sums_text(&rows, NULL), "");
 }
 
-static void a_number_fits_a_store_and_is_known(void **state)
+TEST_CASE(a_number_fits_a_store_and_is_known)
 {
 	assert_int_equal(crate_sums_number(7), 7);
 	assert_true(crate_sums_number(UINT64_MAX) == HISTORY_NUMBER_MAX - 1);
 	assert_true(crate_sums_number(HISTORY_NUMBER_MAX) == HISTORY_NUMBER_MAX - 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_long_text_is_cut_between_characters),
-		cmocka_unit_test(a_text_is_printable),
-		cmocka_unit_test(a_number_fits_a_store_and_is_known),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -139,7 +139,7 @@ static struct extracted extract(size_t n_processes)
 	return extract_part(n_processes, 0, (struct trace_id){});
 }
 
-static void the_build_has_what_the_trace_says(void **state)
+TEST_CASE(the_build_has_what_the_trace_says)
 {
 	_extracted_ struct extracted e = extract(3);
 	const struct history_build *b = &e.rows.build;
@@ -165,7 +165,7 @@ static void the_build_has_what_the_trace_says(void **state)
 	assert_string_equal(e.directory, "/w");
 }
 
-static void each_compile_has_a_row(void **state)
+TEST_CASE(each_compile_has_a_row)
 {
 	_extracted_ struct extracted e = extract(3);
 	const struct history_compile *one = history_rows__at(&e.rows, HISTORY_COMPILE, 0);
@@ -197,7 +197,7 @@ static const struct history_query *query(const struct extracted *e, const char *
 }
 
 /* The question of the third compiler is no crate's. */
-static void queries_are_summed_over_compiles_of_one_name(void **state)
+TEST_CASE(queries_are_summed_over_compiles_of_one_name)
 {
 	_extracted_ struct extracted e = extract(3);
 	const struct history_query *typeck = query(&e, "typeck"), *pass = query(&e, "analysis");
@@ -215,7 +215,7 @@ static void queries_are_summed_over_compiles_of_one_name(void **state)
 	assert_int_equal(pass->total_ns, 2500);
 }
 
-static void times_by_samples_are_said_to_be_so_beside_counts(void **state)
+TEST_CASE(times_by_samples_are_said_to_be_so_beside_counts)
 {
 	_trace_reader_ struct trace_reader *r = sampled_build_open();
 	_history_rows_ struct history_rows rows;
@@ -301,7 +301,7 @@ static struct extracted extract_by_default(uint32_t tables)
 	return extract_tables(tables, TRACE_KIND_RESULTS);
 }
 
-static void counts_are_those_of_the_compilers_tables(void **state)
+TEST_CASE(counts_are_those_of_the_compilers_tables)
 {
 	_extracted_ struct extracted e = extract_by_default(2);
 	const struct history_compile *compile = history_rows__at(&e.rows, HISTORY_COMPILE, 1);
@@ -346,7 +346,7 @@ static size_t llvm_rows(const struct extracted *e, const char *crate, const char
 }
 
 /* A function is kept for each crate that compiles it; of those of one crate the first hundred. */
-static void llvms_work_is_kept_by_crate(void **state)
+TEST_CASE(llvms_work_is_kept_by_crate)
 {
 	char path[] = "/tmp/qprof-extract-XXXXXX.qpt";
 	const struct history_llvm *first[2];
@@ -372,7 +372,7 @@ static void llvms_work_is_kept_by_crate(void **state)
 	assert_int_equal(first[1]->self_ns, 5 * LLVM_BUILD_PERIOD);
 }
 
-static void without_the_tables_of_all_compilers_nothing_is_counted(void **state)
+TEST_CASE(without_the_tables_of_all_compilers_nothing_is_counted)
 {
 	_extracted_ struct extracted e = extract_by_default(1);
 
@@ -384,7 +384,7 @@ static void without_the_tables_of_all_compilers_nothing_is_counted(void **state)
 }
 
 /* Of a compiler that still ran when the recording ended. */
-static void lower_limits_of_results_are_no_results(void **state)
+TEST_CASE(lower_limits_of_results_are_no_results)
 {
 	_extracted_ struct extracted e = extract_tables(2, TRACE_KIND_RESULTS_AT_LEAST);
 
@@ -423,7 +423,7 @@ static struct extracted extract_late(uint64_t results)
 	return e;
 }
 
-static void executions_are_not_known_if_probes_came_too_late(void **state)
+TEST_CASE(executions_are_not_known_if_probes_came_too_late)
 {
 	_extracted_ struct extracted idle = extract_late(0), sure = extract_late(1),
 				     unsure = extract_late(10);
@@ -442,7 +442,7 @@ static void executions_are_not_known_if_probes_came_too_late(void **state)
 	}
 }
 
-static void a_trace_without_a_compile_is_refused(void **state)
+TEST_CASE(a_trace_without_a_compile_is_refused)
 {
 	_extracted_ struct extracted e = extract(0);
 
@@ -450,7 +450,7 @@ static void a_trace_without_a_compile_is_refused(void **state)
 	assert_null(e.directory);
 }
 
-static void a_trace_that_is_not_whole_says_so(void **state)
+TEST_CASE(a_trace_that_is_not_whole_says_so)
 {
 	_extracted_ struct extracted e = extract_part(3, 10, (struct trace_id){});
 
@@ -458,7 +458,7 @@ static void a_trace_that_is_not_whole_says_so(void **state)
 	assert_string_not_equal(e.rows.build.state, "whole");
 }
 
-static void the_id_is_the_traces_or_made_of_its_beginning(void **state)
+TEST_CASE(the_id_is_the_traces_or_made_of_its_beginning)
 {
 	const struct trace_id id = {{1, [6] = 0x40, [8] = 0x80}};
 	_extracted_ struct extracted given = extract_part(3, 0, id), one = extract(3),
@@ -469,22 +469,4 @@ static void the_id_is_the_traces_or_made_of_its_beginning(void **state)
 	assert_string_equal(one.rows.build.build, two.rows.build.build);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_build_has_what_the_trace_says),
-		cmocka_unit_test(each_compile_has_a_row),
-		cmocka_unit_test(queries_are_summed_over_compiles_of_one_name),
-		cmocka_unit_test(times_by_samples_are_said_to_be_so_beside_counts),
-		cmocka_unit_test(counts_are_those_of_the_compilers_tables),
-		cmocka_unit_test(llvms_work_is_kept_by_crate),
-		cmocka_unit_test(without_the_tables_of_all_compilers_nothing_is_counted),
-		cmocka_unit_test(lower_limits_of_results_are_no_results),
-		cmocka_unit_test(executions_are_not_known_if_probes_came_too_late),
-		cmocka_unit_test(a_trace_without_a_compile_is_refused),
-		cmocka_unit_test(a_trace_that_is_not_whole_says_so),
-		cmocka_unit_test(the_id_is_the_traces_or_made_of_its_beginning),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

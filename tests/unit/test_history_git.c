@@ -42,7 +42,7 @@ static int ask(int left_ms, char *line, size_t size)
 	return git__ask(&g, args, line, size);
 }
 
-static void the_first_line_is_the_answer(void **state)
+TEST_CASE_WITH(the_first_line_is_the_answer, make_place, remove_place)
 {
 	char line[32];
 
@@ -56,7 +56,7 @@ static void the_first_line_is_the_answer(void **state)
 	assert_string_equal(line, "");
 }
 
-static void an_error_is_no_answer(void **state)
+TEST_CASE_WITH(an_error_is_no_answer, make_place, remove_place)
 {
 	char line[32];
 
@@ -67,7 +67,7 @@ static void an_error_is_no_answer(void **state)
 }
 
 /* The process ends with the question: else this test would not. */
-static void git_may_not_take_longer(void **state)
+TEST_CASE_WITH(git_may_not_take_longer, make_place, remove_place)
 {
 	char line[32];
 
@@ -78,7 +78,7 @@ static void git_may_not_take_longer(void **state)
 	assert_string_equal(line, "yes");
 }
 
-static void it_sees_no_environment_but_ours(void **state)
+TEST_CASE_WITH(it_sees_no_environment_but_ours, make_place, remove_place)
 {
 	char line[512];
 
@@ -95,16 +95,4 @@ static void it_sees_no_environment_but_ours(void **state)
 	assert_contains(line, "] [] [] --no-pager rev-parse HEAD");
 }
 
-#define WITH_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, remove_place)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_PLACE(the_first_line_is_the_answer),
-		WITH_PLACE(an_error_is_no_answer),
-		WITH_PLACE(git_may_not_take_longer),
-		WITH_PLACE(it_sees_no_environment_but_ours),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

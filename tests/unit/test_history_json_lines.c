@@ -50,7 +50,7 @@ static void assert_problem(const char *text, const char *problem)
 	assert_string_equal(r.problem, problem);
 }
 
-static void rows_are_printed_as_documented(void **state)
+TEST_CASE(rows_are_printed_as_documented)
 {
 	_history_rows_ struct history_rows r;
 	_free_ char *text = NULL;
@@ -61,7 +61,7 @@ static void rows_are_printed_as_documented(void **state)
 	assert_golden("history-rows.jsonl", text);
 }
 
-static void a_row_alone_has_only_columns(void **state)
+TEST_CASE(a_row_alone_has_only_columns)
 {
 	_free_ char *text = NULL;
 	const struct history_item row = {.build = ID, .item = "a\"b", .count = HISTORY_UNKNOWN};
@@ -72,7 +72,7 @@ static void a_row_alone_has_only_columns(void **state)
 			    "\"item\":\"a\\\"b\",\"how\":null,\"count\":null,\"self_ns\":0}\n");
 }
 
-static void bad_utf8_is_replaced(void **state)
+TEST_CASE(bad_utf8_is_replaced)
 {
 	_free_ char *text = NULL;
 	const struct history_item row = {.item = "a\xff\x01"};
@@ -81,7 +81,7 @@ static void bad_utf8_is_replaced(void **state)
 	assert_non_null(strstr(text, "\"item\":\"a\xef\xbf\xbd\\u0001\""));
 }
 
-static void what_was_printed_is_read_again(void **state)
+TEST_CASE(what_was_printed_is_read_again)
 {
 	_free_ char *text = NULL, *again = NULL;
 	_json_lines_ struct json_lines *l = NULL;
@@ -110,7 +110,7 @@ static void what_was_printed_is_read_again(void **state)
 	assert_string_equal(again, text);
 }
 
-static void a_build_may_have_no_other_rows(void **state)
+TEST_CASE(a_build_may_have_no_other_rows)
 {
 	_result_ struct result r = read_text(
 		"\n" HEAD
@@ -124,7 +124,7 @@ static void a_build_may_have_no_other_rows(void **state)
 	assert_null(r.rows.build.commit);
 }
 
-static void an_empty_file_has_no_build(void **state)
+TEST_CASE(an_empty_file_has_no_build)
 {
 	_result_ struct result r = read_text("\n");
 
@@ -136,7 +136,7 @@ static void an_empty_file_has_no_build(void **state)
 	HEAD "\"compile_rows\":0,\"query_rows\":0,\"item_rows\":1,\"llvm_rows\":0," BUILD "}\n"
 #define ITEM "{\"table\":\"item\"," BUILD ",\"crate\":\"a\",\"item\":\"b\""
 
-static void a_build_that_is_not_whole_is_refused(void **state)
+TEST_CASE(a_build_that_is_not_whole_is_refused)
 {
 	_result_ struct result whole = read_text(ONE_ITEM ITEM "}");
 
@@ -148,7 +148,7 @@ static void a_build_that_is_not_whole_is_refused(void **state)
 		       "line 2: the build before it announced other rows");
 }
 
-static void rows_of_another_build_are_refused(void **state)
+TEST_CASE(rows_of_another_build_are_refused)
 {
 	assert_problem(ONE_ITEM "{\"table\":\"item\",\"build\":\"" ID
 				"\",\"start_ns\":6,\"crate\":\"a\",\"item\":\"b\"}",
@@ -158,7 +158,7 @@ static void rows_of_another_build_are_refused(void **state)
 		       "line 2: it is not of the build before it");
 }
 
-static void values_are_checked(void **state)
+TEST_CASE(values_are_checked)
 {
 	assert_problem(ONE_ITEM ITEM ",\"count\":-1}",
 		       "line 2: \"count\" is no number from 0 to 2^63 - 2");
@@ -180,7 +180,7 @@ static void values_are_checked(void **state)
 		       "line 2: it has no \"item\"");
 }
 
-static void what_is_no_object_is_refused(void **state)
+TEST_CASE(what_is_no_object_is_refused)
 {
 	assert_problem("[]", "line 1: it is no JSON object");
 	assert_problem("\n\n{\"a\":[[[]]]}", "line 3: it is no JSON object");
@@ -191,7 +191,7 @@ static void what_is_no_object_is_refused(void **state)
 	assert_problem("{\"table\":\"builds\"}", "line 1: there is no table \"builds\"");
 }
 
-static void the_first_line_is_checked(void **state)
+TEST_CASE(the_first_line_is_checked)
 {
 	_result_ struct result r = read_text("{\"table\":\"build\",\"schema\":\"qprof-rows/5\"}");
 
@@ -219,7 +219,7 @@ static void the_first_line_is_checked(void **state)
 	"{\"table\":\"item\"," BUILD ",\"crate\":\"a\",\"item\":\"c\",\"how\":\"exact\"}\n"
 
 /* As a spool or an export may still have it. */
-static void a_build_with_a_budget_comes_without_estimates(void **state)
+TEST_CASE(a_build_with_a_budget_comes_without_estimates)
 {
 	_result_ struct result r =
 		read_text(OF_VERSION("1", ",\"how\":\"budget\",\"budget_ppm\":250000"));
@@ -234,7 +234,7 @@ static void a_build_with_a_budget_comes_without_estimates(void **state)
 }
 
 /* LLVM's work came with version 4: a build without it is whole before, and is not since. */
-static void former_builds_have_no_work_of_llvm(void **state)
+TEST_CASE(former_builds_have_no_work_of_llvm)
 {
 	_result_ struct result r = read_text(OF_VERSION("3", ""));
 
@@ -244,7 +244,7 @@ static void former_builds_have_no_work_of_llvm(void **state)
 	assert_problem(OF_VERSION("4", ""), "line 1: it has no \"llvm_rows\"");
 }
 
-static void bytes_that_are_no_lines_are_refused(void **state)
+TEST_CASE(bytes_that_are_no_lines_are_refused)
 {
 	_free_ char *long_line = malloc(1 << 20);
 	_result_ struct result with_null = read_bytes("\0{}", 3), too_long = {};
@@ -258,7 +258,7 @@ static void bytes_that_are_no_lines_are_refused(void **state)
 	assert_string_equal(too_long.problem, "line 1: it is too long");
 }
 
-static void nothing_is_read_after_an_error(void **state)
+TEST_CASE(nothing_is_read_after_an_error)
 {
 	_fclose_ FILE *in =
 		fmemopen((void *)("[]\n" ONE_ITEM ITEM "}"), strlen("[]\n" ONE_ITEM ITEM "}"), "r");
@@ -271,25 +271,4 @@ static void nothing_is_read_after_an_error(void **state)
 	assert_int_equal(json_lines__next(l, &r), -EBADMSG);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rows_are_printed_as_documented),
-		cmocka_unit_test(a_row_alone_has_only_columns),
-		cmocka_unit_test(bad_utf8_is_replaced),
-		cmocka_unit_test(what_was_printed_is_read_again),
-		cmocka_unit_test(a_build_may_have_no_other_rows),
-		cmocka_unit_test(an_empty_file_has_no_build),
-		cmocka_unit_test(a_build_that_is_not_whole_is_refused),
-		cmocka_unit_test(rows_of_another_build_are_refused),
-		cmocka_unit_test(values_are_checked),
-		cmocka_unit_test(what_is_no_object_is_refused),
-		cmocka_unit_test(the_first_line_is_checked),
-		cmocka_unit_test(a_build_with_a_budget_comes_without_estimates),
-		cmocka_unit_test(former_builds_have_no_work_of_llvm),
-		cmocka_unit_test(bytes_that_are_no_lines_are_refused),
-		cmocka_unit_test(nothing_is_read_after_an_error),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -3,7 +3,7 @@
 
 #include "test.h"
 
-static void equal_texts_are_one(void **state)
+TEST_CASE(equal_texts_are_one)
 {
 	_history_rows_ struct history_rows r;
 	const char *first;
@@ -20,7 +20,7 @@ static void equal_texts_are_one(void **state)
 	assert_string_equal(history_rows__text(&r, ""), "");
 }
 
-static void texts_stay_where_they_are(void **state)
+TEST_CASE(texts_stay_where_they_are)
 {
 	_history_rows_ struct history_rows r;
 	const char *all[500];
@@ -41,7 +41,7 @@ static void texts_stay_where_they_are(void **state)
 	}
 }
 
-static void nothing_is_known_of_an_appended_row(void **state)
+TEST_CASE(nothing_is_known_of_an_appended_row)
 {
 	_history_rows_ struct history_rows r;
 
@@ -64,7 +64,7 @@ static void nothing_is_known_of_an_appended_row(void **state)
 	assert_null(history_rows__at(&r, HISTORY_QUERY, 100));
 }
 
-static void there_is_one_build(void **state)
+TEST_CASE(there_is_one_build)
 {
 	_history_rows_ struct history_rows r;
 
@@ -75,7 +75,7 @@ static void there_is_one_build(void **state)
 	assert_int_equal(history_rows__n(&r, HISTORY_ITEM), 0);
 }
 
-static void cleared_rows_can_be_used_again(void **state)
+TEST_CASE(cleared_rows_can_be_used_again)
 {
 	_history_rows_ struct history_rows r;
 
@@ -90,15 +90,4 @@ static void cleared_rows_can_be_used_again(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(equal_texts_are_one),
-		cmocka_unit_test(texts_stay_where_they_are),
-		cmocka_unit_test(nothing_is_known_of_an_appended_row),
-		cmocka_unit_test(there_is_one_build),
-		cmocka_unit_test(cleared_rows_can_be_used_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

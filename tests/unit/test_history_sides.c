@@ -6,7 +6,7 @@
 static const struct sides_against main_branch = {.branch = "main", .last = 5};
 static const struct history_filter any;
 
-static void two_commits_are_found_by_their_beginnings(void **state)
+TEST_CASE(two_commits_are_found_by_their_beginnings)
 {
 	_store_ struct store *s = history_builds_store("two.db");
 	_sides_ struct sides two = {}, none = {}, several = {};
@@ -23,7 +23,7 @@ static void two_commits_are_found_by_their_beginnings(void **state)
 	assert_int_equal(sides__of_commits(s, "aaaa", "b", &any, &none), -ENOENT);
 }
 
-static void other_kinds_are_left_out(void **state)
+TEST_CASE(other_kinds_are_left_out)
 {
 	_store_ struct store *s = history_builds_store("kinds.db");
 	_sides_ struct sides two = {}, none = {};
@@ -42,7 +42,7 @@ static void other_kinds_are_left_out(void **state)
 }
 
 /* A commit of a repository with two workspaces, and another project in the store. */
-static void workspaces_are_compared_apart(void **state)
+TEST_CASE(workspaces_are_compared_apart)
 {
 	_store_ struct store *s = history_builds_store("workspaces.db");
 	_sides_ struct sides newest = {}, chosen = {}, none = {};
@@ -67,7 +67,7 @@ static void workspaces_are_compared_apart(void **state)
 	assert_int_equal(sides__against(s, &a, &none), -ENOENT);
 }
 
-static void builds_that_miss_something_are_left_out(void **state)
+TEST_CASE(builds_that_miss_something_are_left_out)
 {
 	_store_ struct store *s = history_builds_store("unsound.db");
 	_sides_ struct sides sides = {}, failed = {}, exact = {};
@@ -89,7 +89,7 @@ static void builds_that_miss_something_are_left_out(void **state)
 	assert_int_equal(sides__of_commits(s, "a", "ab", &any, &exact), 0);
 }
 
-static void builds_that_were_recorded_otherwise_are_left_out(void **state)
+TEST_CASE(builds_that_were_recorded_otherwise_are_left_out)
 {
 	_store_ struct store *s = history_builds_store("recorded.db");
 	_sides_ struct sides sampled = {}, exact = {}, other = {};
@@ -113,7 +113,7 @@ static void builds_that_were_recorded_otherwise_are_left_out(void **state)
 }
 
 /* Those before it, of other commits, the last of them. */
-static void the_newest_build_is_judged_by_a_branch(void **state)
+TEST_CASE(the_newest_build_is_judged_by_a_branch)
 {
 	_store_ struct store *s = history_builds_store("branch.db");
 	_sides_ struct sides newest = {}, older = {};
@@ -137,7 +137,7 @@ static void the_newest_build_is_judged_by_a_branch(void **state)
 	assert_string_equal(older.all[2]->commit, "2");
 }
 
-static void what_cannot_be_judged_is_an_error(void **state)
+TEST_CASE(what_cannot_be_judged_is_an_error)
 {
 	_store_ struct store *s = history_builds_store("cannot.db");
 	_sides_ struct sides sides = {};
@@ -152,17 +152,4 @@ static void what_cannot_be_judged_is_an_error(void **state)
 	assert_int_equal(sides__against(s, &main_branch, &sides), -ENODATA);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(two_commits_are_found_by_their_beginnings),
-		cmocka_unit_test(other_kinds_are_left_out),
-		cmocka_unit_test(workspaces_are_compared_apart),
-		cmocka_unit_test(builds_that_miss_something_are_left_out),
-		cmocka_unit_test(builds_that_were_recorded_otherwise_are_left_out),
-		cmocka_unit_test(the_newest_build_is_judged_by_a_branch),
-		cmocka_unit_test(what_cannot_be_judged_is_an_error),
-	};
-
-	return cmocka_run_group_tests(tests, directory_make, directory_remove);
-}
+TEST_MAIN(directory_make, directory_remove)

@@ -83,7 +83,7 @@ static int open_oldest(int flags)
 	return openat(spool.dir, name, flags | O_CLOEXEC);
 }
 
-static void builds_go_once_in_their_order(void **state)
+TEST_CASE_WITH(builds_go_once_in_their_order, make_spool, remove_spool)
 {
 	put(1);
 	put(2);
@@ -96,7 +96,7 @@ static void builds_go_once_in_their_order(void **state)
 	assert_string_equal(got, "12");
 }
 
-static void builds_wait_for_a_server_that_is_away(void **state)
+TEST_CASE_WITH(builds_wait_for_a_server_that_is_away, make_spool, remove_spool)
 {
 	put(1);
 	answer = -EHOSTUNREACH;
@@ -107,7 +107,7 @@ static void builds_wait_for_a_server_that_is_away(void **state)
 	assert_string_equal(got, "1");
 }
 
-static void a_refused_build_stands_in_no_ones_way(void **state)
+TEST_CASE_WITH(a_refused_build_stands_in_no_ones_way, make_spool, remove_spool)
 {
 	put(1);
 	put(2);
@@ -122,7 +122,7 @@ static void a_refused_build_stands_in_no_ones_way(void **state)
 	assert_int_equal(drain(), 0);
 }
 
-static void a_refused_build_waits_until_another_is_taken(void **state)
+TEST_CASE_WITH(a_refused_build_waits_until_another_is_taken, make_spool, remove_spool)
 {
 	put(2);
 	refused = '2';
@@ -138,7 +138,7 @@ static void a_refused_build_waits_until_another_is_taken(void **state)
 	assert_int_equal(spool__count(&spool), 0);
 }
 
-static void builds_that_are_too_much_together_go_one_by_one(void **state)
+TEST_CASE_WITH(builds_that_are_too_much_together_go_one_by_one, make_spool, remove_spool)
 {
 	put(1);
 	put(2);
@@ -155,7 +155,7 @@ static void builds_that_are_too_much_together_go_one_by_one(void **state)
 }
 
 /* The version is a digit of the first line. */
-static void a_file_of_a_newer_version_waits_for_it(void **state)
+TEST_CASE_WITH(a_file_of_a_newer_version_waits_for_it, make_spool, remove_spool)
 {
 	static const char schema[] = "\"schema\":\"qprof-rows/";
 	char line[256] = "";
@@ -174,7 +174,7 @@ static void a_file_of_a_newer_version_waits_for_it(void **state)
 	assert_int_equal(spool__count(&spool), 1);
 }
 
-static void a_directory_that_others_may_write_is_refused(void **state)
+TEST_CASE_WITH(a_directory_that_others_may_write_is_refused, make_spool, remove_spool)
 {
 	struct spool other = {};
 
@@ -186,7 +186,7 @@ static void a_directory_that_others_may_write_is_refused(void **state)
 	spool__clear(&other);
 }
 
-static void a_server_that_refuses_all_is_left_alone(void **state)
+TEST_CASE_WITH(a_server_that_refuses_all_is_left_alone, make_spool, remove_spool)
 {
 	for (unsigned int i = 0; i < 40; i++)
 		put(i * 10 + 2);
@@ -195,7 +195,7 @@ static void a_server_that_refuses_all_is_left_alone(void **state)
 	assert_int_equal(spool__count(&spool), 40);
 }
 
-static void a_damaged_file_is_set_aside(void **state)
+TEST_CASE_WITH(a_damaged_file_is_set_aside, make_spool, remove_spool)
 {
 	int fd;
 
@@ -212,7 +212,7 @@ static void a_damaged_file_is_set_aside(void **state)
 	assert_int_equal(aside.damaged, 0);
 }
 
-static void what_another_process_sends_is_left_to_it(void **state)
+TEST_CASE_WITH(what_another_process_sends_is_left_to_it, make_spool, remove_spool)
 {
 	int fd;
 
@@ -227,7 +227,7 @@ static void what_another_process_sends_is_left_to_it(void **state)
 	assert_string_equal(got, "21");
 }
 
-static void the_oldest_are_dropped_and_counted(void **state)
+TEST_CASE_WITH(the_oldest_are_dropped_and_counted, make_spool, remove_spool)
 {
 	spool.limits.files = 2;
 	for (unsigned int i = 1; i <= 4; i++)
@@ -242,23 +242,4 @@ static void the_oldest_are_dropped_and_counted(void **state)
 	assert_int_equal(spool__take_dropped(&spool), 2);
 }
 
-#define IN_SPOOL(test) cmocka_unit_test_setup_teardown(test, make_spool, remove_spool)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_SPOOL(builds_go_once_in_their_order),
-		IN_SPOOL(builds_wait_for_a_server_that_is_away),
-		IN_SPOOL(a_refused_build_stands_in_no_ones_way),
-		IN_SPOOL(a_refused_build_waits_until_another_is_taken),
-		IN_SPOOL(builds_that_are_too_much_together_go_one_by_one),
-		IN_SPOOL(a_file_of_a_newer_version_waits_for_it),
-		IN_SPOOL(a_directory_that_others_may_write_is_refused),
-		IN_SPOOL(a_server_that_refuses_all_is_left_alone),
-		IN_SPOOL(a_damaged_file_is_set_aside),
-		IN_SPOOL(what_another_process_sends_is_left_to_it),
-		IN_SPOOL(the_oldest_are_dropped_and_counted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -16,7 +16,7 @@ static int fill(const char *sql, const struct store_value *args, size_t n)
 	return err;
 }
 
-static void values_take_the_places_of_question_marks(void **state)
+TEST_CASE(values_take_the_places_of_question_marks)
 {
 	const struct store_value args[] = {
 		{STORE_TEXT, .text = "main"},
@@ -30,7 +30,7 @@ static void values_take_the_places_of_question_marks(void **state)
 				    "0.10000000000000001");
 }
 
-static void a_text_cannot_leave_its_quotes(void **state)
+TEST_CASE(a_text_cannot_leave_its_quotes)
 {
 	const struct store_value args[] = {{STORE_TEXT, .text = "x' OR 1 -- \\"},
 					   {STORE_TEXT, .text = "?"}};
@@ -39,7 +39,7 @@ static void a_text_cannot_leave_its_quotes(void **state)
 	assert_string_equal(filled, "a = 'x\\' OR 1 -- \\\\' AND b = '?'");
 }
 
-static void question_marks_within_quotes_are_no_places(void **state)
+TEST_CASE(question_marks_within_quotes_are_no_places)
 {
 	const struct store_value one = {STORE_INTEGER, .integer = 7};
 
@@ -48,7 +48,7 @@ static void question_marks_within_quotes_are_no_places(void **state)
 	assert_int_equal(fill("'? ", NULL, 0), 0);
 }
 
-static void another_number_of_values_is_an_error(void **state)
+TEST_CASE(another_number_of_values_is_an_error)
 {
 	const struct store_value two[] = {{.type = STORE_INTEGER}, {.type = STORE_INTEGER}};
 
@@ -56,14 +56,4 @@ static void another_number_of_values_is_an_error(void **state)
 	assert_int_equal(fill("a = ? AND b = ?", two, 1), -EINVAL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(values_take_the_places_of_question_marks),
-		cmocka_unit_test(a_text_cannot_leave_its_quotes),
-		cmocka_unit_test(question_marks_within_quotes_are_no_places),
-		cmocka_unit_test(another_number_of_values_is_an_error),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -59,7 +59,7 @@ static int write_build(void *ctx, const struct history_rows *rows)
 	return json_lines__write(ctx, rows);
 }
 
-static void a_build_is_read_as_it_was_added(void **state)
+TEST_CASE_WITH(a_build_is_read_as_it_was_added, directory_make, directory_remove)
 {
 	_store_ struct store *s = opened("a.db");
 	_history_rows_ struct history_rows r;
@@ -91,7 +91,7 @@ static int64_t number_of_builds(struct store *s)
 	return n;
 }
 
-static void a_build_is_added_once(void **state)
+TEST_CASE_WITH(a_build_is_added_once, directory_make, directory_remove)
 {
 	_store_ struct store *s = opened("a.db");
 
@@ -112,7 +112,7 @@ static int add_in_state(struct store *s, const char *state, size_t less)
 	return store__add(s, &r);
 }
 
-static void the_whole_build_replaces_an_unfinished_one(void **state)
+TEST_CASE_WITH(the_whole_build_replaces_an_unfinished_one, directory_make, directory_remove)
 {
 	_store_ struct store *s = opened("a.db");
 	_history_rows_ struct history_rows r;
@@ -153,7 +153,7 @@ static void assert_wrong(struct store *s, const char *sql, const char *why)
 	assert_contains(said.text[1], why);
 }
 
-static void a_row_that_no_build_has_is_refused(void **state)
+TEST_CASE_WITH(a_row_that_no_build_has_is_refused, directory_make, directory_remove)
 {
 	_store_ struct store *s = opened("a.db");
 
@@ -164,7 +164,7 @@ static void a_row_that_no_build_has_is_refused(void **state)
 	assert_wrong(s, "UPDATE builds SET lost = 0, build = 'x'", "\"build\" is no UUID");
 }
 
-static void a_file_that_cannot_be_there_is_not_made(void **state)
+TEST_CASE_WITH(a_file_that_cannot_be_there_is_not_made, directory_make, directory_remove)
 {
 	_output_ struct output said = {};
 	struct store *s = NULL;
@@ -179,7 +179,7 @@ static void a_file_that_cannot_be_there_is_not_made(void **state)
 	assert_contains(said.text[1], "cannot read");
 }
 
-static void old_builds_are_pruned(void **state)
+TEST_CASE_WITH(old_builds_are_pruned, directory_make, directory_remove)
 {
 	_store_ struct store *s = opened("a.db");
 	uint64_t n;
@@ -226,7 +226,7 @@ static void add_with_items(struct store *s, unsigned int number, unsigned int it
 	assert_int_equal(store__add(s, &r), 0);
 }
 
-static void what_only_old_builds_needed_is_pruned(void **state)
+TEST_CASE_WITH(what_only_old_builds_needed_is_pruned, directory_make, directory_remove)
 {
 	_store_ struct store *s = opened("a.db");
 	_free_ char *expected = NULL, *read = NULL;
@@ -333,7 +333,7 @@ static char *as_of_today(int version)
 	return text;
 }
 
-static void files_of_all_versions_are_read_and_written(void **state)
+TEST_CASE_WITH(files_of_all_versions_are_read_and_written, directory_make, directory_remove)
 {
 	for (int version = 1; version <= SQLITE_FILE_VERSION; version++) {
 		_store_ struct store *s = opened_as_kept(version);
@@ -357,7 +357,7 @@ static void files_of_all_versions_are_read_and_written(void **state)
 }
 
 /* A file of version 4 has none; its builds stay, and get more. */
-static void llvms_work_is_there_from_version_5_on(void **state)
+TEST_CASE_WITH(llvms_work_is_there_from_version_5_on, directory_make, directory_remove)
 {
 	for (int version = 4; version <= 6; version++) {
 		_store_ struct store *s = opened_as_kept(version);
@@ -384,7 +384,7 @@ static void llvms_work_is_there_from_version_5_on(void **state)
 
 /* Of version 2 every tenth build had a budget; of its rows one query and one item is an estimate.
  */
-static void estimates_are_in_no_file_any_more(void **state)
+TEST_CASE_WITH(estimates_are_in_no_file_any_more, directory_make, directory_remove)
 {
 	static const char series[] = "SELECT count(*) FROM query_sum WHERE query = 'mir_borrowck'";
 	_store_ struct store *s = opened_as_kept(2);
@@ -415,7 +415,7 @@ static const char *const of_another[] = {
 	"DROP INDEX builds_start",
 };
 
-static void a_file_with_other_objects_is_refused(void **state)
+TEST_CASE_WITH(a_file_with_other_objects_is_refused, directory_make, directory_remove)
 {
 	for (int version = 1; version <= SQLITE_FILE_VERSION; version++)
 		for (size_t i = 0; i < N_OF(of_another); i++) {
@@ -433,7 +433,7 @@ static void a_file_with_other_objects_is_refused(void **state)
 		}
 }
 
-static void files_of_others_beside_it_are_refused(void **state)
+TEST_CASE_WITH(files_of_others_beside_it_are_refused, directory_make, directory_remove)
 {
 	static const char *const beside[] = {"a.db-wal", "a.db-shm", "a.db-journal"};
 
@@ -452,7 +452,7 @@ static void files_of_others_beside_it_are_refused(void **state)
 }
 
 /* A crate with more queries than a list has. */
-static void a_build_beyond_the_limits_is_refused_whole(void **state)
+TEST_CASE_WITH(a_build_beyond_the_limits_is_refused_whole, directory_make, directory_remove)
 {
 	_store_ struct store *s = opened("a.db");
 	_history_rows_ struct history_rows r;
@@ -478,7 +478,7 @@ static void a_build_beyond_the_limits_is_refused_whole(void **state)
 	assert_int_equal(add(s, 2), 0);
 }
 
-static void only_its_owner_may_read_a_file(void **state)
+TEST_CASE_WITH(only_its_owner_may_read_a_file, directory_make, directory_remove)
 {
 	_store_ struct store *s = opened("a.db");
 	struct stat st;
@@ -488,7 +488,7 @@ static void only_its_owner_may_read_a_file(void **state)
 }
 
 /* A build with a query of each of these counts. */
-static void counts_are_exact_however_large_they_are(void **state)
+TEST_CASE_WITH(counts_are_exact_however_large_they_are, directory_make, directory_remove)
 {
 	/* At the limits of characters: of one to four bytes, the gap in Unicode, and the last. */
 	static const uint64_t counts[] = {
@@ -519,7 +519,7 @@ static void counts_are_exact_however_large_they_are(void **state)
 }
 
 /* What docs/history.md says of rounding, and the SQL of a view, which is not that of C. */
-static void times_are_as_exact_as_documented(void **state)
+TEST_CASE_WITH(times_are_as_exact_as_documented, directory_make, directory_remove)
 {
 	static const struct {
 		uint64_t below_ns;
@@ -559,7 +559,7 @@ static unsigned int items_of(unsigned int number)
 }
 
 /* Another number of items in each build, which all have the counts that they had. */
-static void items_that_come_and_go_are_in_one_list(void **state)
+TEST_CASE_WITH(items_that_come_and_go_are_in_one_list, directory_make, directory_remove)
 {
 	_store_ struct store *s = opened("a.db");
 
@@ -591,29 +591,4 @@ static void items_that_come_and_go_are_in_one_list(void **state)
 			 3 * (3 + 4 + 5 + 6));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, directory_make, directory_remove)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_build_is_read_as_it_was_added),
-		TEST(a_build_is_added_once),
-		TEST(the_whole_build_replaces_an_unfinished_one),
-		TEST(a_row_that_no_build_has_is_refused),
-		TEST(a_file_that_cannot_be_there_is_not_made),
-		TEST(old_builds_are_pruned),
-		TEST(what_only_old_builds_needed_is_pruned),
-		TEST(files_of_all_versions_are_read_and_written),
-		TEST(llvms_work_is_there_from_version_5_on),
-		TEST(estimates_are_in_no_file_any_more),
-		TEST(a_file_with_other_objects_is_refused),
-		TEST(files_of_others_beside_it_are_refused),
-		TEST(a_build_beyond_the_limits_is_refused_whole),
-		TEST(counts_are_exact_however_large_they_are),
-		TEST(times_are_as_exact_as_documented),
-		TEST(items_that_come_and_go_are_in_one_list),
-		TEST(only_its_owner_may_read_a_file),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -33,7 +33,7 @@ static int remove_store(void **state)
 	return directory_remove(state);
 }
 
-static void crates_are_those_of_the_build_by_cpu_time(void **state)
+TEST_CASE(crates_are_those_of_the_build_by_cpu_time)
 {
 	_history_subjects_ struct history_subjects all = {}, one = {};
 
@@ -45,7 +45,7 @@ static void crates_are_those_of_the_build_by_cpu_time(void **state)
 	assert_int_equal(one.n, 1);
 }
 
-static void queries_are_those_of_all_crates_by_self_time(void **state)
+TEST_CASE(queries_are_those_of_all_crates_by_self_time)
 {
 	_history_subjects_ struct history_subjects queries = {};
 
@@ -56,7 +56,7 @@ static void queries_are_those_of_all_crates_by_self_time(void **state)
 	assert_string_equal(queries.names[2], "typeck");
 }
 
-static void llvms_work_is_by_kind(void **state)
+TEST_CASE(llvms_work_is_by_kind)
 {
 	_history_subjects_ struct history_subjects passes = {}, functions = {};
 
@@ -70,7 +70,7 @@ static void llvms_work_is_by_kind(void **state)
 	assert_string_equal(functions.names[0], "syn::parse::Parser::next");
 }
 
-static void a_build_that_is_not_there_has_none(void **state)
+TEST_CASE(a_build_that_is_not_there_has_none)
 {
 	const struct history_build other = {.build = "0f1e2d3c-4b5a-4978-8695-000000000009"};
 	_history_subjects_ struct history_subjects none = {};
@@ -79,14 +79,4 @@ static void a_build_that_is_not_there_has_none(void **state)
 	assert_int_equal(none.n, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(crates_are_those_of_the_build_by_cpu_time),
-		cmocka_unit_test(queries_are_those_of_all_crates_by_self_time),
-		cmocka_unit_test(llvms_work_is_by_kind),
-		cmocka_unit_test(a_build_that_is_not_there_has_none),
-	};
-
-	return cmocka_run_group_tests(tests, make_store, remove_store);
-}
+TEST_MAIN(make_store, remove_store)

@@ -43,7 +43,7 @@ static int parse(const char *text)
 	return parse_in(text, strlen(text), strlen(text));
 }
 
-static void rows_come_with_their_types(void **state)
+TEST_CASE(rows_come_with_their_types)
 {
 	static const char text[] =
 		"a\tb\tc\td\n"
@@ -59,19 +59,19 @@ static void rows_come_with_their_types(void **state)
 	}
 }
 
-static void no_rows_are_an_answer_too(void **state)
+TEST_CASE(no_rows_are_an_answer_too)
 {
 	assert_int_equal(parse("a\nUInt8\n"), 0);
 	assert_string_equal(seen, "");
 }
 
-static void an_unsigned_number_may_be_too_large(void **state)
+TEST_CASE(an_unsigned_number_may_be_too_large)
 {
 	assert_int_equal(parse("a\nUInt64\n18446744073709551615\n"), 0);
 	assert_string_equal(seen, "1.84467e+19;");
 }
 
-static void half_an_answer_is_an_error(void **state)
+TEST_CASE(half_an_answer_is_an_error)
 {
 	assert_int_equal(parse(""), -EPROTO);
 	assert_int_equal(parse("a\n"), -EPROTO);
@@ -79,7 +79,7 @@ static void half_an_answer_is_an_error(void **state)
 	assert_int_equal(parse("a\nUInt8\n1\n2"), -EPROTO);
 }
 
-static void another_format_is_an_error(void **state)
+TEST_CASE(another_format_is_an_error)
 {
 	static const char null_byte[] = "a\nString\nx\0y\n";
 
@@ -90,7 +90,7 @@ static void another_format_is_an_error(void **state)
 	assert_int_equal(parse_in(null_byte, sizeof(null_byte) - 1, 4), -EPROTO);
 }
 
-static void lines_and_rows_are_bounded(void **state)
+TEST_CASE(lines_and_rows_are_bounded)
 {
 	char many[2 * TAB_SEPARATED_CELLS_MAX + 8] = "a\n";
 	size_t n = TAB_SEPARATED_LINE_MAX + 2;
@@ -105,7 +105,7 @@ static void lines_and_rows_are_bounded(void **state)
 	free(one);
 }
 
-static void the_row_function_ends_the_answer(void **state)
+TEST_CASE(the_row_function_ends_the_answer)
 {
 	wanted = 5;
 	assert_int_equal(parse("a\nUInt8\n1\n2\n"), 5);
@@ -113,17 +113,4 @@ static void the_row_function_ends_the_answer(void **state)
 	wanted = 0;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rows_come_with_their_types),
-		cmocka_unit_test(no_rows_are_an_answer_too),
-		cmocka_unit_test(an_unsigned_number_may_be_too_large),
-		cmocka_unit_test(half_an_answer_is_an_error),
-		cmocka_unit_test(another_format_is_an_error),
-		cmocka_unit_test(lines_and_rows_are_bounded),
-		cmocka_unit_test(the_row_function_ends_the_answer),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

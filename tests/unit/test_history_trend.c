@@ -37,7 +37,7 @@ static bool has_note(const struct trend *t, const char *part)
 	return false;
 }
 
-static void a_step_has_its_commits(void **state)
+TEST_CASE(a_step_has_its_commits)
 {
 	_store_ struct store *s = history_builds_store("step.db");
 	_trend_ struct trend times = {}, counts = {};
@@ -67,7 +67,7 @@ static void a_step_has_its_commits(void **state)
 }
 
 /* A commit that is built again, after others, is of its old level. */
-static void builds_of_a_commit_stand_together(void **state)
+TEST_CASE(builds_of_a_commit_stand_together)
 {
 	_store_ struct store *s = history_builds_store("again.db");
 	_trend_ struct trend t = {};
@@ -87,7 +87,7 @@ static void builds_of_a_commit_stand_together(void **state)
 	assert_string_equal(t.points[t.changes[0].former].build->commit, commit(3));
 }
 
-static void what_is_not_comparable_is_left_out(void **state)
+TEST_CASE(what_is_not_comparable_is_left_out)
 {
 	_store_ struct store *s = history_builds_store("left.db");
 	_trend_ struct trend t = {}, of_query = {};
@@ -124,7 +124,7 @@ static void what_is_not_comparable_is_left_out(void **state)
 }
 
 /* Of several projects in one store, the newest build's is followed. */
-static void workspaces_are_judged_apart(void **state)
+TEST_CASE(workspaces_are_judged_apart)
 {
 	_store_ struct store *s = history_builds_store("workspaces.db");
 	_trend_ struct trend newest = {}, chosen = {};
@@ -150,7 +150,7 @@ static void workspaces_are_judged_apart(void **state)
 }
 
 /* A new machine is no regression, and one that both machines show is one. */
-static void hosts_are_judged_apart(void **state)
+TEST_CASE(hosts_are_judged_apart)
 {
 	_store_ struct store *s = history_builds_store("hosts.db");
 	_trend_ struct trend t = {}, counts = {};
@@ -178,7 +178,7 @@ static void hosts_are_judged_apart(void **state)
 
 /* Neighbouring commits: a small step that one host shows, and a large one that only the other does.
  */
-static void other_changes_of_hosts_are_kept(void **state)
+TEST_CASE(other_changes_of_hosts_are_kept)
 {
 	_store_ struct store *s = history_builds_store("apart.db");
 	_trend_ struct trend t = {};
@@ -200,7 +200,7 @@ static void other_changes_of_hosts_are_kept(void **state)
 }
 
 /* In a cloud each build may have a host of its own. */
-static void many_hosts_are_one(void **state)
+TEST_CASE(many_hosts_are_one)
 {
 	_store_ struct store *s = history_builds_store("cloud.db");
 	_trend_ struct trend t = {};
@@ -222,7 +222,7 @@ static void many_hosts_are_one(void **state)
 	assert_int_equal(t.changes[0].point, 22);
 }
 
-static void toolchains_are_told_apart(void **state)
+TEST_CASE(toolchains_are_told_apart)
 {
 	_store_ struct store *s = history_builds_store("turns.db"),
 			     *other = history_builds_store("upgrade.db");
@@ -248,7 +248,7 @@ static void toolchains_are_told_apart(void **state)
 }
 
 /* Compilers of which the version was not seen, among others of one toolchain. */
-static void one_toolchain_takes_no_turns(void **state)
+TEST_CASE(one_toolchain_takes_no_turns)
 {
 	_store_ struct store *s = history_builds_store("unseen.db");
 	_trend_ struct trend t = {};
@@ -266,7 +266,7 @@ static void one_toolchain_takes_no_turns(void **state)
 }
 
 /* Executions of a former version are known with --exact only; results are in any recording. */
-static void kinds_of_recordings_have_no_step_in_results(void **state)
+TEST_CASE(kinds_of_recordings_have_no_step_in_results)
 {
 	_store_ struct store *s = history_builds_store("recordings.db");
 	_trend_ struct trend results = {}, crate = {}, counts = {}, times = {};
@@ -305,7 +305,7 @@ static void kinds_of_recordings_have_no_step_in_results(void **state)
 	assert_int_equal(times.n_changes, 0);
 }
 
-static void builds_are_chosen(void **state)
+TEST_CASE(builds_are_chosen)
 {
 	_store_ struct store *s = history_builds_store("chosen.db");
 	_trend_ struct trend last = {}, none = {}, query = {}, unknown = {};
@@ -335,7 +335,7 @@ static void builds_are_chosen(void **state)
 }
 
 /* In the one crate that has it, or in all. */
-static void llvms_work_has_a_trend(void **state)
+TEST_CASE(llvms_work_has_a_trend)
 {
 	static const char *const names[] = {"InstCombine", "syn::parse::Parser::next", "none"};
 	_store_ struct store *s = history_builds_store("llvm.db");
@@ -359,7 +359,7 @@ static void llvms_work_has_a_trend(void **state)
 	}
 }
 
-static void what_has_no_number_is_refused(void **state)
+TEST_CASE(what_has_no_number_is_refused)
 {
 	_store_ struct store *s = history_builds_store("none.db");
 	struct trend_question q = asks(TREND_MEMORY);
@@ -381,23 +381,4 @@ static void what_has_no_number_is_refused(void **state)
 	assert_int_equal(trend__ask(s, &q, &t), -EINVAL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_step_has_its_commits),
-		cmocka_unit_test(builds_of_a_commit_stand_together),
-		cmocka_unit_test(what_is_not_comparable_is_left_out),
-		cmocka_unit_test(workspaces_are_judged_apart),
-		cmocka_unit_test(hosts_are_judged_apart),
-		cmocka_unit_test(other_changes_of_hosts_are_kept),
-		cmocka_unit_test(many_hosts_are_one),
-		cmocka_unit_test(toolchains_are_told_apart),
-		cmocka_unit_test(one_toolchain_takes_no_turns),
-		cmocka_unit_test(kinds_of_recordings_have_no_step_in_results),
-		cmocka_unit_test(builds_are_chosen),
-		cmocka_unit_test(llvms_work_has_a_trend),
-		cmocka_unit_test(what_has_no_number_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, directory_make, directory_remove);
-}
+TEST_MAIN(directory_make, directory_remove)

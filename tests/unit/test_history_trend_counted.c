@@ -44,7 +44,7 @@ static void ask(struct store *s, const struct history_series *of, struct trend *
 	assert_int_equal(trend__ask(s, &q, out), 0);
 }
 
-static void a_mixed_history_has_only_its_real_step(void **state)
+TEST_CASE(a_mixed_history_has_only_its_real_step)
 {
 	static const struct history_series all[] = {{}, {.crate = "syn"}};
 	_store_ struct store *s = history_builds_store("mixed.db");
@@ -68,7 +68,7 @@ static void a_mixed_history_has_only_its_real_step(void **state)
 	}
 }
 
-static void exact_builds_alone_have_all_executions(void **state)
+TEST_CASE(exact_builds_alone_have_all_executions)
 {
 	_store_ struct store *s = history_builds_store("exact.db");
 	_trend_ struct trend t = {};
@@ -85,7 +85,7 @@ static void exact_builds_alone_have_all_executions(void **state)
 }
 
 /* Its value would be that of fewer queries, or one of which nothing is known. */
-static void a_build_that_is_not_judged_takes_no_query_from_others(void **state)
+TEST_CASE(a_build_that_is_not_judged_takes_no_query_from_others)
 {
 	_store_ struct store *s = history_builds_store("others.db");
 	_trend_ struct trend t = {};
@@ -110,7 +110,7 @@ static void a_build_that_is_not_judged_takes_no_query_from_others(void **state)
 }
 
 /* Of a text of another's file. */
-static void a_build_with_too_many_names_has_no_value(void **state)
+TEST_CASE(a_build_with_too_many_names_has_no_value)
 {
 	_store_ struct store *s = history_builds_store("names.db");
 	_trend_ struct trend t = {};
@@ -134,7 +134,7 @@ static void a_build_with_too_many_names_has_no_value(void **state)
 }
 
 /* Their rows are no sums of queries. */
-static void items_of_both_are_judged_apart(void **state)
+TEST_CASE(items_of_both_are_judged_apart)
 {
 	_store_ struct store *s = history_builds_store("items.db");
 	_trend_ struct trend t = {};
@@ -153,15 +153,4 @@ static void items_of_both_are_judged_apart(void **state)
 	assert_true(has_note(&t, "are judged apart"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_mixed_history_has_only_its_real_step),
-		cmocka_unit_test(exact_builds_alone_have_all_executions),
-		cmocka_unit_test(a_build_that_is_not_judged_takes_no_query_from_others),
-		cmocka_unit_test(a_build_with_too_many_names_has_no_value),
-		cmocka_unit_test(items_of_both_are_judged_apart),
-	};
-
-	return cmocka_run_group_tests(tests, directory_make, directory_remove);
-}
+TEST_MAIN(directory_make, directory_remove)

@@ -20,7 +20,7 @@ static struct mm_reader *open_bytes(struct mm_bytes *m, size_t page)
 	return r;
 }
 
-static void events_are_as_written(void **state)
+TEST_CASE(events_are_as_written)
 {
 	struct rng rng = rng_new();
 	uint64_t seed = rng.state;
@@ -56,7 +56,7 @@ static void events_are_as_written(void **state)
 	}
 }
 
-static void labels_are_checked_as_upstream_does(void **state)
+TEST_CASE(labels_are_checked_as_upstream_does)
 {
 	static const struct {
 		const char *text, *label;
@@ -84,7 +84,7 @@ static void labels_are_checked_as_upstream_does(void **state)
 	assert_true(mm_reader__address(r, 5) == UINT32_MAX);
 }
 
-static void without_metadata_the_file_gives_the_time(void **state)
+TEST_CASE(without_metadata_the_file_gives_the_time)
 {
 	_mm_reader_ struct mm_reader *r = NULL;
 	struct mm_bytes m;
@@ -95,7 +95,7 @@ static void without_metadata_the_file_gives_the_time(void **state)
 	assert_int_equal(mm_reader__metadata(r)->start_time_ns, 1700000000000000000);
 }
 
-static void errors_say_why(void **state)
+TEST_CASE(errors_say_why)
 {
 	struct mm_reader *r = NULL;
 	const char *why = NULL;
@@ -161,7 +161,7 @@ static uint64_t concatenation(const char *text, uint64_t a, uint64_t b)
 	return id;
 }
 
-static void strings_refer_to_strings(void **state)
+TEST_CASE_WITH(strings_refer_to_strings, begin, end)
 {
 	uint64_t a = mm_bytes__string(&m, "a"), sep = mm_bytes__string(&m, "\x1e");
 	uint64_t ab = concatenation("b", a, 0), label = concatenation("", ab, sep);
@@ -185,7 +185,7 @@ static void strings_refer_to_strings(void **state)
 }
 
 /* Each string refers to the previous one twice: 2^60 components. */
-static void doubling_ends(void **state)
+TEST_CASE_WITH(doubling_ends, begin, end)
 {
 	uint64_t id = mm_bytes__string(&m, "");
 	__cleanup(byte_buffer__destroy) struct byte_buffer out = {0};
@@ -198,7 +198,7 @@ static void doubling_ends(void **state)
 	assert_string_equal((char *)out.data, "<invalid>");
 }
 
-static void texts_have_a_limit(void **state)
+TEST_CASE_WITH(texts_have_a_limit, begin, end)
 {
 	_free_ char *text = malloc(50001);
 	__cleanup(byte_buffer__destroy) struct byte_buffer out = {0};
@@ -239,7 +239,7 @@ static void check_cmd(const char *escaped, const char *cmd)
 	assert_string_equal(m.process.command, cmd);
 }
 
-static void escapes_of_json_and_of_rust_are_taken(void **state)
+TEST_CASE(escapes_of_json_and_of_rust_are_taken)
 {
 	check_cmd("rustc a.rs ", "rustc a.rs");
 	check_cmd("", "");
@@ -254,7 +254,7 @@ static void escapes_of_json_and_of_rust_are_taken(void **state)
 	check_cmd("raw \xc3\xa9", "raw \xc3\xa9");
 }
 
-static void malformed_metadata_counts_as_missing(void **state)
+TEST_CASE(malformed_metadata_counts_as_missing)
 {
 	static const char *const texts[] = {
 		"",
@@ -286,7 +286,7 @@ static void malformed_metadata_counts_as_missing(void **state)
 	}
 }
 
-static void our_own_member_is_taken(void **state)
+TEST_CASE(our_own_member_is_taken)
 {
 	struct mm_metadata m = parse("{\"start_time\": 18446744073709551615, \"process_id\": 1, "
 				     "\"cmd\": \"\", \"qprof\": {\"crate\": \"a\", "
@@ -312,7 +312,7 @@ static void our_own_member_is_taken(void **state)
 }
 
 /* Many of the texts end inside an escape. */
-static void random_texts_are_harmless(void **state)
+TEST_CASE(random_texts_are_harmless)
 {
 	static const char alphabet[] = "\\\\\\u{}'\"e9x{\":,[";
 	struct rng rng = rng_new();
@@ -332,7 +332,7 @@ static void random_texts_are_harmless(void **state)
 
 /* ---- Mm file --------------------------------------------------------------------------------- */
 
-static void streams_are_put_together(void **state)
+TEST_CASE(streams_are_put_together)
 {
 	struct rng rng = rng_new();
 	struct mm_bytes m;
@@ -375,7 +375,7 @@ static void refuse(const char *path, int err, const char *says)
 	assert_string_equal(why, says);
 }
 
-static void a_path_that_is_not_a_regular_file_is_refused(void **state)
+TEST_CASE(a_path_that_is_not_a_regular_file_is_refused)
 {
 	refuse("/nonexistent", -ENOENT, "No such file or directory");
 	refuse("/tmp", -EINVAL, "it is not a regular file");
@@ -383,7 +383,7 @@ static void a_path_that_is_not_a_regular_file_is_refused(void **state)
 	refuse("/dev/zero", -EINVAL, "it is not a regular file");
 }
 
-static void a_file_that_shrinks_is_an_error(void **state)
+TEST_CASE(a_file_that_shrinks_is_an_error)
 {
 	struct mm_bytes m;
 	__cleanup(mm_file__destroy) struct mm_file f;
@@ -401,7 +401,7 @@ static void a_file_that_shrinks_is_an_error(void **state)
 	mm_bytes__end(&m);
 }
 
-static void the_first_problem_holds(void **state)
+TEST_CASE(the_first_problem_holds)
 {
 	__cleanup(mm_file__destroy) struct mm_file f = {.fd = -1};
 
@@ -410,25 +410,4 @@ static void the_first_problem_holds(void **state)
 	assert_string_equal(f.problem, "cut at 5");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(events_are_as_written),
-		cmocka_unit_test(labels_are_checked_as_upstream_does),
-		cmocka_unit_test(without_metadata_the_file_gives_the_time),
-		cmocka_unit_test(errors_say_why),
-		cmocka_unit_test_setup_teardown(strings_refer_to_strings, begin, end),
-		cmocka_unit_test_setup_teardown(doubling_ends, begin, end),
-		cmocka_unit_test_setup_teardown(texts_have_a_limit, begin, end),
-		cmocka_unit_test(escapes_of_json_and_of_rust_are_taken),
-		cmocka_unit_test(malformed_metadata_counts_as_missing),
-		cmocka_unit_test(our_own_member_is_taken),
-		cmocka_unit_test(random_texts_are_harmless),
-		cmocka_unit_test(streams_are_put_together),
-		cmocka_unit_test(a_path_that_is_not_a_regular_file_is_refused),
-		cmocka_unit_test(a_file_that_shrinks_is_an_error),
-		cmocka_unit_test(the_first_problem_holds),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -32,7 +32,7 @@ static void check_row(const struct cli_option *o)
 	assert_true(o->offset < sizeof(struct cli));
 }
 
-static void rows_are_sound(void **state)
+TEST_CASE(rows_are_sound)
 {
 	const struct cli_option *o;
 
@@ -47,7 +47,7 @@ static void rows_are_sound(void **state)
 	}
 }
 
-static void no_command_has_an_option_twice(void **state)
+TEST_CASE(no_command_has_an_option_twice)
 {
 	const struct cli_option *a, *b;
 
@@ -73,7 +73,7 @@ static enum cli_command_id find(const char *words)
 	return cli_command_by_name(&name);
 }
 
-static void commands_are_found_by_name(void **state)
+TEST_CASE(commands_are_found_by_name)
 {
 	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
 		const struct cli_command *command = cli_command(id);
@@ -90,7 +90,7 @@ static void commands_are_found_by_name(void **state)
 	assert_int_equal(find("add"), CLI_N_COMMANDS);
 }
 
-static void a_group_has_the_commands_that_start_with_its_name(void **state)
+TEST_CASE(a_group_has_the_commands_that_start_with_its_name)
 {
 	assert_true(cli_command_is_group(CLI_HISTORY));
 	assert_false(cli_command_is_group(CLI_HISTORY_ADD));
@@ -102,7 +102,7 @@ static void a_group_has_the_commands_that_start_with_its_name(void **state)
 	assert_null(cli_command_verb(CLI_DIFF));
 }
 
-static void help_shows_what_a_command_takes_and_no_more(void **state)
+TEST_CASE(help_shows_what_a_command_takes_and_no_more)
 {
 	const struct cli_option *o;
 
@@ -126,7 +126,7 @@ static void help_shows_what_a_command_takes_and_no_more(void **state)
 	}
 }
 
-static void the_manual_shows_what_a_command_takes_and_no_more(void **state)
+TEST_CASE(the_manual_shows_what_a_command_takes_and_no_more)
 {
 	const struct cli_option *o;
 
@@ -155,7 +155,7 @@ static void the_manual_shows_what_a_command_takes_and_no_more(void **state)
 	}
 }
 
-static void the_overview_of_the_manual_leads_to_every_page(void **state)
+TEST_CASE(the_overview_of_the_manual_leads_to_every_page)
 {
 	_free_ char *man = PRINTED(cli_print_man(to_, CLI_N_COMMANDS));
 	char line[64];
@@ -249,7 +249,7 @@ static void check_parser(enum cli_command_id id, enum cli_command_id other)
 	}
 }
 
-static void the_parser_takes_what_a_command_takes_and_no_more(void **state)
+TEST_CASE(the_parser_takes_what_a_command_takes_and_no_more)
 {
 	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
 		for (enum cli_command_id other = 0; other < CLI_N_COMMANDS; other++)
@@ -265,14 +265,14 @@ static char *help_of(enum cli_command_id id)
 				    : PRINTED(cli_print_help(to_, id));
 }
 
-static void the_overview_is_as_agreed(void **state)
+TEST_CASE(the_overview_is_as_agreed)
 {
 	_free_ char *text = help_of(CLI_N_COMMANDS);
 
 	assert_golden("cli/help.txt", text);
 }
 
-static void the_help_of_each_command_is_as_agreed(void **state)
+TEST_CASE(the_help_of_each_command_is_as_agreed)
 {
 	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
 		_free_ char *text = help_of(id);
@@ -285,7 +285,7 @@ static void the_help_of_each_command_is_as_agreed(void **state)
 	}
 }
 
-static void lines_fit_a_terminal(void **state)
+TEST_CASE(lines_fit_a_terminal)
 {
 	for (enum cli_command_id id = 0; id <= CLI_N_COMMANDS; id++) {
 		_free_ char *text = help_of(id);
@@ -297,7 +297,7 @@ static void lines_fit_a_terminal(void **state)
 	}
 }
 
-static void headings_name_argument_and_choices(void **state)
+TEST_CASE(headings_name_argument_and_choices)
 {
 	const struct cli_option choice = {
 		.name = "attach", .arg = "HOW", .kind = CLI_CHOICE, .choices = "a|b"};
@@ -313,7 +313,7 @@ static void headings_name_argument_and_choices(void **state)
 	assert_string_equal(text, "-f, --force");
 }
 
-static void a_group_lists_its_commands_and_the_overview_does_not(void **state)
+TEST_CASE(a_group_lists_its_commands_and_the_overview_does_not)
 {
 	_free_ char *overview = help_of(CLI_N_COMMANDS), *group = help_of(CLI_HISTORY);
 	_free_ char *usage = PRINTED(cli_print_usage_line(to_, CLI_HISTORY, true));
@@ -339,7 +339,7 @@ static char *man_page(enum cli_command_id id)
 	return PRINTED(cli_print_man(to_, id));
 }
 
-static void the_pages_are_as_agreed(void **state)
+TEST_CASE(the_pages_are_as_agreed)
 {
 	for (enum cli_command_id id = 0; id <= CLI_N_COMMANDS; id++) {
 		bool overview = id == CLI_N_COMMANDS;
@@ -354,7 +354,7 @@ static void the_pages_are_as_agreed(void **state)
 	}
 }
 
-static void each_page_has_the_sections_that_man_wants(void **state)
+TEST_CASE(each_page_has_the_sections_that_man_wants)
 {
 	static const char *const wanted[] = {".SH NAME\n",	  ".SH SYNOPSIS\n",
 					     ".SH DESCRIPTION\n", ".SH EXIT STATUS\n",
@@ -387,7 +387,7 @@ static void check_requests(char *text)
 	}
 }
 
-static void every_request_is_one_of_man(void **state)
+TEST_CASE(every_request_is_one_of_man)
 {
 	for (enum cli_command_id id = 0; id <= CLI_N_COMMANDS; id++) {
 		_free_ char *text = man_page(id);
@@ -396,7 +396,7 @@ static void every_request_is_one_of_man(void **state)
 	}
 }
 
-static void groff_finds_nothing_to_warn_about(void **state)
+TEST_CASE(groff_finds_nothing_to_warn_about)
 {
 	if (system("command -v groff >/dev/null") != 0) {
 		print_message("no groff here\n");
@@ -415,27 +415,4 @@ static void groff_finds_nothing_to_warn_about(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rows_are_sound),
-		cmocka_unit_test(no_command_has_an_option_twice),
-		cmocka_unit_test(commands_are_found_by_name),
-		cmocka_unit_test(a_group_has_the_commands_that_start_with_its_name),
-		cmocka_unit_test(help_shows_what_a_command_takes_and_no_more),
-		cmocka_unit_test(the_manual_shows_what_a_command_takes_and_no_more),
-		cmocka_unit_test(the_overview_of_the_manual_leads_to_every_page),
-		cmocka_unit_test(the_parser_takes_what_a_command_takes_and_no_more),
-		cmocka_unit_test(the_overview_is_as_agreed),
-		cmocka_unit_test(the_help_of_each_command_is_as_agreed),
-		cmocka_unit_test(lines_fit_a_terminal),
-		cmocka_unit_test(a_group_lists_its_commands_and_the_overview_does_not),
-		cmocka_unit_test(headings_name_argument_and_choices),
-		cmocka_unit_test(the_pages_are_as_agreed),
-		cmocka_unit_test(each_page_has_the_sections_that_man_wants),
-		cmocka_unit_test(every_request_is_one_of_man),
-		cmocka_unit_test(groff_finds_nothing_to_warn_about),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

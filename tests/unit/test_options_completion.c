@@ -76,13 +76,13 @@ static void check(const char *words, const char *expected)
 	assert_string_equal(text, expected);
 }
 
-static void the_first_word_is_a_command(void **state)
+TEST_CASE(the_first_word_is_a_command)
 {
 	check("qprof-bpf rep", "<report>");
 	check("qprof-bpf pl", "<plan>");
 }
 
-static void options_are_those_of_the_command(void **state)
+TEST_CASE(options_are_those_of_the_command)
 {
 	check("qprof-bpf --ring", "<--ring-size>");
 	check("qprof-bpf record --ring", "<--ring-size>");
@@ -91,7 +91,7 @@ static void options_are_those_of_the_command(void **state)
 	check("qprof-bpf plan --no", "<--no-cache>");
 }
 
-static void values_are_offered(void **state)
+TEST_CASE(values_are_offered)
 {
 	check("qprof-bpf --attach mu", "<multi>");
 	check("qprof-bpf --attach = p", "<perf>");
@@ -101,7 +101,7 @@ static void values_are_offered(void **state)
 	check("qprof-bpf --interval 1", "<>");
 }
 
-static void pids_and_files_are_offered(void **state)
+TEST_CASE(pids_and_files_are_offered)
 {
 	_free_ char *files = offers("qprof-bpf report /tmp/qprof-test-comp"), *pids = NULL;
 	char pid[64];
@@ -112,7 +112,7 @@ static void pids_and_files_are_offered(void **state)
 	assert_contains(files, directory);
 }
 
-static void behind_two_dashes_commands_are_offered(void **state)
+TEST_CASE(behind_two_dashes_commands_are_offered)
 {
 	_free_ char *text = offers("qprof-bpf -q -- print");
 
@@ -189,7 +189,7 @@ static char *offered_lines(const char *words)
 	return text;
 }
 
-static void bash_offers_what_a_command_takes_and_no_more(void **state)
+TEST_CASE(bash_offers_what_a_command_takes_and_no_more)
 {
 	_free_ char *commands = offered_lines("qprof-bpf \"\"");
 	_free_ char *verbs = offered_lines("qprof-bpf history \"\"");
@@ -219,7 +219,7 @@ static char *fish_offers(const char *line)
 	return output_of(command);
 }
 
-static void fish_offers_what_a_command_takes_and_no_more(void **state)
+TEST_CASE(fish_offers_what_a_command_takes_and_no_more)
 {
 	_free_ char *commands = NULL, *values = NULL, *programs = NULL, *none = NULL, *verbs = NULL;
 
@@ -270,7 +270,7 @@ static char *zsh_offered(int n)
 	return behind_empty;
 }
 
-static void zsh_offers_what_a_command_takes_and_no_more(void **state)
+TEST_CASE(zsh_offers_what_a_command_takes_and_no_more)
 {
 	char lines[4096] = "qprof-bpf \nqprof-bpf --attach=\nqprof-bpf -q -- print\n"
 			   "qprof-bpf history \nqprof-bpf help history \n";
@@ -302,18 +302,4 @@ static void zsh_offers_what_a_command_takes_and_no_more(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_first_word_is_a_command),
-		cmocka_unit_test(options_are_those_of_the_command),
-		cmocka_unit_test(values_are_offered),
-		cmocka_unit_test(pids_and_files_are_offered),
-		cmocka_unit_test(behind_two_dashes_commands_are_offered),
-		cmocka_unit_test(bash_offers_what_a_command_takes_and_no_more),
-		cmocka_unit_test(fish_offers_what_a_command_takes_and_no_more),
-		cmocka_unit_test(zsh_offers_what_a_command_takes_and_no_more),
-	};
-
-	return cmocka_run_group_tests(tests, write_scripts, remove_scripts);
-}
+TEST_MAIN(write_scripts, remove_scripts)

@@ -56,7 +56,7 @@ static void refuse(const char *line, const char *says)
 	assert_one_line(o.text[1]);
 }
 
-static void record_is_the_default(void **state)
+TEST_CASE(record_is_the_default)
 {
 	parse("qprof-bpf -p 12");
 	assert_int_equal(cli.command, CLI_RECORD);
@@ -73,7 +73,7 @@ static void record_is_the_default(void **state)
 	assert_true(cli.command_named);
 }
 
-static void every_record_option_is_stored(void **state)
+TEST_CASE(every_record_option_is_stored)
 {
 	parse("qprof-bpf -fqvv -o a.qpt -i500ms --slow 2s --json --ring-size=1m --attach perf "
 	      "-p 1,2 --pid=3 -p 2");
@@ -87,7 +87,7 @@ static void every_record_option_is_stored(void **state)
 	assert_int_equal(cli.record.pids.n, 3);
 }
 
-static void the_command_comes_whole_after_two_dashes(void **state)
+TEST_CASE(the_command_comes_whole_after_two_dashes)
 {
 	parse("qprof-bpf -q -- cargo build -q -- -p");
 	assert_string_equal(cli.record.command[0], "cargo");
@@ -96,7 +96,7 @@ static void the_command_comes_whole_after_two_dashes(void **state)
 	assert_null(cli.record.command[5]);
 }
 
-static void record_needs_one_target(void **state)
+TEST_CASE(record_needs_one_target)
 {
 	refuse("qprof-bpf", "usage: qprof-bpf [OPTION...] (-p PID");
 	refuse("qprof-bpf --", "usage: qprof-bpf");
@@ -106,7 +106,7 @@ static void record_needs_one_target(void **state)
 	refuse("qprof-bpf cargo build", "qprof-bpf -- cargo");
 }
 
-static void bad_values_say_what_is_expected(void **state)
+TEST_CASE(bad_values_say_what_is_expected)
 {
 	refuse("qprof-bpf -p x", "--pid 'x' is not process ids such as 4711");
 	refuse("qprof-bpf -p 99999999999", "out of range");
@@ -124,7 +124,7 @@ static void bad_values_say_what_is_expected(void **state)
 	refuse("qprof-bpf -p 1 --output= ", "--output '' is not");
 }
 
-static void unknown_and_incomplete_options_are_refused(void **state)
+TEST_CASE(unknown_and_incomplete_options_are_refused)
 {
 	refuse("qprof-bpf -x", "unknown option -x");
 	refuse("qprof-bpf --nope", "option --nope");
@@ -134,7 +134,7 @@ static void unknown_and_incomplete_options_are_refused(void **state)
 	refuse("qprof-bpf report --force x", "option --force");
 }
 
-static void report_takes_one_file(void **state)
+TEST_CASE(report_takes_one_file)
 {
 	parse("qprof-bpf report a.qpt --json -n 5");
 	assert_int_equal(cli.command, CLI_REPORT);
@@ -161,7 +161,7 @@ static void report_takes_one_file(void **state)
 	parse("qprof-bpf report --callers x --by query a");
 }
 
-static void a_build_has_rows_of_its_own(void **state)
+TEST_CASE(a_build_has_rows_of_its_own)
 {
 	parse("qprof-bpf report a");
 	assert_int_equal(cli.report.by, CLI_BY_AUTO);
@@ -177,7 +177,7 @@ static void a_build_has_rows_of_its_own(void **state)
 	refuse("qprof-bpf report --by build --min 1% a", "about the report of a build");
 }
 
-static void samples_have_rows_of_their_own(void **state)
+TEST_CASE(samples_have_rows_of_their_own)
 {
 	parse("qprof-bpf report --functions --query x --own --min 1% --sort total a");
 	assert_true(cli.report.functions && cli.report.own);
@@ -200,7 +200,7 @@ static void samples_have_rows_of_their_own(void **state)
 	refuse("qprof-bpf report --tree sideways a", "not one of down|up");
 }
 
-static void the_other_commands_parse(void **state)
+TEST_CASE(the_other_commands_parse)
 {
 	parse("qprof-bpf plan");
 	assert_null(cli.plan.target);
@@ -216,7 +216,7 @@ static void the_other_commands_parse(void **state)
 	refuse("qprof-bpf version now", "unexpected 'now'");
 }
 
-static void help_and_version_need_nothing_else(void **state)
+TEST_CASE(help_and_version_need_nothing_else)
 {
 	parse("qprof-bpf --help");
 	assert_true(cli.show_help);
@@ -228,7 +228,7 @@ static void help_and_version_need_nothing_else(void **state)
 	assert_true(cli.show_version);
 }
 
-static void a_group_alone_prints_what_it_has(void **state)
+TEST_CASE(a_group_alone_prints_what_it_has)
 {
 	_output_ struct output o = {};
 
@@ -237,7 +237,7 @@ static void a_group_alone_prints_what_it_has(void **state)
 	assert_contains(o.text[1], "\n       qprof-bpf history list [OPTION...]\n");
 }
 
-static void a_command_may_have_two_words(void **state)
+TEST_CASE(a_command_may_have_two_words)
 {
 	parse("qprof-bpf history add --label nightly a.qpt b.qpt");
 	assert_int_equal(cli.command, CLI_HISTORY_ADD);
@@ -253,7 +253,7 @@ static void a_command_may_have_two_words(void **state)
 	refuse("qprof-bpf history -v add", "no command 'history add'");
 }
 
-static void questions_to_a_history_are_checked(void **state)
+TEST_CASE(questions_to_a_history_are_checked)
 {
 	parse("qprof-bpf history diff 1f2e 5a6b");
 	assert_int_equal(cli.history_diff.commits.n, 2);
@@ -279,7 +279,7 @@ static void questions_to_a_history_are_checked(void **state)
 	refuse("qprof-bpf --store x -- true", "take --history");
 }
 
-static void every_example_parses(void **state)
+TEST_CASE(every_example_parses)
 {
 	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
 		const struct cli_example *example = cli_command(id)->examples;
@@ -296,7 +296,7 @@ static void every_example_parses(void **state)
 	}
 }
 
-static void import_takes_any_number_of_files(void **state)
+TEST_CASE(import_takes_any_number_of_files)
 {
 	parse("qprof-bpf import a -o out b --force -- -c");
 	assert_int_equal(cli.command, CLI_IMPORT);
@@ -309,7 +309,7 @@ static void import_takes_any_number_of_files(void **state)
 	refuse("qprof-bpf import -o out", "usage: qprof-bpf import [OPTION...] PROFILE...");
 }
 
-static void export_has_a_format_and_a_place(void **state)
+TEST_CASE(export_has_a_format_and_a_place)
 {
 	parse("qprof-bpf export t.qpt");
 	assert_int_equal(cli.command, CLI_EXPORT);
@@ -347,7 +347,7 @@ static void export_has_a_format_and_a_place(void **state)
 	refuse("qprof-bpf export -f html --keys t.qpt", "--keys is for stacks");
 }
 
-static void dump_goes_to_the_end_by_default(void **state)
+TEST_CASE(dump_goes_to_the_end_by_default)
 {
 	parse("qprof-bpf dump a.qpt");
 	assert_true(cli.dump.to_ns == UINT64_MAX);
@@ -356,7 +356,7 @@ static void dump_goes_to_the_end_by_default(void **state)
 	refuse("qprof-bpf dump --from 1s --to 0s a.qpt", "--to is before --from");
 }
 
-static void top_shows_one_thing(void **state)
+TEST_CASE(top_shows_one_thing)
 {
 	parse("qprof-bpf top");
 	assert_int_equal(cli.command, CLI_TOP);
@@ -379,7 +379,7 @@ static void top_shows_one_thing(void **state)
 	refuse("qprof-bpf top -i 0", "out of range");
 }
 
-static void samples_have_a_rate_of_their_own(void **state)
+TEST_CASE(samples_have_a_rate_of_their_own)
 {
 	parse("qprof-bpf -- make");
 	assert_false(cli_samples(&cli.record));
@@ -422,7 +422,7 @@ static void samples_have_a_rate_of_their_own(void **state)
 	refuse("qprof-bpf top --sample a.qpt", "are for a recording: name what to record");
 }
 
-static void diff_takes_two_sides(void **state)
+TEST_CASE(diff_takes_two_sides)
 {
 	parse("qprof-bpf diff a,b c");
 	assert_int_equal(cli.command, CLI_DIFF);
@@ -447,31 +447,4 @@ static void diff_takes_two_sides(void **state)
 	       "give a percentage, such as 1%");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(record_is_the_default),
-		cmocka_unit_test(every_record_option_is_stored),
-		cmocka_unit_test(the_command_comes_whole_after_two_dashes),
-		cmocka_unit_test(record_needs_one_target),
-		cmocka_unit_test(bad_values_say_what_is_expected),
-		cmocka_unit_test(unknown_and_incomplete_options_are_refused),
-		cmocka_unit_test(report_takes_one_file),
-		cmocka_unit_test(a_build_has_rows_of_its_own),
-		cmocka_unit_test(samples_have_rows_of_their_own),
-		cmocka_unit_test(the_other_commands_parse),
-		cmocka_unit_test(help_and_version_need_nothing_else),
-		cmocka_unit_test(a_group_alone_prints_what_it_has),
-		cmocka_unit_test(a_command_may_have_two_words),
-		cmocka_unit_test(questions_to_a_history_are_checked),
-		cmocka_unit_test(every_example_parses),
-		cmocka_unit_test(import_takes_any_number_of_files),
-		cmocka_unit_test(export_has_a_format_and_a_place),
-		cmocka_unit_test(dump_goes_to_the_end_by_default),
-		cmocka_unit_test(top_shows_one_thing),
-		cmocka_unit_test(samples_have_a_rate_of_their_own),
-		cmocka_unit_test(diff_takes_two_sides),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, forget);
-}
+TEST_MAIN(NULL, forget)

@@ -22,7 +22,7 @@ static void check(int (*parse)(const char *, uint64_t *), const struct value *va
 	}
 }
 
-static void durations_have_units(void **state)
+TEST_CASE(durations_have_units)
 {
 	static const struct value values[] = {
 		{"1s", 0, 1000000000},
@@ -53,7 +53,7 @@ static void durations_have_units(void **state)
 	check(value_duration, values, N_OF(values));
 }
 
-static void sizes_are_powers_of_1024(void **state)
+TEST_CASE(sizes_are_powers_of_1024)
 {
 	static const struct value values[] = {
 		{"16m", 0, 16 << 20}, {"16M", 0, 16 << 20},  {"16MiB", 0, 16 << 20},
@@ -66,7 +66,7 @@ static void sizes_are_powers_of_1024(void **state)
 	check(value_size, values, N_OF(values));
 }
 
-static void numbers_are_digits(void **state)
+TEST_CASE(numbers_are_digits)
 {
 	static const struct value values[] = {
 		{"0", 0, 0},	    {"18446744073709551615", 0, UINT64_MAX},
@@ -78,7 +78,7 @@ static void numbers_are_digits(void **state)
 	check(value_number, values, N_OF(values));
 }
 
-static void pids_add_up(void **state)
+TEST_CASE(pids_add_up)
 {
 	struct cli_pids pids = {};
 
@@ -90,7 +90,7 @@ static void pids_add_up(void **state)
 	free(pids.pids);
 }
 
-static void bad_pids_are_refused(void **state)
+TEST_CASE(bad_pids_are_refused)
 {
 	static const char *const texts[] = {"", ",", "1,", ",1", "1,,2", "1 2", "a", "-1"};
 	struct cli_pids pids = {};
@@ -102,7 +102,7 @@ static void bad_pids_are_refused(void **state)
 	free(pids.pids);
 }
 
-static void choices_match_whole_words(void **state)
+TEST_CASE(choices_match_whole_words)
 {
 	unsigned int index;
 
@@ -115,7 +115,7 @@ static void choices_match_whole_words(void **state)
 	assert_int_equal(value_choice("", "auto|multi|perf", &index), -EINVAL);
 }
 
-static void a_threshold_is_a_time_or_a_part(void **state)
+TEST_CASE(a_threshold_is_a_time_or_a_part)
 {
 	static const struct {
 		const char *text;
@@ -139,7 +139,7 @@ static void a_threshold_is_a_time_or_a_part(void **state)
 	}
 }
 
-static void texts_add_up(void **state)
+TEST_CASE(texts_add_up)
 {
 	struct cli_texts texts = {};
 
@@ -151,7 +151,7 @@ static void texts_add_up(void **state)
 	free(texts.texts);
 }
 
-static void gates_name_what_they_watch(void **state)
+TEST_CASE(gates_name_what_they_watch)
 {
 	static const struct {
 		const char *text, *crate, *query;
@@ -204,7 +204,7 @@ static void gates_name_what_they_watch(void **state)
 	free(gates.gates);
 }
 
-static void a_text_matches_one_of_the_globs(void **state)
+TEST_CASE(a_text_matches_one_of_the_globs)
 {
 	const char *texts[] = {"type*", "mir_?"};
 	const struct cli_texts globs = {texts, 2}, none = {};
@@ -216,7 +216,7 @@ static void a_text_matches_one_of_the_globs(void **state)
 	assert_true(value_matches(&none, "typeck"));
 }
 
-static void a_limit_is_a_time_or_a_size(void **state)
+TEST_CASE(a_limit_is_a_time_or_a_size)
 {
 	static const struct {
 		const char *text;
@@ -256,7 +256,7 @@ static int list(const char *word, struct trace_list *list)
 	return err;
 }
 
-static void commas_separate_files(void **state)
+TEST_CASE(commas_separate_files)
 {
 	_trace_list_ struct trace_list l;
 
@@ -267,7 +267,7 @@ static void commas_separate_files(void **state)
 	assert_string_equal(l.paths[2], "c.qpt");
 }
 
-static void empty_names_are_refused(void **state)
+TEST_CASE(empty_names_are_refused)
 {
 	static const char *const words[] = {"", ",", "a,", ",a", "a,,b"};
 
@@ -278,7 +278,7 @@ static void empty_names_are_refused(void **state)
 	}
 }
 
-static void a_directory_is_all_its_traces(void **state)
+TEST_CASE(a_directory_is_all_its_traces)
 {
 	_trace_list_ struct trace_list l = {}, none = {};
 
@@ -293,7 +293,7 @@ static void a_directory_is_all_its_traces(void **state)
 	assert_string_equal(l.paths[1], directory_path("b.qpt"));
 }
 
-static void a_file_may_have_commas(void **state)
+TEST_CASE(a_file_may_have_commas)
 {
 	_trace_list_ struct trace_list l;
 
@@ -303,25 +303,4 @@ static void a_file_may_have_commas(void **state)
 	assert_string_equal(l.paths[0], directory_path("a,b"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_text_matches_one_of_the_globs),
-		cmocka_unit_test(a_threshold_is_a_time_or_a_part),
-		cmocka_unit_test(texts_add_up),
-		cmocka_unit_test(gates_name_what_they_watch),
-		cmocka_unit_test(durations_have_units),
-		cmocka_unit_test(sizes_are_powers_of_1024),
-		cmocka_unit_test(a_limit_is_a_time_or_a_size),
-		cmocka_unit_test(numbers_are_digits),
-		cmocka_unit_test(pids_add_up),
-		cmocka_unit_test(bad_pids_are_refused),
-		cmocka_unit_test(choices_match_whole_words),
-		cmocka_unit_test(commas_separate_files),
-		cmocka_unit_test(empty_names_are_refused),
-		cmocka_unit_test(a_directory_is_all_its_traces),
-		cmocka_unit_test(a_file_may_have_commas),
-	};
-
-	return cmocka_run_group_tests(tests, directory_make, directory_remove);
-}
+TEST_MAIN(directory_make, directory_remove)

@@ -6,7 +6,7 @@
 #include "test.h"
 #include "../fixtures/pctabs.h"
 
-static void runs_of_the_same_value_become_one(void **state)
+TEST_CASE(runs_of_the_same_value_become_one)
 {
 	_pctab_runs_ struct pctab_runs r = {};
 
@@ -19,7 +19,7 @@ static void runs_of_the_same_value_become_one(void **state)
 	assert_int_equal(pctab_runs__length(&r), 6);
 }
 
-static void ends_only_rise(void **state)
+TEST_CASE(ends_only_rise)
 {
 	_pctab_runs_ struct pctab_runs r = {};
 
@@ -32,7 +32,7 @@ static void ends_only_rise(void **state)
 	assert_int_equal(pctab_runs__add(&r, 1, 1), 0);
 }
 
-static void invalid_runs_are_refused(void **state)
+TEST_CASE(invalid_runs_are_refused)
 {
 	struct pctab_run runs[] = {{4, 1}, {8, 2}};
 	struct pctab_runs r = {.runs = runs, .n = 2};
@@ -49,7 +49,7 @@ static void invalid_runs_are_refused(void **state)
 	assert_int_equal(pctab_runs__check(&r, 0), -EINVAL);
 }
 
-static void too_much_is_refused(void **state)
+TEST_CASE(too_much_is_refused)
 {
 	_pctab_buffer_ struct pctab_buffer b = {};
 
@@ -80,7 +80,7 @@ static void assert_encodes(const struct pctab_runs *r, unsigned int quantum_shif
 #define assert_golden_table(shift, bytes, ...) \
 	assert_encodes(&RUNS(__VA_ARGS__), shift, bytes, sizeof(bytes) - 1)
 
-static void tables_are_these_bytes(void **state)
+TEST_CASE(tables_are_these_bytes)
 {
 	/* The first delta counts from -1. It may be 0, which does not end the table. */
 	assert_golden_table(0, "\0\x01\0", {1, -1});
@@ -113,7 +113,7 @@ static void assert_finds_every_pc(const uint8_t *data, size_t size, unsigned int
 	assert_int_equal(pctab_varint__lookup(data, size, shift, UINT32_MAX, &value), -ERANGE);
 }
 
-static void any_table_comes_back(void **state)
+TEST_CASE(any_table_comes_back)
 {
 	_pctab_runs_ struct pctab_runs r = {}, back = {};
 	struct rng rng = rng_new();
@@ -136,7 +136,7 @@ static void any_table_comes_back(void **state)
 	}
 }
 
-static void a_table_ends_itself(void **state)
+TEST_CASE(a_table_ends_itself)
 {
 	static const uint8_t bytes[] = {4, 16, 0, 9, 9, 9};
 	_pctab_runs_ struct pctab_runs r = {};
@@ -160,7 +160,7 @@ static void assert_damaged(const char *bytes, size_t size, unsigned int quantum_
 
 #define assert_no_table(bytes, shift) assert_damaged(bytes, sizeof(bytes) - 1, shift)
 
-static void damage_is_an_error(void **state)
+TEST_CASE(damage_is_an_error)
 {
 	assert_no_table("", 0);
 	assert_no_table("\0", 0);
@@ -200,7 +200,7 @@ static void look_at(const uint8_t *bytes, size_t size, unsigned int shift, uint3
 	}
 }
 
-static void cut_and_flipped_tables_do_no_harm(void **state)
+TEST_CASE(cut_and_flipped_tables_do_no_harm)
 {
 	_pctab_runs_ struct pctab_runs r = {};
 	struct rng rng = rng_new();
@@ -222,7 +222,7 @@ static void cut_and_flipped_tables_do_no_harm(void **state)
 	}
 }
 
-static void an_invalid_table_is_not_encoded(void **state)
+TEST_CASE(an_invalid_table_is_not_encoded)
 {
 	struct pctab_runs r = RUNS({4, 1}, {8, 1});
 	_pctab_buffer_ struct pctab_buffer b = {};
@@ -274,7 +274,7 @@ static void pctab_linear_assert_encodes(const struct pctab_runs *r, unsigned int
 #define pctab_linear_assert_golden_table(shift, bytes, ...) \
 	pctab_linear_assert_encodes(&RUNS(__VA_ARGS__), shift, bytes, sizeof(bytes) - 1)
 
-static void pctab_linear_tables_are_these_bytes(void **state)
+TEST_CASE(pctab_linear_tables_are_these_bytes)
 {
 	/* One chunk: no index. n, pcs, lengths, values. */
 	pctab_linear_assert_golden_table(0, "\0\x01\x05", {10, 5});
@@ -307,7 +307,7 @@ static void fill_alternating(struct pctab_runs *r, uint32_t quanta, unsigned int
 		pctabs_add(r, (i + 1) << shift, i % 2 ? INT32_MAX : INT32_MIN + (int32_t)i);
 }
 
-static void chunks_hold_up_to_255_pcs(void **state)
+TEST_CASE(chunks_hold_up_to_255_pcs)
 {
 	static const uint32_t lengths[] = {1, 2, 254, 255, 256, 257, 258, 511, 512, 513, 1024};
 	_pctab_runs_ struct pctab_runs r = {};
@@ -362,7 +362,7 @@ static void assert_index_width(const uint32_t *sizes, uint32_t width)
 	assert_int_equal(stats.index_width, width);
 }
 
-static void an_index_is_as_narrow_as_it_can_be(void **state)
+TEST_CASE(an_index_is_as_narrow_as_it_can_be)
 {
 	uint32_t long_table[50] = {};
 
@@ -382,7 +382,7 @@ static void an_index_is_as_narrow_as_it_can_be(void **state)
 	assert_index_width(long_table, 4);
 }
 
-static void constant_chunks_are_stored_once(void **state)
+TEST_CASE(constant_chunks_are_stored_once)
 {
 	_pctab_runs_ struct pctab_runs r = {};
 	_pctab_buffer_ struct pctab_buffer b = {};
@@ -401,7 +401,7 @@ static void constant_chunks_are_stored_once(void **state)
 	assert_int_equal(b.size, 100 + 3 * 3 + 5);
 }
 
-static void pctab_linear_any_table_comes_back(void **state)
+TEST_CASE(pctab_linear_any_table_comes_back)
 {
 	_pctab_runs_ struct pctab_runs r = {};
 	struct rng rng = rng_new();
@@ -415,7 +415,7 @@ static void pctab_linear_any_table_comes_back(void **state)
 	}
 }
 
-static void tables_are_appended(void **state)
+TEST_CASE(tables_are_appended)
 {
 	_pctab_runs_ struct pctab_runs r = {}, back = {};
 	_pctab_buffer_ struct pctab_buffer b = {};
@@ -443,7 +443,7 @@ static int decode(const char *bytes, size_t size, uint32_t length, unsigned int 
 
 #define decode_bytes(bytes, length, shift) decode(bytes, sizeof(bytes) - 1, length, shift)
 
-static void pctab_linear_damage_is_an_error(void **state)
+TEST_CASE(pctab_linear_damage_is_an_error)
 {
 	assert_int_equal(decode_bytes("\x02\x03\x05\x19\x01\x2b\x01\0", 9, 0), 0);
 	/* No bytes; no length; a length that is no multiple of the quantum; an invalid quantum. */
@@ -470,14 +470,14 @@ static void pctab_linear_damage_is_an_error(void **state)
 }
 
 /* The encoder does not write such tables, but they are unambiguous. */
-static void values_may_be_longer_than_they_need(void **state)
+TEST_CASE(values_may_be_longer_than_they_need)
 {
 	assert_int_equal(decode_bytes("\0\x03\x05\0\0\0", 10, 0), 0);
 	assert_int_equal(decode_bytes("\xfe\0\0\0\x01\x07", 300, 0), 0);
 	assert_int_equal(decode_bytes("\xff\0\0\0\0\0\x01\x07", 300, 0), 0);
 }
 
-static void a_cut_table_is_an_error(void **state)
+TEST_CASE(a_cut_table_is_an_error)
 {
 	_pctab_runs_ struct pctab_runs r = {};
 	struct rng rng = rng_new();
@@ -493,7 +493,7 @@ static void a_cut_table_is_an_error(void **state)
 	}
 }
 
-static void pctab_linear_an_invalid_table_is_not_encoded(void **state)
+TEST_CASE(pctab_linear_an_invalid_table_is_not_encoded)
 {
 	struct pctab_runs r = RUNS({4, 1}, {6, 2});
 	_pctab_buffer_ struct pctab_buffer b = {};
@@ -504,7 +504,7 @@ static void pctab_linear_an_invalid_table_is_not_encoded(void **state)
 	assert_int_equal(b.size, 0);
 }
 
-static void the_longest_function_has_as_many_chunks(void **state)
+TEST_CASE(the_longest_function_has_as_many_chunks)
 {
 	struct pctab_runs r = RUNS({UINT32_MAX, 1});
 	struct pctab_linear_stats stats;
@@ -550,7 +550,7 @@ static void assert_looked_up(const struct pctab_runs *r, unsigned int shift)
 	assert_finds(&t, shift, r);
 }
 
-static void any_table_is_looked_up(void **state)
+TEST_CASE(any_table_is_looked_up)
 {
 	_pctab_runs_ struct pctab_runs r = {};
 	struct rng rng = rng_new();
@@ -564,7 +564,7 @@ static void any_table_is_looked_up(void **state)
 	}
 }
 
-static void any_number_of_pcs_in_a_chunk_is_looked_up(void **state)
+TEST_CASE(any_number_of_pcs_in_a_chunk_is_looked_up)
 {
 	_pctab_runs_ struct pctab_runs r = {};
 	struct rng rng = rng_new();
@@ -575,7 +575,7 @@ static void any_number_of_pcs_in_a_chunk_is_looked_up(void **state)
 	}
 }
 
-static void wide_indices_are_looked_up(void **state)
+TEST_CASE(wide_indices_are_looked_up)
 {
 	static const uint32_t quanta[] = {3000, 20000, 60000};
 	struct rng rng = rng_new();
@@ -611,7 +611,7 @@ static void pctab_linear_lookup_look_at(const uint8_t *bytes, size_t size, uint3
 	pctab_linear__lookup(&t, shift, length - 1, &value);
 }
 
-static void pctab_linear_lookup_cut_and_flipped_tables_do_no_harm(void **state)
+TEST_CASE(pctab_linear_lookup_cut_and_flipped_tables_do_no_harm)
 {
 	_pctab_runs_ struct pctab_runs r = {};
 	struct rng rng = rng_new();
@@ -636,7 +636,7 @@ static void pctab_linear_lookup_cut_and_flipped_tables_do_no_harm(void **state)
 	}
 }
 
-static void random_bytes_do_no_harm(void **state)
+TEST_CASE(random_bytes_do_no_harm)
 {
 	struct rng rng = rng_new();
 
@@ -654,36 +654,4 @@ static void random_bytes_do_no_harm(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(runs_of_the_same_value_become_one),
-		cmocka_unit_test(ends_only_rise),
-		cmocka_unit_test(invalid_runs_are_refused),
-		cmocka_unit_test(too_much_is_refused),
-		cmocka_unit_test(tables_are_these_bytes),
-		cmocka_unit_test(any_table_comes_back),
-		cmocka_unit_test(a_table_ends_itself),
-		cmocka_unit_test(damage_is_an_error),
-		cmocka_unit_test(cut_and_flipped_tables_do_no_harm),
-		cmocka_unit_test(an_invalid_table_is_not_encoded),
-		cmocka_unit_test(pctab_linear_tables_are_these_bytes),
-		cmocka_unit_test(chunks_hold_up_to_255_pcs),
-		cmocka_unit_test(an_index_is_as_narrow_as_it_can_be),
-		cmocka_unit_test(constant_chunks_are_stored_once),
-		cmocka_unit_test(pctab_linear_any_table_comes_back),
-		cmocka_unit_test(tables_are_appended),
-		cmocka_unit_test(pctab_linear_damage_is_an_error),
-		cmocka_unit_test(values_may_be_longer_than_they_need),
-		cmocka_unit_test(a_cut_table_is_an_error),
-		cmocka_unit_test(pctab_linear_an_invalid_table_is_not_encoded),
-		cmocka_unit_test(the_longest_function_has_as_many_chunks),
-		cmocka_unit_test(any_table_is_looked_up),
-		cmocka_unit_test(any_number_of_pcs_in_a_chunk_is_looked_up),
-		cmocka_unit_test(wide_indices_are_looked_up),
-		cmocka_unit_test(pctab_linear_lookup_cut_and_flipped_tables_do_no_harm),
-		cmocka_unit_test(random_bytes_do_no_harm),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -68,7 +68,7 @@ static void assert_order(const struct plan *plan)
 	}
 }
 
-static void a_library_is_described(void **state)
+TEST_CASE(a_library_is_described)
 {
 	_plan_ struct plan *plan = build("driver_v0.so");
 
@@ -82,7 +82,7 @@ static void a_library_is_described(void **state)
 	assert_order(plan);
 }
 
-static void every_query_is_seen_at_the_best_place(void **state)
+TEST_CASE(every_query_is_seen_at_the_best_place)
 {
 	_plan_ struct plan *plan = build("driver_v0.so");
 	const struct plan_site *site = NULL;
@@ -109,7 +109,7 @@ static void every_query_is_seen_at_the_best_place(void **state)
 	assert_int_equal(sites(plan, WIRE_ROLE_CAUGHT, NULL, &site), 1);
 }
 
-static void every_wrapper_reports_its_caller(void **state)
+TEST_CASE(every_wrapper_reports_its_caller)
 {
 	_plan_ struct plan *plan = build("driver_v0.so");
 	const struct plan_site *site = NULL;
@@ -127,7 +127,7 @@ static void every_wrapper_reports_its_caller(void **state)
 	assert_int_equal(site->sp_delta, -(8 + 8 + 16 + 0x48));
 }
 
-static void every_site_says_where_and_how(void **state)
+TEST_CASE(every_site_says_where_and_how)
 {
 	_plan_ struct plan *plan = build("driver_v0.so");
 	_elf_image_ struct elf_image *img = NULL;
@@ -147,7 +147,7 @@ static void every_site_says_where_and_how(void **state)
 	}
 }
 
-static void bodies_of_one_query_are_one_group(void **state)
+TEST_CASE(bodies_of_one_query_are_one_group)
 {
 	_plan_ struct plan *plan = build("driver_v0.so");
 	const struct plan_query *alpha = query(plan, "alpha"), *beta = query(plan, "beta"),
@@ -162,7 +162,7 @@ static void bodies_of_one_query_are_one_group(void **state)
 }
 
 /* The twin that sorts first has no cold part of its own; both use the other one's. */
-static void folded_bodies_are_mined_with_the_parts_of_all(void **state)
+TEST_CASE(folded_bodies_are_mined_with_the_parts_of_all)
 {
 	_plan_ struct plan *plan = build("driver_v0.so");
 	const struct plan_body *body = &plan->bodies[query(plan, "beta")->body_non_incr];
@@ -190,7 +190,7 @@ static uint32_t frames(const struct plan *plan, enum plan_frame_kind kind, uint3
 	return n;
 }
 
-static void the_code_of_queries_is_known(void **state)
+TEST_CASE(the_code_of_queries_is_known)
 {
 	_plan_ struct plan *plan = build("driver_v0.so");
 	const struct plan_query *beta = query(plan, "beta");
@@ -213,7 +213,7 @@ static void the_code_of_queries_is_known(void **state)
 }
 
 /* One address cannot name two queries. */
-static void folded_providers_name_no_query(void **state)
+TEST_CASE(folded_providers_name_no_query)
 {
 	_plan_ struct plan *plan = build("driver_folded.so");
 	const struct plan_query *delta = query(plan, "delta"), *epsilon = query(plan, "epsilon"),
@@ -237,7 +237,7 @@ static void folded_providers_name_no_query(void **state)
 	assert_int_equal(sites(plan, WIRE_ROLE_WRAPPER, NULL, &site), 0);
 }
 
-static void a_library_shows_where_names_are(void **state)
+TEST_CASE(a_library_shows_where_names_are)
 {
 	_plan_ struct plan *plan = build("driver_names.so");
 	const struct plan_site *site = NULL;
@@ -254,7 +254,7 @@ static void a_library_shows_where_names_are(void **state)
 	assert_order(plan);
 }
 
-static void without_names_there_is_a_reason(void **state)
+TEST_CASE(without_names_there_is_a_reason)
 {
 	_plan_ struct plan *plan = build("driver_v0.so");
 	const struct plan_site *site = NULL;
@@ -264,7 +264,7 @@ static void without_names_there_is_a_reason(void **state)
 	assert_int_equal(sites(plan, WIRE_ROLE_DROP, NULL, &site), 0);
 }
 
-static void older_names_are_read(void **state)
+TEST_CASE(older_names_are_read)
 {
 	_plan_ struct plan *plan = build("driver_legacy.so");
 	const struct plan_query *beta = query(plan, "beta");
@@ -284,7 +284,7 @@ static void older_names_are_read(void **state)
 	assert_order(plan);
 }
 
-static void a_file_without_a_build_id_has_an_identity(void **state)
+TEST_CASE(a_file_without_a_build_id_has_an_identity)
 {
 	_plan_ struct plan *plan = build("driver_v0_no_id.so");
 
@@ -307,7 +307,7 @@ static void assert_refused(const char *path, int err, const char *cause, const c
 	assert_one_line(o.text[1]);
 }
 
-static void a_failed_plan_reports_its_reason(void **state)
+TEST_CASE(a_failed_plan_reports_its_reason)
 {
 	assert_refused(fixture("driver_stripped.so"), -ENODATA, "no symbol table", "rustup");
 	assert_refused(fixture("parts_stripped.so"), -ENODATA, "is no library of a compiler",
@@ -318,7 +318,7 @@ static void a_failed_plan_reports_its_reason(void **state)
 }
 
 /* Early: no step of a plan takes a time that grows faster than the file. */
-static void symbols_that_say_too_much_are_refused(void **state)
+TEST_CASE(symbols_that_say_too_much_are_refused)
 {
 	static const char *const names[] = {"hostile_queries.so", "hostile_bodies.so",
 					    "hostile_code.so"};
@@ -327,24 +327,4 @@ static void symbols_that_say_too_much_are_refused(void **state)
 		assert_refused(fixture(names[i]), -EFBIG, "not those of a compiler", "queries");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_library_is_described),
-		cmocka_unit_test(every_query_is_seen_at_the_best_place),
-		cmocka_unit_test(every_wrapper_reports_its_caller),
-		cmocka_unit_test(every_site_says_where_and_how),
-		cmocka_unit_test(bodies_of_one_query_are_one_group),
-		cmocka_unit_test(folded_bodies_are_mined_with_the_parts_of_all),
-		cmocka_unit_test(the_code_of_queries_is_known),
-		cmocka_unit_test(folded_providers_name_no_query),
-		cmocka_unit_test(a_library_shows_where_names_are),
-		cmocka_unit_test(without_names_there_is_a_reason),
-		cmocka_unit_test(older_names_are_read),
-		cmocka_unit_test(a_file_without_a_build_id_has_an_identity),
-		cmocka_unit_test(a_failed_plan_reports_its_reason),
-		cmocka_unit_test(symbols_that_say_too_much_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_dir_setup, fixture_dir_teardown);
-}
+TEST_MAIN(fixture_dir_setup, fixture_dir_teardown)

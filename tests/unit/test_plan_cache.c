@@ -129,7 +129,7 @@ static int count_entries(const char *path)
 	return n;
 }
 
-static void a_stored_plan_is_loaded(void **state)
+TEST_CASE_WITH(a_stored_plan_is_loaded, setup, teardown)
 {
 	struct stat st;
 
@@ -145,7 +145,7 @@ static void a_stored_plan_is_loaded(void **state)
 	assert_int_equal(count_entries(dir), 1);
 }
 
-static void another_identity_is_another_plan(void **state)
+TEST_CASE_WITH(another_identity_is_another_plan, setup, teardown)
 {
 	const struct library_identity same = id;
 	uint64_t *const parts[] = {&id.dev, &id.ino, &id.size, (uint64_t *)&id.mtime_ns,
@@ -160,7 +160,7 @@ static void another_identity_is_another_plan(void **state)
 	assert_loads();
 }
 
-static void a_plan_of_a_forgeable_library_is_not_stored(void **state)
+TEST_CASE_WITH(a_plan_of_a_forgeable_library_is_not_stored, setup, teardown)
 {
 	_plan_ struct plan *plan = sample_plan();
 
@@ -172,7 +172,7 @@ static void a_plan_of_a_forgeable_library_is_not_stored(void **state)
 	assert_loads_nothing();
 }
 
-static void an_inode_has_one_plan(void **state)
+TEST_CASE_WITH(an_inode_has_one_plan, setup, teardown)
 {
 	store();
 	id.mtime_ns = id.ctime_ns = 99;
@@ -181,7 +181,7 @@ static void an_inode_has_one_plan(void **state)
 	assert_int_equal(count_entries(dir), 1);
 }
 
-static void the_store_does_not_grow_for_ever(void **state)
+TEST_CASE_WITH(the_store_does_not_grow_for_ever, setup, teardown)
 {
 	for (int i = 0; i < 70; i++) {
 		id.ino++;
@@ -199,7 +199,7 @@ static int store_advice(void)
 	return plan_cache__write(&key, (const uint8_t *)"x", 1);
 }
 
-static void other_users_libraries_drive_out_nothing(void **state)
+TEST_CASE_WITH(other_users_libraries_drive_out_nothing, setup, teardown)
 {
 	_plan_ struct plan *plan = sample_plan();
 	const struct library_identity roots = id;
@@ -226,7 +226,7 @@ static void other_users_libraries_drive_out_nothing(void **state)
 	unsetenv("SUDO_GID");
 }
 
-static void xdg_cache_home_is_used_if_absolute(void **state)
+TEST_CASE_WITH(xdg_cache_home_is_used_if_absolute, setup, teardown)
 {
 	choose("elsewhere");
 	store();
@@ -237,7 +237,7 @@ static void xdg_cache_home_is_used_if_absolute(void **state)
 	assert_loads_nothing();
 }
 
-static void a_truncated_file_is_ignored_and_replaced(void **state)
+TEST_CASE_WITH(a_truncated_file_is_ignored_and_replaced, setup, teardown)
 {
 	uint8_t buf[4096];
 	size_t len;
@@ -252,7 +252,7 @@ static void a_truncated_file_is_ignored_and_replaced(void **state)
 	assert_loads();
 }
 
-static void a_damaged_file_is_ignored(void **state)
+TEST_CASE_WITH(a_damaged_file_is_ignored, setup, teardown)
 {
 	uint8_t buf[4096];
 	size_t len;
@@ -269,7 +269,7 @@ static void a_damaged_file_is_ignored(void **state)
 	assert_loads();
 }
 
-static void a_cache_entry_that_is_not_a_regular_file_is_ignored(void **state)
+TEST_CASE_WITH(a_cache_entry_that_is_not_a_regular_file_is_ignored, setup, teardown)
 {
 	store();
 	assert_int_equal(unlink(file), 0);
@@ -281,7 +281,7 @@ static void a_cache_entry_that_is_not_a_regular_file_is_ignored(void **state)
 	assert_loads_nothing();
 }
 
-static void a_file_others_may_write_is_ignored(void **state)
+TEST_CASE_WITH(a_file_others_may_write_is_ignored, setup, teardown)
 {
 	store();
 	assert_int_equal(chmod(file, 0620), 0);
@@ -294,7 +294,7 @@ static void a_file_others_may_write_is_ignored(void **state)
 	assert_loads_nothing();
 }
 
-static void links_are_not_followed(void **state)
+TEST_CASE_WITH(links_are_not_followed, setup, teardown)
 {
 	_plan_ struct plan *plan = sample_plan();
 	const char *moved = in_home("moved"), *victim = in_home("victim");
@@ -357,7 +357,7 @@ static int store_into_read_only(void)
 	return load(&back) || back->n_sites != plan->n_sites ? 4 : 0;
 }
 
-static void a_read_only_directory_is_survived(void **state)
+TEST_CASE_WITH(a_read_only_directory_is_survived, setup, teardown)
 {
 	assert_int_equal(run_without_root(store_into_read_only), 0);
 }
@@ -378,12 +378,12 @@ static int store_of_another_users_file(void)
 	return plan_cache__store(&id, plan) == -EPERM ? 0 : 3;
 }
 
-static void the_users_store_is_for_the_users_files(void **state)
+TEST_CASE_WITH(the_users_store_is_for_the_users_files, setup, teardown)
 {
 	assert_int_equal(run_without_root(store_of_another_users_file), 0);
 }
 
-static void a_home_that_is_not_there_is_survived(void **state)
+TEST_CASE_WITH(a_home_that_is_not_there_is_survived, setup, teardown)
 {
 	_plan_ struct plan *plan = sample_plan();
 
@@ -408,7 +408,7 @@ static int hammer(void)
 	return 0;
 }
 
-static void two_processes_may_write_at_once(void **state)
+TEST_CASE_WITH(two_processes_may_write_at_once, setup, teardown)
 {
 	pid_t pids[2];
 	int status;
@@ -429,7 +429,7 @@ static void two_processes_may_write_at_once(void **state)
 }
 
 /* Root does not load a file that another user may have written, or a path that one can change. */
-static void root_uses_what_only_root_can_write(void **state)
+TEST_CASE_WITH(root_uses_what_only_root_can_write, setup, teardown)
 {
 	const char *moved = in_home("moved"), *cache = in_home(".cache");
 
@@ -459,7 +459,7 @@ static void root_uses_what_only_root_can_write(void **state)
 }
 
 /* The same bytes by the same rules, in both ways. */
-static void a_file_may_be_mapped(void **state)
+TEST_CASE_WITH(a_file_may_be_mapped, setup, teardown)
 {
 	static const uint8_t bytes[] = "mapped";
 	const struct plan_cache_key key = {.kind = "other", .version = 3, .id = &id};
@@ -486,10 +486,8 @@ static void a_file_may_be_mapped(void **state)
 	assert_int_equal(plan_cache__map(&key, &map, &len), -ENOENT);
 }
 
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
-
 /* One that was made from the library's own symbols is preferred. */
-static void a_plan_of_other_symbols_is_stored_apart(void **state)
+TEST_CASE_WITH(a_plan_of_other_symbols_is_stored_apart, setup, teardown)
 {
 	_plan_ struct plan *plan = sample_plan(), *back = NULL;
 
@@ -511,29 +509,4 @@ static void a_plan_of_other_symbols_is_stored_apart(void **state)
 	assert_int_equal(back->symbols, SYMBOLS_OF_LIBRARY);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_stored_plan_is_loaded),
-		TEST(a_plan_of_other_symbols_is_stored_apart),
-		TEST(another_identity_is_another_plan),
-		TEST(a_plan_of_a_forgeable_library_is_not_stored),
-		TEST(the_users_store_is_for_the_users_files),
-		TEST(an_inode_has_one_plan),
-		TEST(the_store_does_not_grow_for_ever),
-		TEST(other_users_libraries_drive_out_nothing),
-		TEST(xdg_cache_home_is_used_if_absolute),
-		TEST(a_truncated_file_is_ignored_and_replaced),
-		TEST(a_damaged_file_is_ignored),
-		TEST(a_cache_entry_that_is_not_a_regular_file_is_ignored),
-		TEST(a_file_others_may_write_is_ignored),
-		TEST(links_are_not_followed),
-		TEST(a_read_only_directory_is_survived),
-		TEST(a_home_that_is_not_there_is_survived),
-		TEST(two_processes_may_write_at_once),
-		TEST(root_uses_what_only_root_can_write),
-		TEST(a_file_may_be_mapped),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -55,7 +55,7 @@ static struct code_insn decode(const uint8_t *bytes, size_t len)
 #define EMULATED(...) assert_true(DECODE(__VA_ARGS__).emulated)
 #define STEPPED(...)  assert_false(DECODE(__VA_ARGS__).emulated)
 
-static void emulated_instructions_are_recognized(void **state)
+TEST_CASE(emulated_instructions_are_recognized)
 {
 	EMULATED(0x50);				/* push %rax */
 	EMULATED(0x57);				/* push %rdi */
@@ -70,7 +70,7 @@ static void emulated_instructions_are_recognized(void **state)
 	}
 }
 
-static void all_else_is_stepped(void **state)
+TEST_CASE(all_else_is_stepped)
 {
 	/* Only newer kernels emulate some of these. */
 	STEPPED(0x0f, 0x1f, 0x44, 0x00, 0x00);	     /* nopl 0(%rax,%rax) */
@@ -109,7 +109,7 @@ static void assert_flow(struct code_insn insn, enum code_flow flow, uint64_t tar
 	assert_int_equal(insn.target, target);
 }
 
-static void flows_are_reported_with_their_targets(void **state)
+TEST_CASE(flows_are_reported_with_their_targets)
 {
 	assert_flow(DECODE(0x90), CODE_FALLS, 0);
 	assert_flow(DECODE(0x74, 0x10), CODE_JCC, TEXT + 0x12);
@@ -140,7 +140,7 @@ static void assert_shape(struct code_insn insn, enum code_shape shape, uint8_t r
 	assert_int_equal(insn.disp, disp);
 }
 
-static void moves_are_known(void **state)
+TEST_CASE(moves_are_known)
 {
 	/* mov 0x10(%rsp), %rax; mov -8(%r13), %r15 */
 	assert_shape(DECODE(0x48, 0x8b, 0x44, 0x24, 0x10), CODE_LOAD64, WIRE_REG_AX, SP, 0x10);
@@ -168,7 +168,7 @@ static void moves_are_known(void **state)
 	assert_int_equal(DECODE(0xc7, 0x44, 0x24, 0x24, 1, 0, 0, 0).shape, CODE_OTHER);
 }
 
-static void tests_are_known(void **state)
+TEST_CASE(tests_are_known)
 {
 	struct code_insn insn;
 
@@ -198,7 +198,7 @@ static void tests_are_known(void **state)
 	assert_int_equal(DECODE(0xf7, 0x43, 0x10, 2, 0, 0, 0).shape, CODE_OTHER);
 }
 
-static void tables_are_known_by_what_is_done_to_them(void **state)
+TEST_CASE(tables_are_known_by_what_is_done_to_them)
 {
 	struct code_insn insn;
 
@@ -222,7 +222,7 @@ static void tables_are_known_by_what_is_done_to_them(void **state)
 	assert_int_equal(DECODE(0xf0, 0x0f, 0xc1, 0x48, 0x10).shape, CODE_OTHER);
 }
 
-static void addresses_and_calls_are_known(void **state)
+TEST_CASE(addresses_and_calls_are_known)
 {
 	struct code_insn insn;
 
@@ -252,7 +252,7 @@ static void addresses_and_calls_are_known(void **state)
 	assert_int_equal(DECODE(0xff, 0x14, 0x08).shape, CODE_OTHER);
 }
 
-static void constants_are_known(void **state)
+TEST_CASE(constants_are_known)
 {
 	struct code_insn insn;
 
@@ -276,7 +276,7 @@ static void constants_are_known(void **state)
 	assert_int_equal(DECODE(0xf6, 0xc4, 0x01).imm, 0x100);
 }
 
-static void every_store_is_reported(void **state)
+TEST_CASE(every_store_is_reported)
 {
 	/* mov %rax, 8(%rsp); movups %xmm0, 0x10(%rsp); lock incq (%rbx); mov 8(%rsp), %rax */
 	assert_int_equal(DECODE(0x48, 0x89, 0x44, 0x24, 0x08).stores, 8);
@@ -287,7 +287,7 @@ static void every_store_is_reported(void **state)
 	assert_int_equal(DECODE(0x48, 0x83, 0x7c, 0x24, 0x08, 0x00).stores, 0);
 }
 
-static void the_stack_pointer_is_followed(void **state)
+TEST_CASE(the_stack_pointer_is_followed)
 {
 	assert_int_equal(DECODE(0x50).sp_adjust, -8);
 	assert_int_equal(DECODE(0x41, 0x54).sp_adjust, -8);
@@ -312,7 +312,7 @@ static void the_stack_pointer_is_followed(void **state)
 	assert_int_equal(DECODE(0x48, 0x83, 0xe8, 0x08).sp_adjust, 0);
 }
 
-static void writes_are_reported(void **state)
+TEST_CASE(writes_are_reported)
 {
 	assert_int_equal(DECODE(0x48, 0x89, 0xfb).writes, 1u << WIRE_REG_BX);
 	assert_int_equal(DECODE(0xb4, 0x01).writes, 1u << WIRE_REG_AX);	       /* mov $1, %ah */
@@ -327,7 +327,7 @@ static void writes_are_reported(void **state)
 	assert_int_equal(DECODE(0xf0, 0x0f, 0xc1, 0x53, 0x10).writes, 1u << WIRE_REG_DX);
 }
 
-static void a_call_clobbers_what_the_abi_lets_it(void **state)
+TEST_CASE(a_call_clobbers_what_the_abi_lets_it)
 {
 	uint16_t kept = 1u << WIRE_REG_BX | 1u << WIRE_REG_BP | 1u << WIRE_REG_R12 |
 			1u << WIRE_REG_R13 | 1u << WIRE_REG_R14 | 1u << WIRE_REG_R15 | 1u << SP;
@@ -336,7 +336,7 @@ static void a_call_clobbers_what_the_abi_lets_it(void **state)
 	assert_int_equal(DECODE(0xff, 0xd3).writes, (uint16_t)~kept);
 }
 
-static void instructions_that_set_flags_are_known(void **state)
+TEST_CASE(instructions_that_set_flags_are_known)
 {
 	assert_true(DECODE(0x48, 0x85, 0xc0).sets_flags);
 	assert_true(DECODE(0x48, 0x83, 0x7c, 0x24, 0x10, 0x00).sets_flags);
@@ -351,7 +351,7 @@ static void instructions_that_set_flags_are_known(void **state)
 static const uint8_t function[] = {0x55, 0x48, 0x89, 0xfb, 0x06, 0xe8, 0,
 				   0,	 0,    0,    0x90, 0x90, 0xc3};
 
-static void a_function_is_decoded_in_its_order(void **state)
+TEST_CASE(a_function_is_decoded_in_its_order)
 {
 	struct lab lab = lab_new(function, sizeof(function));
 	/* The second part comes first; the first part occurs twice and overlaps the second. */
@@ -373,7 +373,7 @@ static void a_function_is_decoded_in_its_order(void **state)
 	lab_free(&lab);
 }
 
-static void a_region_outside_the_code_is_refused(void **state)
+TEST_CASE(a_region_outside_the_code_is_refused)
 {
 	struct lab lab = lab_new(function, sizeof(function));
 	const struct code_region bad[] = {{TEXT - 4096, 8},
@@ -394,25 +394,4 @@ static void a_region_outside_the_code_is_refused(void **state)
 	lab_free(&lab);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(emulated_instructions_are_recognized),
-		cmocka_unit_test(all_else_is_stepped),
-		cmocka_unit_test(flows_are_reported_with_their_targets),
-		cmocka_unit_test(moves_are_known),
-		cmocka_unit_test(tests_are_known),
-		cmocka_unit_test(tables_are_known_by_what_is_done_to_them),
-		cmocka_unit_test(addresses_and_calls_are_known),
-		cmocka_unit_test(constants_are_known),
-		cmocka_unit_test(every_store_is_reported),
-		cmocka_unit_test(the_stack_pointer_is_followed),
-		cmocka_unit_test(writes_are_reported),
-		cmocka_unit_test(a_call_clobbers_what_the_abi_lets_it),
-		cmocka_unit_test(instructions_that_set_flags_are_known),
-		cmocka_unit_test(a_function_is_decoded_in_its_order),
-		cmocka_unit_test(a_region_outside_the_code_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -96,13 +96,13 @@ static void assert_returns(const char *name, const char *expected)
 	assert_pairs(e, &e->returns, expected);
 }
 
-static void values_are_sums(void **state)
+TEST_CASE(values_are_sums)
 {
 	assert_returns("sums", "rsi*3 + rdi*2 + 9, load4(rdi*3 + 16)*8 + -2");
 	assert_returns("too_much", "0, ?");
 }
 
-static void a_mask_and_a_call_leave_their_mark(void **state)
+TEST_CASE(a_mask_and_a_call_leave_their_mark)
 {
 	_free_ struct eval *e = eval("masked");
 	const struct sum_node *node;
@@ -119,7 +119,7 @@ static void a_mask_and_a_call_leave_their_mark(void **state)
 	assert_false(e->returns.items[0].b.known);
 }
 
-static void the_stack_keeps_values(void **state)
+TEST_CASE(the_stack_keeps_values)
 {
 	assert_returns("kept", "rsi + rdi, low(rdx)");
 	assert_returns("lost", "?, ?");
@@ -128,7 +128,7 @@ static void the_stack_keeps_values(void **state)
 	assert_returns("swapped", "load8(rdi + 8) + 4, rsi");
 }
 
-static void a_given_argument_decides(void **state)
+TEST_CASE(a_given_argument_decides)
 {
 	for (uint64_t first = 4; first < 7; first++) {
 		_free_ struct eval *e = eval_of("decided", first);
@@ -157,7 +157,7 @@ static uint64_t variant_of(uint32_t word)
 	return e->returns.items[0].a.constant;
 }
 
-static void a_given_word_decides(void **state)
+TEST_CASE(a_given_word_decides)
 {
 	assert_int_equal(variant_of(0xffffff01), 0);
 	assert_int_equal(variant_of(0xffffff02), 0x101);
@@ -167,7 +167,7 @@ static void a_given_word_decides(void **state)
 	assert_int_equal(variant_of(7), 9);
 }
 
-static void a_condition_moves(void **state)
+TEST_CASE(a_condition_moves)
 {
 	static const uint64_t moved[] = {4, 1, 6};
 
@@ -186,7 +186,7 @@ static void a_condition_moves(void **state)
 	assert_returns("bit", "1, rdx; 3, rdx");
 }
 
-static void both_ways_are_gone_if_nothing_decides(void **state)
+TEST_CASE(both_ways_are_gone_if_nothing_decides)
 {
 	_free_ struct eval *e = eval("either");
 
@@ -204,7 +204,7 @@ static void assert_fields(uint64_t second, const char *expected)
 	assert_pairs(e, &e->returns, expected);
 }
 
-static void constants_are_computed(void **state)
+TEST_CASE(constants_are_computed)
 {
 	/* 0x123 >> 1 is 0x91, with 0x100 0x191: its highest bit is 8, and 0x91 & 63 is 17. */
 	assert_fields(0x0123ull << 32, "8, -131072");
@@ -212,7 +212,7 @@ static void constants_are_computed(void **state)
 	assert_fields(0x0122ull << 32, "below(rdi), below(load8(rdi))");
 }
 
-static void calls_are_noted(void **state)
+TEST_CASE(calls_are_noted)
 {
 	_free_ struct eval *e = eval("calls");
 	const struct elf_symbol *outside = symbol(img, "outside"), *fields = symbol(img, "fields");
@@ -229,12 +229,12 @@ static void calls_are_noted(void **state)
 	assert_int_equal(sum_node_of(&e->nodes, &e->calls[1].first, &more)->kind, SUM_LOAD);
 }
 
-static void small_numbers_are_read_from_the_file(void **state)
+TEST_CASE(small_numbers_are_read_from_the_file)
 {
 	assert_returns("looked_up", "65244, -7");
 }
 
-static void a_pointer_is_not_read_from_the_file(void **state)
+TEST_CASE(a_pointer_is_not_read_from_the_file)
 {
 	_free_ struct eval *e = eval("thread");
 	const struct sum_node *node;
@@ -252,21 +252,21 @@ static void a_pointer_is_not_read_from_the_file(void **state)
 	assert_int_equal(node->of.constant, symbol(img, "pointer")->addr);
 }
 
-static void stores_outside_the_stack_are_noted(void **state)
+TEST_CASE(stores_outside_the_stack_are_noted)
 {
 	_free_ struct eval *e = eval("stores");
 
 	assert_pairs(e, &e->stores, "rdi + 8, rsi; rdi + 16, 3");
 }
 
-static void wide_registers_keep_what_is_loaded(void **state)
+TEST_CASE(wide_registers_keep_what_is_loaded)
 {
 	_free_ struct eval *e = eval("wide");
 
 	assert_pairs(e, &e->stores, "rdi + 8, load16(rsi + 16); rdi + 40, load16(rsi + 16)");
 }
 
-static void a_pointer_in_memory_is_called(void **state)
+TEST_CASE(a_pointer_in_memory_is_called)
 {
 	_free_ struct eval *e = eval("calls_by");
 
@@ -276,12 +276,12 @@ static void a_pointer_in_memory_is_called(void **state)
 	assert_int_equal(e->nodes.items[e->calls[0].half.terms[0].node].kind, SUM_LOW);
 }
 
-static void signs_are_shifted_in(void **state)
+TEST_CASE(signs_are_shifted_in)
 {
 	assert_returns("shifts_signs", "-4, 4294967292");
 }
 
-static void loops_end(void **state)
+TEST_CASE(loops_end)
 {
 	_free_ struct eval *endless = eval("endless"), *spins = eval("spins");
 
@@ -291,7 +291,7 @@ static void loops_end(void **state)
 	assert_int_equal(spins->returns.n, 0);
 }
 
-static void a_path_that_leaves_is_cut(void **state)
+TEST_CASE(a_path_that_leaves_is_cut)
 {
 	_free_ struct eval *leaves = eval("leaves"), *anywhere = eval("jumps_anywhere");
 
@@ -307,7 +307,7 @@ static void a_path_that_leaves_is_cut(void **state)
 }
 
 /* The thread's storage, 0x38 and 8 further; then an entry of 8 bytes. */
-static void callees_are_followed(void **state)
+TEST_CASE(callees_are_followed)
 {
 	_free_ struct eval *in = run((struct eval_function){.follows = true}, "in_callees");
 	_free_ struct eval *out = eval("in_callees");
@@ -322,7 +322,7 @@ static void callees_are_followed(void **state)
 	assert_int_equal(out->returns.n, 0);
 }
 
-static void pointers_that_are_relocated_are_followed(void **state)
+TEST_CASE(pointers_that_are_relocated_are_followed)
 {
 	_free_ struct eval *in = run((struct eval_function){.follows = true}, "by_key");
 	_free_ struct eval *out = eval("by_key");
@@ -335,7 +335,7 @@ static void pointers_that_are_relocated_are_followed(void **state)
 	assert_int_equal(out->calls[0].target, 0);
 }
 
-static void steps_are_limited(void **state)
+TEST_CASE(steps_are_limited)
 {
 	_free_ struct eval *e = run((struct eval_function){.steps = 3}, "either");
 
@@ -343,30 +343,4 @@ static void steps_are_limited(void **state)
 	assert_pairs(e, &e->compares, "rsi, load8(rdi)");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(values_are_sums),
-		cmocka_unit_test(a_mask_and_a_call_leave_their_mark),
-		cmocka_unit_test(the_stack_keeps_values),
-		cmocka_unit_test(a_given_argument_decides),
-		cmocka_unit_test(a_given_word_decides),
-		cmocka_unit_test(a_condition_moves),
-		cmocka_unit_test(both_ways_are_gone_if_nothing_decides),
-		cmocka_unit_test(constants_are_computed),
-		cmocka_unit_test(calls_are_noted),
-		cmocka_unit_test(small_numbers_are_read_from_the_file),
-		cmocka_unit_test(a_pointer_is_not_read_from_the_file),
-		cmocka_unit_test(wide_registers_keep_what_is_loaded),
-		cmocka_unit_test(a_pointer_in_memory_is_called),
-		cmocka_unit_test(signs_are_shifted_in),
-		cmocka_unit_test(stores_outside_the_stack_are_noted),
-		cmocka_unit_test(loops_end),
-		cmocka_unit_test(a_path_that_leaves_is_cut),
-		cmocka_unit_test(callees_are_followed),
-		cmocka_unit_test(pointers_that_are_relocated_are_followed),
-		cmocka_unit_test(steps_are_limited),
-	};
-
-	return cmocka_run_group_tests(tests, image_setup, image_teardown);
-}
+TEST_MAIN(image_setup, image_teardown)

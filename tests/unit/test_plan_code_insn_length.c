@@ -17,7 +17,7 @@
 #define WHOLE(...) assert_int_equal(LENGTH(__VA_ARGS__), N(__VA_ARGS__))
 #define NONE(...)  assert_int_equal(LENGTH(__VA_ARGS__), 0)
 
-static void instructions_of_compilers_have_the_right_length(void **state)
+TEST_CASE(instructions_of_compilers_have_the_right_length)
 {
 	WHOLE(0x55);					    /* push %rbp */
 	WHOLE(0x41, 0x57);				    /* push %r15 */
@@ -48,7 +48,7 @@ static void instructions_of_compilers_have_the_right_length(void **state)
 	WHOLE(0x0f, 0x0b);				    /* ud2 */
 }
 
-static void an_unsupported_instruction_has_no_length(void **state)
+TEST_CASE(an_unsupported_instruction_has_no_length)
 {
 	NONE(0x06);		      /* push %es */
 	NONE(0xea, 1, 2, 3, 4, 5, 6); /* jmp far */
@@ -60,7 +60,7 @@ static void an_unsupported_instruction_has_no_length(void **state)
 }
 
 /* insn_length() reads no byte beyond the end. */
-static void a_truncated_instruction_has_no_length(void **state)
+TEST_CASE(a_truncated_instruction_has_no_length)
 {
 	static const uint8_t codes[][INSN_LENGTH_MAX] = {
 		{0x41, 0xf6, 0x84, 0x24, 1, 2, 3, 4, 5},    {0x48, 0xb8, 1, 2, 3, 4, 5, 6, 7, 8},
@@ -101,7 +101,7 @@ static void a_truncated_instruction_has_no_length(void **state)
 	} while (0)
 #define NOT_DISPLACED(...) assert_int_equal(DISPLACEMENT(__VA_ARGS__).size, 0)
 
-static void a_displacement_is_found(void **state)
+TEST_CASE(a_displacement_is_found)
 {
 	DISPLACED(3, 1, 0x8b, 0x44, 0x24, 8);			/* mov 8(%rsp), %eax */
 	DISPLACED(4, 4, 0x48, 0x8b, 0x84, 0x24, 1, 2, 3, 4);	/* mov d32(%rsp), %rax */
@@ -139,7 +139,7 @@ static uint8_t displacement_in(const cs_insn *insn, uint8_t *at)
 }
 
 /* Of all bytes that both accept as an instruction, where one is found at all. */
-static void displacements_are_those_of_capstone(void **state)
+TEST_CASE(displacements_are_those_of_capstone)
 {
 	struct rng r = {1};
 	cs_insn *insn;
@@ -180,7 +180,7 @@ static void displacements_are_those_of_capstone(void **state)
  * Both give the same length for all bytes that both accept. Each may reject bytes that the other
  * accepts; insn_length() rejects encodings on which processors differ.
  */
-static void agrees_with_capstone(void **state)
+TEST_CASE(agrees_with_capstone)
 {
 	struct rng r = {1};
 	cs_insn *insn;
@@ -221,7 +221,7 @@ static void agrees_with_capstone(void **state)
 #define BYTES  16
 #define ROUNDS 20
 
-static void a_stored_instruction_is_found_at_any_address(void **state)
+TEST_CASE(a_stored_instruction_is_found_at_any_address)
 {
 	static const uint8_t jmp[] = {0xe9, 0x10, 0, 0, 0},
 			     farther[] = {0xe9, 0xf0, 0xff, 0xff, 0xff};
@@ -241,7 +241,7 @@ static void a_stored_instruction_is_found_at_any_address(void **state)
 	code_memo__free(memo);
 }
 
-static void a_truncated_instruction_is_not_found(void **state)
+TEST_CASE(a_truncated_instruction_is_not_found)
 {
 	static const uint8_t mov[] = {0x48, 0x8b, 0x44, 0x24, 0x08};
 	const struct code_insn insn = {.addr = 0x1000, .size = 5, .shape = CODE_LOAD64};
@@ -256,7 +256,7 @@ static void a_truncated_instruction_is_not_found(void **state)
 }
 
 /* Of instructions that differ only by a displacement, one is enough, if it shows where that is. */
-static void any_displacement_is_found(void **state)
+TEST_CASE(any_displacement_is_found)
 {
 	static const uint8_t mov[] = {0x48, 0x8b, 0x44, 0x24, 0x08},
 			     far[] = {0x48, 0x8b, 0x44, 0x24, 0xf0},
@@ -286,7 +286,7 @@ static void any_displacement_is_found(void **state)
 }
 
 /* A field that depends on a displacement in another way makes the instruction one of its own. */
-static void an_unclear_displacement_is_part_of_the_instruction(void **state)
+TEST_CASE(an_unclear_displacement_is_part_of_the_instruction)
 {
 	static const uint8_t lea[] = {0x48, 0x8d, 0x64, 0x24, 0x08},
 			     far[] = {0x48, 0x8d, 0x64, 0x24, 0x10}, jmp[] = {0xe9, 0x10, 0, 0, 0};
@@ -366,7 +366,7 @@ static void compare_decoders(struct rng *rng)
 	}
 }
 
-static void a_decoder_says_the_same_the_second_time(void **state)
+TEST_CASE(a_decoder_says_the_same_the_second_time)
 {
 	struct rng rng = rng_new();
 
@@ -374,27 +374,9 @@ static void a_decoder_says_the_same_the_second_time(void **state)
 		compare_decoders(&rng);
 }
 
-static void nothing_is_nothing_to_free(void **state)
+TEST_CASE(nothing_is_nothing_to_free)
 {
 	code_memo__free(NULL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(instructions_of_compilers_have_the_right_length),
-		cmocka_unit_test(an_unsupported_instruction_has_no_length),
-		cmocka_unit_test(a_truncated_instruction_has_no_length),
-		cmocka_unit_test(agrees_with_capstone),
-		cmocka_unit_test(a_displacement_is_found),
-		cmocka_unit_test(displacements_are_those_of_capstone),
-		cmocka_unit_test(a_stored_instruction_is_found_at_any_address),
-		cmocka_unit_test(a_truncated_instruction_is_not_found),
-		cmocka_unit_test(any_displacement_is_found),
-		cmocka_unit_test(an_unclear_displacement_is_part_of_the_instruction),
-		cmocka_unit_test(a_decoder_says_the_same_the_second_time),
-		cmocka_unit_test(nothing_is_nothing_to_free),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

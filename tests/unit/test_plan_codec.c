@@ -39,7 +39,7 @@ static void sign(uint8_t *buf, size_t len)
 		buf[CRC_OFFSET + i] = crc >> (8 * i);
 }
 
-static void a_plan_comes_back_as_it_was(void **state)
+TEST_CASE(a_plan_comes_back_as_it_was)
 {
 	_plan_ struct plan *plan = sample_plan(), *back = NULL;
 	_free_ uint8_t *buf = NULL;
@@ -64,7 +64,7 @@ static void a_plan_comes_back_as_it_was(void **state)
 	assert_false(sample_same(plan, back));
 }
 
-static void a_layout_comes_back_as_it_was(void **state)
+TEST_CASE(a_layout_comes_back_as_it_was)
 {
 	_plan_ struct plan *plan = sample_plan_with_names();
 	_plan_ struct plan *back = NULL;
@@ -78,7 +78,7 @@ static void a_layout_comes_back_as_it_was(void **state)
 	assert_false(sample_same(plan, back));
 }
 
-static void the_problem_of_a_layout_comes_back(void **state)
+TEST_CASE(the_problem_of_a_layout_comes_back)
 {
 	_plan_ struct plan *plan = sample_plan();
 	_plan_ struct plan *back = NULL;
@@ -92,7 +92,7 @@ static void the_problem_of_a_layout_comes_back(void **state)
 	assert_true(sample_same(plan, back));
 }
 
-static void frames_come_back_as_they_were(void **state)
+TEST_CASE(frames_come_back_as_they_were)
 {
 	_plan_ struct plan *plan = sample_plan();
 	_plan_ struct plan *back = NULL;
@@ -112,7 +112,7 @@ static void frames_come_back_as_they_were(void **state)
 	assert_false(sample_same(plan, back));
 }
 
-static void an_empty_plan_comes_back(void **state)
+TEST_CASE(an_empty_plan_comes_back)
 {
 	char nothing[] = "";
 	struct plan plan = {.build_id_len = 1, .path = nothing, .mangling = nothing};
@@ -152,13 +152,13 @@ static void assert_refused(const uint8_t *buf, size_t len)
 	assert_null(back);
 }
 
-static void every_truncation_is_refused(void **state)
+TEST_CASE_WITH(every_truncation_is_refused, encode_sample, free_sample)
 {
 	for (size_t len = 0; len < encoded_len; len++)
 		assert_refused(encoded, len);
 }
 
-static void every_flipped_bit_is_refused(void **state)
+TEST_CASE_WITH(every_flipped_bit_is_refused, encode_sample, free_sample)
 {
 	for (size_t i = 0; i < 8 * encoded_len; i++) {
 		encoded[i / 8] ^= 1 << i % 8;
@@ -167,7 +167,7 @@ static void every_flipped_bit_is_refused(void **state)
 	}
 }
 
-static void bytes_behind_the_plan_are_refused(void **state)
+TEST_CASE_WITH(bytes_behind_the_plan_are_refused, encode_sample, free_sample)
 {
 	encoded = realloc(encoded, encoded_len + 1);
 	encoded[encoded_len++] = 0;
@@ -177,14 +177,14 @@ static void bytes_behind_the_plan_are_refused(void **state)
 	assert_refused(encoded, encoded_len);
 }
 
-static void another_version_is_refused(void **state)
+TEST_CASE_WITH(another_version_is_refused, encode_sample, free_sample)
 {
 	encoded[VERSION_OFFSET]++;
 	assert_refused(encoded, encoded_len);
 }
 
 /* Another revision of the code may mine a different plan. */
-static void another_revision_is_refused(void **state)
+TEST_CASE_WITH(another_revision_is_refused, encode_sample, free_sample)
 {
 	assert_memory_not_equal(encoded + REVISION_OFFSET, "\0\0\0", 4);
 	encoded[REVISION_OFFSET + 3]++;
@@ -201,7 +201,7 @@ static void assert_value_refused(struct plan *plan)
 	assert_refused(buf, len);
 }
 
-static void values_out_of_range_are_refused(void **state)
+TEST_CASE(values_out_of_range_are_refused)
 {
 	_plan_ struct plan *plan = sample_plan();
 
@@ -278,7 +278,7 @@ static void values_out_of_range_are_refused(void **state)
 	WRONG(plan->sites[1].key_slot, 6);
 }
 
-static void frames_out_of_range_are_refused(void **state)
+TEST_CASE(frames_out_of_range_are_refused)
 {
 	_plan_ struct plan *plan = sample_plan();
 
@@ -296,7 +296,7 @@ static void frames_out_of_range_are_refused(void **state)
 	WRONG(plan->guard_frames[2].addr, 0x8041); /* likewise */
 }
 
-static void layouts_out_of_range_are_refused(void **state)
+TEST_CASE(layouts_out_of_range_are_refused)
 {
 	_plan_ struct plan *plan = sample_plan_with_names();
 	struct plan_layout *l = &plan->layout;
@@ -319,7 +319,7 @@ static void layouts_out_of_range_are_refused(void **state)
 #undef WRONG
 }
 
-static void random_damage_with_a_right_checksum_is_survived(void **state)
+TEST_CASE_WITH(random_damage_with_a_right_checksum_is_survived, encode_sample, free_sample)
 {
 	static const uint8_t edges[] = {0, 1, 2, 0x7f, 0x80, 0xfe, 0xff};
 	_free_ uint8_t *buf = malloc(encoded_len);
@@ -341,11 +341,9 @@ static void random_damage_with_a_right_checksum_is_survived(void **state)
 	}
 }
 
-#define DAMAGE(fn) cmocka_unit_test_setup_teardown(fn, encode_sample, free_sample)
-
 /* ---- Definition ------------------------------------------------------------------------------ */
 
-static void fields_are_where_the_layout_says(void **state)
+TEST_CASE(fields_are_where_the_layout_says)
 {
 	const struct plan_layout l = names_layout();
 	struct wire_piece r = names_piece(1, 0);
@@ -362,7 +360,7 @@ static void fields_are_where_the_layout_says(void **state)
 	assert_int_equal(definition__symbol(&l, &d), WIRE_TAG_UNKNOWN);
 }
 
-static void segments_are_as_rustc_prints_them(void **state)
+TEST_CASE(segments_are_as_rustc_prints_them)
 {
 	const struct plan_layout l = names_layout();
 	struct definition named = {.tag = TAG_NAMED}, other = {.tag = TAG_ROOT};
@@ -382,7 +380,7 @@ static void segments_are_as_rustc_prints_them(void **state)
 	assert_int_equal(strlen(out), WIRE_SYMBOL_MAX + strlen("{{}}[4294967295]"));
 }
 
-static void a_definition_may_have_no_name(void **state)
+TEST_CASE(a_definition_may_have_no_name)
 {
 	struct plan_layout l = names_layout();
 	struct definition d = {.tag = TAG_NAMED, .disambiguator = 2};
@@ -423,7 +421,7 @@ static bool identify_fits(int32_t slot, int32_t vtable_offset)
 		.role = WIRE_ROLE_IDENTIFY, .slot = slot, .vtable_offset = vtable_offset});
 }
 
-static void an_operand_is_on_the_stack(void **state)
+TEST_CASE(an_operand_is_on_the_stack)
 {
 	assert_true(end_fits(PLAN_NO_SLOT, 0));
 	assert_true(end_fits(0, 0));
@@ -434,7 +432,7 @@ static void an_operand_is_on_the_stack(void **state)
 	assert_false(end_fits(-4, 0));
 }
 
-static void a_distance_on_the_stack_has_limits(void **state)
+TEST_CASE(a_distance_on_the_stack_has_limits)
 {
 	static const int32_t deltas[] = {0, 8, -8, PLAN_SP_DELTA_MAX, -PLAN_SP_DELTA_MAX};
 	static const int32_t wrong[] = {4,	   -4,	      PLAN_SP_DELTA_MAX + 8,
@@ -446,7 +444,7 @@ static void a_distance_on_the_stack_has_limits(void **state)
 		assert_false(end_fits(0, wrong[i]));
 }
 
-static void identify_has_a_slot_and_a_vtable(void **state)
+TEST_CASE(identify_has_a_slot_and_a_vtable)
 {
 	assert_true(identify_fits(PLAN_NO_SLOT, 0));
 	assert_true(identify_fits(PLAN_SLOT_MAX, PLAN_VTABLE_MAX));
@@ -461,7 +459,7 @@ static bool key_fits(int32_t slot)
 	return fits((struct plan_site){.role = WIRE_ROLE_START_BODY, .key_slot = slot});
 }
 
-static void a_key_is_on_the_stack(void **state)
+TEST_CASE(a_key_is_on_the_stack)
 {
 	assert_true(key_fits(PLAN_NO_SLOT));
 	assert_true(key_fits(0));
@@ -480,7 +478,7 @@ static bool request_fits(uint64_t addr, int32_t slot)
 	return fits(request);
 }
 
-static void a_request_has_32_bits_for_its_address(void **state)
+TEST_CASE(a_request_has_32_bits_for_its_address)
 {
 	assert_true(request_fits(0, 0));
 	assert_true(request_fits(UINT32_MAX, 400));
@@ -490,7 +488,7 @@ static void a_request_has_32_bits_for_its_address(void **state)
 	assert_false(request_fits(0, -8));
 }
 
-static void queries_and_bodies_are_numbered_in_16_bits(void **state)
+TEST_CASE(queries_and_bodies_are_numbered_in_16_bits)
 {
 	struct plan plan = {.n_queries = 65535, .n_bodies = 65535};
 
@@ -513,7 +511,7 @@ static void queries_and_bodies_are_numbered_in_16_bits(void **state)
 		assert_null(plan_excess(plan));                   \
 	} while (0)
 
-static void a_layout_stays_in_its_structs(void **state)
+TEST_CASE(a_layout_stays_in_its_structs)
 {
 	_plan_ struct plan *plan = sample_plan_with_names();
 	struct plan_layout *l = &plan->layout;
@@ -549,7 +547,7 @@ static void a_layout_stays_in_its_structs(void **state)
 	PLAN_CHECK_WRONG(l->wire.crates.keys_mask, PLAN_LAYOUT_MAX, "names of crates");
 }
 
-static void places_stay_in_their_structs(void **state)
+TEST_CASE(places_stay_in_their_structs)
 {
 	_plan_ struct plan *plan = sample_plan_with_names();
 	struct plan_layout *l = &plan->layout;
@@ -595,43 +593,11 @@ static void places_stay_in_their_structs(void **state)
 }
 #undef PLAN_CHECK_WRONG
 
-static void a_usual_plan_exceeds_no_limit(void **state)
+TEST_CASE(a_usual_plan_exceeds_no_limit)
 {
 	_plan_ struct plan *plan = sample_plan();
 
 	assert_null(plan_excess(plan));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_plan_comes_back_as_it_was),
-		cmocka_unit_test(a_layout_comes_back_as_it_was),
-		cmocka_unit_test(the_problem_of_a_layout_comes_back),
-		cmocka_unit_test(frames_come_back_as_they_were),
-		cmocka_unit_test(an_empty_plan_comes_back),
-		DAMAGE(every_truncation_is_refused),
-		DAMAGE(every_flipped_bit_is_refused),
-		DAMAGE(bytes_behind_the_plan_are_refused),
-		DAMAGE(another_version_is_refused),
-		DAMAGE(another_revision_is_refused),
-		cmocka_unit_test(values_out_of_range_are_refused),
-		cmocka_unit_test(frames_out_of_range_are_refused),
-		cmocka_unit_test(layouts_out_of_range_are_refused),
-		DAMAGE(random_damage_with_a_right_checksum_is_survived),
-		cmocka_unit_test(fields_are_where_the_layout_says),
-		cmocka_unit_test(segments_are_as_rustc_prints_them),
-		cmocka_unit_test(a_definition_may_have_no_name),
-		cmocka_unit_test(an_operand_is_on_the_stack),
-		cmocka_unit_test(a_distance_on_the_stack_has_limits),
-		cmocka_unit_test(identify_has_a_slot_and_a_vtable),
-		cmocka_unit_test(a_key_is_on_the_stack),
-		cmocka_unit_test(a_request_has_32_bits_for_its_address),
-		cmocka_unit_test(queries_and_bodies_are_numbered_in_16_bits),
-		cmocka_unit_test(a_layout_stays_in_its_structs),
-		cmocka_unit_test(places_stay_in_their_structs),
-		cmocka_unit_test(a_usual_plan_exceeds_no_limit),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -175,7 +175,7 @@ static int close_library(void **state)
 	return 0;
 }
 
-static void it_has_what_the_child_sends(void **state)
+TEST_CASE_WITH(it_has_what_the_child_sends, setup, NULL)
 {
 	_file_job_ struct file_job *j = start();
 
@@ -193,14 +193,14 @@ static int fail_without_line(struct library_file *file, const void *given, struc
 	return -ENODATA;
 }
 
-static void an_error_is_the_one_of_the_child(void **state)
+TEST_CASE_WITH(an_error_is_the_one_of_the_child, setup, NULL)
 {
 	assert_start_fails(fail_with_line, -ENOTSUP, "no such thing");
 	assert_start_fails(fail_without_line, -ENODATA, strerror(ENODATA));
 }
 
 /* A probe link that is closed here must disappear while the child still runs. */
-static void it_holds_none_of_our_files(void **state)
+TEST_CASE_WITH(it_holds_none_of_our_files, setup, NULL)
 {
 	_file_job_ struct file_job *j = NULL;
 	char byte;
@@ -214,7 +214,7 @@ static void it_holds_none_of_our_files(void **state)
 	close(fds[0]);
 }
 
-static void one_can_wait_for_it_with_poll(void **state)
+TEST_CASE_WITH(one_can_wait_for_it_with_poll, setup, NULL)
 {
 	_file_job_ struct file_job *j = start();
 	int ready;
@@ -228,7 +228,7 @@ static void one_can_wait_for_it_with_poll(void **state)
 	assert_given(j);
 }
 
-static void a_child_that_dies_is_an_error_and_not_our_end(void **state)
+TEST_CASE_WITH(a_child_that_dies_is_an_error_and_not_our_end, setup, NULL)
 {
 	what = DIE;
 	deadly = SIGBUS;
@@ -240,7 +240,7 @@ static void a_child_that_dies_is_an_error_and_not_our_end(void **state)
 }
 
 /* It was not the child's fault. */
-static void one_that_is_killed_is_replaced(void **state)
+TEST_CASE_WITH(one_that_is_killed_is_replaced, setup, NULL)
 {
 	_file_job_ struct file_job *j = NULL;
 
@@ -256,7 +256,7 @@ static void one_that_is_killed_is_replaced(void **state)
 	assert_int_equal(*n_deaths, 3);
 }
 
-static void one_that_takes_too_long_is_ended(void **state)
+TEST_CASE_WITH(one_that_takes_too_long_is_ended, setup, NULL)
 {
 	_file_job_ struct file_job *j = NULL;
 
@@ -291,13 +291,13 @@ static int fail_with_rights(struct library_file *file, const void *given, struct
 	return can_open() ? -1 : !kill(getppid(), 0) ? -2 : fcntl(2, F_GETFD) != -1 ? -3 : -4;
 }
 
-static void the_child_is_in_a_sandbox(void **state)
+TEST_CASE_WITH(the_child_is_in_a_sandbox, setup, NULL)
 {
 	assert_true(can_open());
 	assert_start_fails(fail_with_rights, -4, "cannot read");
 }
 
-static void without_a_sandbox_nothing_is_read(void **state)
+TEST_CASE_WITH(without_a_sandbox_nothing_is_read, setup, NULL)
 {
 	refuses_sandbox = true;
 	assert_start_fails(send_given, -EINVAL, "CONFIG_SECCOMP_FILTER");
@@ -351,7 +351,7 @@ static struct found prepared(uid_t owner)
 	return found;
 }
 
-static void other_files_are_opened_as_the_owner(void **state)
+TEST_CASE_WITH(other_files_are_opened_as_the_owner, setup, NULL)
 {
 	const gid_t group = 4;
 	struct found found;
@@ -368,7 +368,7 @@ static void other_files_are_opened_as_the_owner(void **state)
 	assert_int_equal(found.death_signal, SIGKILL);
 }
 
-static void no_other_file_is_opened_with_the_rights_of_root(void **state)
+TEST_CASE_WITH(no_other_file_is_opened_with_the_rights_of_root, setup, NULL)
 {
 	if (geteuid())
 		skip();
@@ -377,7 +377,7 @@ static void no_other_file_is_opened_with_the_rights_of_root(void **state)
 	refuses = false;
 }
 
-static void without_root_other_files_are_opened_without_capabilities(void **state)
+TEST_CASE_WITH(without_root_other_files_are_opened_without_capabilities, setup, NULL)
 {
 	pid_t child;
 	int status;
@@ -405,12 +405,12 @@ static int send_for_ever(struct library_file *file, const void *given, struct fi
 	return 0;
 }
 
-static void the_child_may_send_only_so_much(void **state)
+TEST_CASE_WITH(the_child_may_send_only_so_much, setup, NULL)
 {
 	assert_start_fails(send_for_ever, -EFBIG, "cannot read");
 }
 
-static void one_that_is_given_up_leaves_no_child(void **state)
+TEST_CASE_WITH(one_that_is_given_up_leaves_no_child, setup, NULL)
 {
 	struct file_job *j;
 
@@ -432,7 +432,7 @@ static int close_pipe_and_exit_later(struct library_file *file, const void *give
 	_exit(4);
 }
 
-static void its_exit_is_waited_for_though_the_machine_stood_still(void **state)
+TEST_CASE_WITH(its_exit_is_waited_for_though_the_machine_stood_still, setup, NULL)
 {
 	_file_job_ struct file_job *j = NULL;
 
@@ -446,27 +446,4 @@ static void its_exit_is_waited_for_though_the_machine_stood_still(void **state)
 	munmap((void *)may_exit, sizeof(*may_exit));
 }
 
-#define TEST(fn) cmocka_unit_test_setup(fn, setup)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(it_has_what_the_child_sends),
-		TEST(an_error_is_the_one_of_the_child),
-		TEST(it_holds_none_of_our_files),
-		TEST(one_can_wait_for_it_with_poll),
-		TEST(a_child_that_dies_is_an_error_and_not_our_end),
-		TEST(one_that_takes_too_long_is_ended),
-		TEST(one_that_is_killed_is_replaced),
-		TEST(the_child_is_in_a_sandbox),
-		TEST(without_a_sandbox_nothing_is_read),
-		TEST(other_files_are_opened_as_the_owner),
-		TEST(no_other_file_is_opened_with_the_rights_of_root),
-		TEST(without_root_other_files_are_opened_without_capabilities),
-		TEST(the_child_may_send_only_so_much),
-		TEST(one_that_is_given_up_leaves_no_child),
-		TEST(its_exit_is_waited_for_though_the_machine_stood_still),
-	};
-
-	return cmocka_run_group_tests(tests, open_library, close_library);
-}
+TEST_MAIN(open_library, close_library)

@@ -187,14 +187,14 @@ static void check_stack(const uint32_t *stack, uint32_t n, const char *want)
 #define CHECK(want, ...) \
 	check_stack((const uint32_t[]){__VA_ARGS__}, N_OF(((const uint32_t[]){__VA_ARGS__})), want)
 
-static void a_body_of_one_query_shows_it(void **state)
+TEST_CASE(a_body_of_one_query_shows_it)
 {
 	CHECK("own@0", RUNS(BODY_OWN), OTHER);
 	CHECK("own@1", OTHER, RUNS(BODY_OWN_INCR), OTHER);
 	CHECK("own@1<0", ASKS(OWN), RUNS(BODY_OWN), IN(OWN), OTHER);
 }
 
-static void the_wrapper_shows_the_query(void **state)
+TEST_CASE(the_wrapper_shows_the_query)
 {
 	CHECK("stays@2<1", OTHER, ASKS(STAYS), RUNS(BODY), OTHER);
 	CHECK("jumps@1<0", ASKS(JUMPS), RUNS(BODY), OTHER);
@@ -205,14 +205,14 @@ static void the_wrapper_shows_the_query(void **state)
 	CHECK("jumps@1<0", ASKS(JUMPS), RUNS(BODY));
 }
 
-static void the_provider_shows_a_forced_query(void **state)
+TEST_CASE(the_provider_shows_a_forced_query)
 {
 	CHECK("stays@1", OTHER, RUNS(BODY_INCR), IN(STAYS), OTHER);
 	CHECK("stays@1", OTHER, RUNS(BODY_INCR), IN(STAYS));
 	CHECK("jumps@0", RUNS(BODY_INCR), IN(JUMPS));
 }
 
-static void a_call_of_a_provider_shows_its_query(void **state)
+TEST_CASE(a_call_of_a_provider_shows_its_query)
 {
 	CHECK("jumps@1", OTHER, CALLS_JUMPS, OTHER);
 	CHECK("jumps@1<0", ASKS(JUMPS), CALLS_JUMPS, OTHER);
@@ -220,7 +220,7 @@ static void a_call_of_a_provider_shows_its_query(void **state)
 	CHECK("?@0", CALLS_JUMPS);
 }
 
-static void nothing_shows_one_of_several(void **state)
+TEST_CASE(nothing_shows_one_of_several)
 {
 	/* jumps, twin or brother. */
 	CHECK("?@1", OTHER, RUNS(BODY), OTHER);
@@ -231,7 +231,7 @@ static void nothing_shows_one_of_several(void **state)
 }
 
 /* With one query less, only one provider can have left no frame. */
-static void a_guess_is_marked(void **state)
+TEST_CASE(a_guess_is_marked)
 {
 	struct plan_frames *all = shown_by;
 
@@ -245,7 +245,7 @@ static void a_guess_is_marked(void **state)
 	shown_by = all;
 }
 
-static void what_executes_for_a_body_runs_its_query(void **state)
+TEST_CASE(what_executes_for_a_body_runs_its_query)
 {
 	struct plan_frames *all = shown_by;
 
@@ -262,7 +262,7 @@ static void what_executes_for_a_body_runs_its_query(void **state)
 	CHECK("?@2", ASKS_INCR(JUMPS), BEFORE(BODY_INCR), RUNS(BODY), OTHER);
 }
 
-static void queries_nest(void **state)
+TEST_CASE(queries_nest)
 {
 	CHECK("stays@2<1 own@5<4 jumps@7<6", OTHER, ASKS(STAYS), RUNS(BODY), IN(STAYS), ASKS(OWN),
 	      RUNS(BODY_OWN), ASKS(JUMPS), RUNS(BODY), OTHER);
@@ -272,7 +272,7 @@ static void queries_nest(void **state)
 	CHECK("jumps@1<0 stays@3", ASKS(JUMPS), RUNS(BODY), OTHER, RUNS(BODY), IN(STAYS));
 }
 
-static void a_body_that_runs_nothing_shows_nothing(void **state)
+TEST_CASE(a_body_that_runs_nothing_shows_nothing)
 {
 	CHECK("", ASKS_INCR(JUMPS), BEFORE(BODY_INCR), OTHER);
 	/* It forces another query, which its wrapper did not ask for. */
@@ -280,7 +280,7 @@ static void a_body_that_runs_nothing_shows_nothing(void **state)
 	CHECK("?@3", ASKS_INCR(JUMPS), BEFORE(BODY_INCR), OTHER, RUNS(BODY_INCR), OTHER);
 }
 
-static void a_wrapper_that_checks_asks_for_nothing(void **state)
+TEST_CASE(a_wrapper_that_checks_asks_for_nothing)
 {
 	CHECK("", CHECKS(JUMPS), OTHER);
 	CHECK("?@2", CHECKS(JUMPS), OTHER, RUNS(BODY_INCR), OTHER);
@@ -289,13 +289,13 @@ static void a_wrapper_that_checks_asks_for_nothing(void **state)
 	CHECK("stays@1", ASKS(OWN), RUNS(BODY), IN(STAYS));
 }
 
-static void a_cut_stack_shows_what_it_has(void **state)
+TEST_CASE(a_cut_stack_shows_what_it_has)
 {
 	CHECK("stays@0", IN(STAYS), OTHER);
 	CHECK("?@0", IN(TWIN), OTHER);
 }
 
-static void loads_and_hashing_are_of_their_query(void **state)
+TEST_CASE(loads_and_hashing_are_of_their_query)
 {
 	CHECK("jumps@1<0 hashing jumps@1", ASKS_INCR(JUMPS), HASHES(BODY_INCR), OTHER);
 	CHECK("own@0 hashing own@0", HASHES(BODY_OWN_INCR));
@@ -309,7 +309,7 @@ static void loads_and_hashing_are_of_their_query(void **state)
 	      BEFORE(BODY_INCR), SHARED_LOAD, OTHER);
 }
 
-static void activities_nest(void **state)
+TEST_CASE(activities_nest)
 {
 	CHECK("activity outer@0", ACTIVITY, OTHER);
 	CHECK("activity outer@1 activity inner@1", OTHER, NESTED);
@@ -318,7 +318,7 @@ static void activities_nest(void **state)
 }
 
 /* The last byte of a part is in it, as a pc; the return address behind it, too. */
-static void parts_end_where_they_end(void **state)
+TEST_CASE(parts_end_where_they_end)
 {
 	uint64_t end = BODY_ADDR(BODY_OWN) + 0x200;
 	struct plan_frame_code none = {0, 0}, code;
@@ -335,7 +335,7 @@ static void parts_end_where_they_end(void **state)
 	assert_memory_equal(&code, &none, sizeof(none));
 }
 
-static void no_more_than_fits_is_shown(void **state)
+TEST_CASE(no_more_than_fits_is_shown)
 {
 	struct plan_frame_code code = plan_frames__code(shown_by, NESTED, false);
 	struct plan_shown one = {.guard = N_GUARDS};
@@ -347,7 +347,7 @@ static void no_more_than_fits_is_shown(void **state)
 	assert_int_equal(plan_frames__shown(shown_by, NULL, 0, &one, 1), 0);
 }
 
-static void a_plan_knows_what_it_shows(void **state)
+TEST_CASE(a_plan_knows_what_it_shows)
 {
 	assert_int_equal(plan_query__shows(&plan, OWN), PLAN_SHOWS_ALWAYS);
 	assert_int_equal(plan_query__shows(&plan, STAYS), PLAN_SHOWS_ALWAYS);
@@ -360,26 +360,4 @@ static void a_plan_knows_what_it_shows(void **state)
 	bodies[BODY_OWN_INCR].n_ends = 1;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_body_of_one_query_shows_it),
-		cmocka_unit_test(the_wrapper_shows_the_query),
-		cmocka_unit_test(the_provider_shows_a_forced_query),
-		cmocka_unit_test(a_call_of_a_provider_shows_its_query),
-		cmocka_unit_test(nothing_shows_one_of_several),
-		cmocka_unit_test(a_guess_is_marked),
-		cmocka_unit_test(what_executes_for_a_body_runs_its_query),
-		cmocka_unit_test(queries_nest),
-		cmocka_unit_test(a_body_that_runs_nothing_shows_nothing),
-		cmocka_unit_test(a_wrapper_that_checks_asks_for_nothing),
-		cmocka_unit_test(a_cut_stack_shows_what_it_has),
-		cmocka_unit_test(loads_and_hashing_are_of_their_query),
-		cmocka_unit_test(activities_nest),
-		cmocka_unit_test(parts_end_where_they_end),
-		cmocka_unit_test(no_more_than_fits_is_shown),
-		cmocka_unit_test(a_plan_knows_what_it_shows),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_MAIN(setup, teardown)

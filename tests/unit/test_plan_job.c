@@ -70,7 +70,7 @@ static int close_library(void **state)
 	return fixture_dir_teardown(state);
 }
 
-static void a_plan_comes_as_if_it_were_made_here(void **state)
+TEST_CASE_WITH(a_plan_comes_as_if_it_were_made_here, setup, NULL)
 {
 	_plan_ struct plan *here = NULL, *there = NULL;
 	_plan_job_ struct plan_job *j = start();
@@ -83,7 +83,7 @@ static void a_plan_comes_as_if_it_were_made_here(void **state)
 	assert_int_equal(there->code_crc, here->code_crc);
 }
 
-static void one_can_wait_for_it_with_poll(void **state)
+TEST_CASE_WITH(one_can_wait_for_it_with_poll, setup, NULL)
 {
 	_plan_job_ struct plan_job *j = start();
 	_plan_ struct plan *plan = NULL;
@@ -98,7 +98,7 @@ static void one_can_wait_for_it_with_poll(void **state)
 	assert_int_equal(plan_job__finish(j, &plan), 0);
 }
 
-static void an_error_is_the_one_of_plan_load(void **state)
+TEST_CASE_WITH(an_error_is_the_one_of_plan_load, setup, NULL)
 {
 	_plan_job_ struct plan_job *j = NULL;
 	_library_file_ struct library_file *other = NULL;
@@ -109,7 +109,7 @@ static void an_error_is_the_one_of_plan_load(void **state)
 }
 
 /* Only the parent writes the store, after it has proven the plan. */
-static void the_parent_stores_the_plan(void **state)
+TEST_CASE_WITH(the_parent_stores_the_plan, setup, NULL)
 {
 	_plan_job_ struct plan_job *j = start();
 	_plan_ struct plan *plan = NULL;
@@ -119,7 +119,7 @@ static void the_parent_stores_the_plan(void **state)
 	assert_int_equal(n_stored, 1);
 }
 
-static void the_hits_come_with_the_plan(void **state)
+TEST_CASE_WITH(the_hits_come_with_the_plan, setup, NULL)
 {
 	_plan_job_ struct plan_job *j = NULL;
 	_plan_ struct plan *plan = NULL;
@@ -132,7 +132,7 @@ static void the_hits_come_with_the_plan(void **state)
 	assert_int_equal(plan->hits->n, 0);
 }
 
-static void only_the_hits_of_a_plan_that_is_there_are_looked_for(void **state)
+TEST_CASE_WITH(only_the_hits_of_a_plan_that_is_there_are_looked_for, setup, NULL)
 {
 	_library_file_ struct library_file *file = NULL;
 	struct plan *stored = calloc(1, sizeof(*stored));
@@ -173,7 +173,7 @@ static void send_a_length_that_lies(void)
 	_exit(0);
 }
 
-static void data_from_a_child_process_is_checked(void **state)
+TEST_CASE_WITH(data_from_a_child_process_is_checked, setup, NULL)
 {
 	_plan_job_ struct plan_job *j = NULL;
 
@@ -187,7 +187,7 @@ static void exit_silently(void)
 	_exit(4);
 }
 
-static void an_error_without_a_line_gets_one(void **state)
+TEST_CASE_WITH(an_error_without_a_line_gets_one, setup, NULL)
 {
 	_plan_job_ struct plan_job *j = NULL;
 
@@ -196,20 +196,4 @@ static void an_error_without_a_line_gets_one(void **state)
 	assert_fails(j, -4, "driver_v0.so: ");
 }
 
-#define TEST(fn) cmocka_unit_test_setup(fn, setup)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_plan_comes_as_if_it_were_made_here),
-		TEST(one_can_wait_for_it_with_poll),
-		TEST(an_error_is_the_one_of_plan_load),
-		TEST(the_parent_stores_the_plan),
-		TEST(the_hits_come_with_the_plan),
-		TEST(only_the_hits_of_a_plan_that_is_there_are_looked_for),
-		TEST(data_from_a_child_process_is_checked),
-		TEST(an_error_without_a_line_gets_one),
-	};
-
-	return cmocka_run_group_tests(tests, open_library, close_library);
-}
+TEST_MAIN(open_library, close_library)

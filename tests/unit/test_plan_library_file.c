@@ -10,7 +10,7 @@
 #include "../fixtures/temporary.h"
 #include "base/cleanup.h"
 
-static void it_reports_what_the_kernel_says(void **state)
+TEST_CASE_WITH(it_reports_what_the_kernel_says, temporary_make, temporary_remove)
 {
 	_library_file_ struct library_file *f = NULL;
 	const struct library_identity *id;
@@ -30,7 +30,7 @@ static void it_reports_what_the_kernel_says(void **state)
 }
 
 /* Another change before the next clock tick would not change its ctime. */
-static void a_fresh_file_has_no_lasting_identity(void **state)
+TEST_CASE_WITH(a_fresh_file_has_no_lasting_identity, temporary_make, temporary_remove)
 {
 	_library_file_ struct library_file *fresh = NULL;
 	int64_t settled_ns = library_file_settled_ns;
@@ -43,7 +43,7 @@ static void a_fresh_file_has_no_lasting_identity(void **state)
 	assert_false(library_file__identity(fresh)->lasting);
 }
 
-static void stays_the_inode_when_the_path_is_swapped(void **state)
+TEST_CASE_WITH(stays_the_inode_when_the_path_is_swapped, temporary_make, temporary_remove)
 {
 	_library_file_ struct library_file *f = NULL, *other = NULL;
 	char name[64];
@@ -60,7 +60,7 @@ static void stays_the_inode_when_the_path_is_swapped(void **state)
 					    library_file__identity(other)->ino));
 }
 
-static void sees_a_change(void **state)
+TEST_CASE_WITH(sees_a_change, temporary_make, temporary_remove)
 {
 	_library_file_ struct library_file *f = NULL;
 
@@ -71,7 +71,7 @@ static void sees_a_change(void **state)
 }
 
 /* A change that restores the old mtime still changes the ctime. */
-static void sees_a_change_that_hides(void **state)
+TEST_CASE_WITH(sees_a_change_that_hides, temporary_make, temporary_remove)
 {
 	_library_file_ struct library_file *f = NULL;
 	struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
@@ -83,7 +83,7 @@ static void sees_a_change_that_hides(void **state)
 	assert_false(library_file__is_same(f));
 }
 
-static void takes_regular_files_only(void **state)
+TEST_CASE_WITH(takes_regular_files_only, temporary_make, temporary_remove)
 {
 	struct library_file *f = NULL;
 	char fifo[64];
@@ -99,7 +99,7 @@ static void takes_regular_files_only(void **state)
 }
 
 /* Opening a device can have effects, so there must be no inotify event of an open. */
-static void opens_nothing_that_is_no_regular_file(void **state)
+TEST_CASE_WITH(opens_nothing_that_is_no_regular_file, temporary_make, temporary_remove)
 {
 	_library_file_ struct library_file *f = NULL;
 	struct inotify_event event;
@@ -117,7 +117,7 @@ static void opens_nothing_that_is_no_regular_file(void **state)
 	unlink(fifo);
 }
 
-static void the_last_reference_closes(void **state)
+TEST_CASE_WITH(the_last_reference_closes, temporary_make, temporary_remove)
 {
 	struct library_file *f, *again;
 	int fd;
@@ -130,8 +130,6 @@ static void the_last_reference_closes(void **state)
 	library_file__free(again);
 	assert_int_equal(fcntl(fd, F_GETFD), -1);
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, temporary_make, temporary_remove)
 
 /* ---- Library mount --------------------------------------------------------------------------- */
 
@@ -153,7 +151,7 @@ static struct file_mount find(int id)
 	return m;
 }
 
-static void the_server_is_the_user_of_the_mount(void **state)
+TEST_CASE(the_server_is_the_user_of_the_mount)
 {
 	assert_true(find(40).has_server);
 	assert_int_equal(find(40).server, 1000);
@@ -164,7 +162,7 @@ static void the_server_is_the_user_of_the_mount(void **state)
 	assert_false(find(140).ours);
 }
 
-static void only_unprivileged_servers_are_foreign(void **state)
+TEST_CASE(only_unprivileged_servers_are_foreign)
 {
 	const struct file_mount disk = {0};
 	struct file_mount m;
@@ -183,7 +181,7 @@ static void only_unprivileged_servers_are_foreign(void **state)
 	assert_true(file_mount__is_foreign(&m, 0));
 }
 
-static void an_open_file_has_a_mount(void **state)
+TEST_CASE(an_open_file_has_a_mount)
 {
 	_close_ int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	struct file_mount m;
@@ -193,21 +191,4 @@ static void an_open_file_has_a_mount(void **state)
 	assert_true(file_mount__of(-1, &m) < 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(it_reports_what_the_kernel_says),
-		TEST(a_fresh_file_has_no_lasting_identity),
-		TEST(stays_the_inode_when_the_path_is_swapped),
-		TEST(sees_a_change),
-		TEST(sees_a_change_that_hides),
-		TEST(takes_regular_files_only),
-		TEST(opens_nothing_that_is_no_regular_file),
-		TEST(the_last_reference_closes),
-		cmocka_unit_test(the_server_is_the_user_of_the_mount),
-		cmocka_unit_test(only_unprivileged_servers_are_foreign),
-		cmocka_unit_test(an_open_file_has_a_mount),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

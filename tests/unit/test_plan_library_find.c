@@ -58,7 +58,7 @@ static int find_in(const char *text, char **path, char *range)
 	return err;
 }
 
-static void the_library_is_distinguished_from_its_neighbours(void **state)
+TEST_CASE(the_library_is_distinguished_from_its_neighbours)
 {
 	static const char maps[] =
 		"55d0-55d9 r--p 00000000 08:01 42    /opt/rust/bin/rustc\n"
@@ -75,7 +75,7 @@ static void the_library_is_distinguished_from_its_neighbours(void **state)
 	free(path);
 }
 
-static void a_deleted_library_is_found(void **state)
+TEST_CASE(a_deleted_library_is_found)
 {
 	char *path = NULL, range[40];
 
@@ -86,7 +86,7 @@ static void a_deleted_library_is_found(void **state)
 	free(path);
 }
 
-static void maps_without_it_are_no_compiler(void **state)
+TEST_CASE(maps_without_it_are_no_compiler)
 {
 	char *path = NULL, range[40];
 
@@ -108,7 +108,7 @@ static void *map_library(const char *name)
 	return map;
 }
 
-static void our_own_mapping_is_found(void **state)
+TEST_CASE(our_own_mapping_is_found)
 {
 	char *path = NULL;
 	void *map;
@@ -123,7 +123,7 @@ static void our_own_mapping_is_found(void **state)
 	unlink(at("lib/librustc_driver-77.so"));
 }
 
-static void another_file_under_the_name_is_not_what_is_mapped(void **state)
+TEST_CASE(another_file_under_the_name_is_not_what_is_mapped)
 {
 	_library_file_ struct library_file *mapped = NULL, *other = NULL;
 	void *map;
@@ -145,7 +145,7 @@ static void another_file_under_the_name_is_not_what_is_mapped(void **state)
 	assert_int_equal(err, -ESTALE);
 }
 
-static void processes_that_are_gone_are_reported(void **state)
+TEST_CASE(processes_that_are_gone_are_reported)
 {
 	char *path = NULL;
 	siginfo_t info;
@@ -161,7 +161,7 @@ static void processes_that_are_gone_are_reported(void **state)
 	assert_null(path);
 }
 
-static void an_executable_leads_to_its_library(void **state)
+TEST_CASE(an_executable_leads_to_its_library)
 {
 	char *path = NULL;
 
@@ -190,7 +190,7 @@ static void an_executable_leads_to_its_library(void **state)
 }
 
 /* Opening a FIFO like a file would block for ever. */
-static void a_fifo_in_the_compilers_place_is_passed_over(void **state)
+TEST_CASE(a_fifo_in_the_compilers_place_is_passed_over)
 {
 	char *path = NULL;
 
@@ -207,7 +207,7 @@ static void a_fifo_in_the_compilers_place_is_passed_over(void **state)
 	unlink(at("lib/librustc_driver-b.so"));
 }
 
-static void debians_place_is_known(void **state)
+TEST_CASE(debians_place_is_known)
 {
 	char *path = NULL;
 
@@ -230,7 +230,7 @@ static void fake_rustc(const char *script)
 	setenv("PATH", at("bin"), 1);
 }
 
-static void the_toolchain_is_asked(void **state)
+TEST_CASE(the_toolchain_is_asked)
 {
 	char script[256], *path = NULL, *old = strdup(getenv("PATH"));
 
@@ -253,7 +253,7 @@ static void the_toolchain_is_asked(void **state)
 }
 
 /* `rustc` and `rustup` are one program, as rustup installs them. */
-static void a_proxy_is_asked_as_rustup(void **state)
+TEST_CASE(a_proxy_is_asked_as_rustup)
 {
 	char script[256], *path = NULL, *old = strdup(getenv("PATH"));
 
@@ -291,7 +291,7 @@ static void a_proxy_is_asked_as_rustup(void **state)
 }
 
 /* stdin belongs to the recorded command, or is a terminal, which would stop the reader. */
-static void a_queried_compiler_gets_none_of_our_input(void **state)
+TEST_CASE(a_queried_compiler_gets_none_of_our_input)
 {
 	int in[2], ours = dup(STDIN_FILENO);
 	char *path = NULL, *old = strdup(getenv("PATH")), byte;
@@ -314,7 +314,7 @@ static void a_queried_compiler_gets_none_of_our_input(void **state)
 }
 
 /* A wrapper may start a server that keeps its output: without a limit this test would not end. */
-static void only_the_first_line_is_waited_for(void **state)
+TEST_CASE(only_the_first_line_is_waited_for)
 {
 	static const char *const more[] = {"echo $top; /usr/bin/sleep 60 2>/dev/null &",
 					   "while echo $top; do :; done"};
@@ -335,7 +335,7 @@ static void only_the_first_line_is_waited_for(void **state)
 	free(old);
 }
 
-static void a_toolchain_that_fails_is_distinguished_from_none(void **state)
+TEST_CASE(a_toolchain_that_fails_is_distinguished_from_none)
 {
 	char *path = NULL, *old = strdup(getenv("PATH"));
 
@@ -353,24 +353,4 @@ static void a_toolchain_that_fails_is_distinguished_from_none(void **state)
 	assert_contains(plan_find__toolchain_error(-ENODATA), "librustc_driver");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_library_is_distinguished_from_its_neighbours),
-		cmocka_unit_test(a_deleted_library_is_found),
-		cmocka_unit_test(maps_without_it_are_no_compiler),
-		cmocka_unit_test(our_own_mapping_is_found),
-		cmocka_unit_test(another_file_under_the_name_is_not_what_is_mapped),
-		cmocka_unit_test(processes_that_are_gone_are_reported),
-		cmocka_unit_test(an_executable_leads_to_its_library),
-		cmocka_unit_test(a_fifo_in_the_compilers_place_is_passed_over),
-		cmocka_unit_test(debians_place_is_known),
-		cmocka_unit_test(the_toolchain_is_asked),
-		cmocka_unit_test(a_proxy_is_asked_as_rustup),
-		cmocka_unit_test(a_queried_compiler_gets_none_of_our_input),
-		cmocka_unit_test(only_the_first_line_is_waited_for),
-		cmocka_unit_test(a_toolchain_that_fails_is_distinguished_from_none),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_MAIN(set_up, tear_down)

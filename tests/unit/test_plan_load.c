@@ -52,7 +52,7 @@ static void assert_same_plan(const struct plan *a, const struct plan *b)
 	}
 }
 
-static void a_library_is_read_once(void **state)
+TEST_CASE_WITH(a_library_is_read_once, setup, NULL)
 {
 	_plan_ struct plan *first = load("driver_v0.so", false);
 	_plan_ struct plan *second = load("driver_v0.so", true);
@@ -69,7 +69,7 @@ static void store(const struct plan *plan)
 	assert_int_equal(plan_cache__store(library_file__identity(file), plan), 0);
 }
 
-static void a_library_without_a_build_id_is_read_once(void **state)
+TEST_CASE_WITH(a_library_without_a_build_id_is_read_once, setup, NULL)
 {
 	_plan_ struct plan *first = load("driver_v0_no_id.so", false);
 	_plan_ struct plan *second = load("driver_v0_no_id.so", true);
@@ -77,7 +77,7 @@ static void a_library_without_a_build_id_is_read_once(void **state)
 	assert_same_plan(first, second);
 }
 
-static void another_library_is_another_plan(void **state)
+TEST_CASE_WITH(another_library_is_another_plan, setup, NULL)
 {
 	_plan_ struct plan *first = load("driver_v0.so", false);
 	_plan_ struct plan *second = load("driver_legacy.so", false);
@@ -86,7 +86,7 @@ static void another_library_is_another_plan(void **state)
 }
 
 /* The cache identifies the inode; the plan has the path that load() was called with. */
-static void a_library_may_have_another_name(void **state)
+TEST_CASE_WITH(a_library_may_have_another_name, setup, NULL)
 {
 	_plan_ struct plan *first = load("driver_v0.so", false), *second = NULL;
 
@@ -96,7 +96,7 @@ static void a_library_may_have_another_name(void **state)
 }
 
 /* The identity of the stored plan is right, but its sites are wrong. */
-static void a_plan_that_does_not_fit_is_made_again(void **state)
+TEST_CASE_WITH(a_plan_that_does_not_fit_is_made_again, setup, NULL)
 {
 	_plan_ struct plan *first = load("driver_v0.so", false), *second = NULL, *third = NULL;
 
@@ -127,7 +127,7 @@ static void flip_bit(const char *name, uint64_t offset)
 	assert_int_equal(fclose(f), 0);
 }
 
-static void a_copy_is_another_library(void **state)
+TEST_CASE_WITH(a_copy_is_another_library, setup, NULL)
 {
 	char command[600];
 
@@ -139,7 +139,7 @@ static void a_copy_is_another_library(void **state)
 }
 
 /* A change before the next clock tick would not change the identity. */
-static void one_that_was_just_written_is_not_kept(void **state)
+TEST_CASE_WITH(one_that_was_just_written_is_not_kept, setup, NULL)
 {
 	library_file_settled_ns = INT64_MAX;
 	plan__free(load("driver_v0.so", false));
@@ -149,7 +149,7 @@ static void one_that_was_just_written_is_not_kept(void **state)
 }
 
 /* A patched library has the same build-id, but other code. */
-static void changed_code_at_any_site_is_read_again(void **state)
+TEST_CASE_WITH(changed_code_at_any_site_is_read_again, setup, NULL)
 {
 	_plan_ struct plan *first = load("driver_v0.so", false);
 	uint32_t sites[] = {0, first->n_sites / 2, first->n_sites - 1};
@@ -172,7 +172,7 @@ static void changed_code_at_any_site_is_read_again(void **state)
 	plan__free(load("driver_v0.so", true));
 }
 
-static void without_a_cache_it_works_too(void **state)
+TEST_CASE_WITH(without_a_cache_it_works_too, setup, NULL)
 {
 	_plan_ struct plan *plan = NULL;
 	_output_ struct output o = {};
@@ -197,7 +197,7 @@ static void assert_refused(const char *name, int err, const char *cause)
 	assert_one_line(o.text[1]);
 }
 
-static void a_library_that_cannot_be_loaded_is_reported_once(void **state)
+TEST_CASE_WITH(a_library_that_cannot_be_loaded_is_reported_once, setup, NULL)
 {
 	diag_set_level(DIAG_NORMAL);
 	assert_refused("nothing.so", -ENOENT, "No such file");
@@ -206,22 +206,4 @@ static void a_library_that_cannot_be_loaded_is_reported_once(void **state)
 	assert_int_equal(access(fixture("cache"), F_OK), -1);
 }
 
-#define TEST(fn) cmocka_unit_test_setup(fn, setup)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_library_is_read_once),
-		TEST(a_library_without_a_build_id_is_read_once),
-		TEST(another_library_is_another_plan),
-		TEST(a_library_may_have_another_name),
-		TEST(a_plan_that_does_not_fit_is_made_again),
-		TEST(a_copy_is_another_library),
-		TEST(one_that_was_just_written_is_not_kept),
-		TEST(changed_code_at_any_site_is_read_again),
-		TEST(without_a_cache_it_works_too),
-		TEST(a_library_that_cannot_be_loaded_is_reported_once),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_dir_setup, fixture_dir_teardown);
-}
+TEST_MAIN(fixture_dir_setup, fixture_dir_teardown)

@@ -78,7 +78,7 @@ static int teardown(void **state)
 	return image_teardown(state);
 }
 
-static void a_body_that_calls_providers_itself_has_nothing_between(void **state)
+TEST_CASE(a_body_that_calls_providers_itself_has_nothing_between)
 {
 	assert_int_equal(bodies[PLAIN].between, 0);
 	assert_known(PLAIN);
@@ -87,19 +87,19 @@ static void a_body_that_calls_providers_itself_has_nothing_between(void **state)
 }
 
 /* Its frame and its return address, but not the frames of others that the body calls. */
-static void the_frame_of_the_provider_s_caller_is_between(void **state)
+TEST_CASE(the_frame_of_the_provider_s_caller_is_between)
 {
 	assert_int_equal(bodies[ONE].between, CLOSURE);
 	assert_known(ONE);
 }
 
-static void a_call_of_another_function_through_the_vtable_is_not_the_provider_s(void **state)
+TEST_CASE(a_call_of_another_function_through_the_vtable_is_not_the_provider_s)
 {
 	assert_int_equal(bodies[HASHING].between, CLOSURE);
 	assert_known(HASHING);
 }
 
-static void calls_of_what_runs_the_provider_are_marked(void **state)
+TEST_CASE(calls_of_what_runs_the_provider_are_marked)
 {
 	assert_false(mined[ONE].provides[0]);
 	assert_true(mined[ONE].provides[1]);
@@ -110,50 +110,34 @@ static void calls_of_what_runs_the_provider_are_marked(void **state)
 	assert_false(mined[ALONE].provides[0]);
 }
 
-static void of_several_the_deepest_counts(void **state)
+TEST_CASE(of_several_the_deepest_counts)
 {
 	assert_int_equal(bodies[DEEPER].between, 0x208 + 8);
 	assert_known(DEEPER);
 }
 
-static void frames_that_differ_by_more_are_a_problem(void **state)
+TEST_CASE(frames_that_differ_by_more_are_a_problem)
 {
 	assert_unknown(FAR);
 }
 
-static void a_body_that_executes_for_another_is_between(void **state)
+TEST_CASE(a_body_that_executes_for_another_is_between)
 {
 	assert_int_equal(bodies[HIDDEN].between, 0x48 + 8);
 	assert_unknown(HIDDEN); /* the frame of its own way is not known */
 }
 
 /* The body has a frame of 0. */
-static void so_is_what_that_body_calls(void **state)
+TEST_CASE(so_is_what_that_body_calls)
 {
 	assert_int_equal(bodies[THROUGH].between, 8 + CLOSURE);
 	assert_known(THROUGH);
 }
 
-static void without_the_provider_s_place_nothing_is_known(void **state)
+TEST_CASE(without_the_provider_s_place_nothing_is_known)
 {
 	assert_int_equal(bodies[ALONE].between, 0);
 	assert_unknown(ALONE);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_body_that_calls_providers_itself_has_nothing_between),
-		cmocka_unit_test(the_frame_of_the_provider_s_caller_is_between),
-		cmocka_unit_test(
-			a_call_of_another_function_through_the_vtable_is_not_the_provider_s),
-		cmocka_unit_test(calls_of_what_runs_the_provider_are_marked),
-		cmocka_unit_test(of_several_the_deepest_counts),
-		cmocka_unit_test(frames_that_differ_by_more_are_a_problem),
-		cmocka_unit_test(a_body_that_executes_for_another_is_between),
-		cmocka_unit_test(so_is_what_that_body_calls),
-		cmocka_unit_test(without_the_provider_s_place_nothing_is_known),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_MAIN(setup, teardown)

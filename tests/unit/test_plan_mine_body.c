@@ -92,7 +92,7 @@ static void assert_problem(const char *name, const char *part)
 		fail_msg("%s: %s", name, m.problem ? m.problem : "no problem");
 }
 
-static void a_plain_body_is_mined(void **state)
+TEST_CASE(a_plain_body_is_mined)
 {
 	struct mined_body m = mine_simple("plain");
 
@@ -103,7 +103,7 @@ static void a_plain_body_is_mined(void **state)
 	assert_int_equal(m.mask_bit, 2);
 }
 
-static void calls_in_place_of_the_provider_s_are_noted(void **state)
+TEST_CASE(calls_in_place_of_the_provider_s_are_noted)
 {
 	struct mined_body m = mine_simple("around"), plain = mine_simple("plain");
 
@@ -115,7 +115,7 @@ static void calls_in_place_of_the_provider_s_are_noted(void **state)
 	assert_int_equal(plain.offsets[0], 0x20);
 }
 
-static void the_guard_s_address_may_be_moved(void **state)
+TEST_CASE(the_guard_s_address_may_be_moved)
 {
 	struct mined_body m = mine_simple("moved");
 
@@ -123,14 +123,14 @@ static void the_guard_s_address_may_be_moved(void **state)
 	assert_vtable(&m.masks[0], WIRE_REG_R14, VTABLE_NO_SLOT, 0x20);
 }
 
-static void an_id_may_be_at_the_bottom_of_the_frame(void **state)
+TEST_CASE(an_id_may_be_at_the_bottom_of_the_frame)
 {
 	struct mined_body m = mine_simple("lowest");
 
 	assert_id(&m.ends[0], WIRE_REG_NONE, 0);
 }
 
-static void branches_may_go_either_way(void **state)
+TEST_CASE(branches_may_go_either_way)
 {
 	struct mined_body m = mine_simple("inverted");
 
@@ -139,7 +139,7 @@ static void branches_may_go_either_way(void **state)
 	assert_vtable(&m.masks[0], WIRE_REG_R14, VTABLE_NO_SLOT, 0x20);
 }
 
-static void an_id_is_read_where_it_is_sure(void **state)
+TEST_CASE(an_id_is_read_where_it_is_sure)
 {
 	struct mined_body m = mine_simple("clobbered");
 
@@ -150,7 +150,7 @@ static void an_id_is_read_where_it_is_sure(void **state)
 	assert_id(&m.ends[0], WIRE_REG_NONE, MINE_NO_SLOT);
 }
 
-static void a_vtable_is_read_where_it_is_sure(void **state)
+TEST_CASE(a_vtable_is_read_where_it_is_sure)
 {
 	struct mined_body m = mine_simple("saved");
 
@@ -163,7 +163,7 @@ static void a_vtable_is_read_where_it_is_sure(void **state)
 	assert_vtable(&m.masks[0], WIRE_REG_R12, VTABLE_NO_SLOT, 0x18);
 }
 
-static void a_body_may_run_providers_at_two_places(void **state)
+TEST_CASE(a_body_may_run_providers_at_two_places)
 {
 	struct mined_body m = mine("twice");
 
@@ -174,7 +174,7 @@ static void a_body_may_run_providers_at_two_places(void **state)
 }
 
 /* The first cold side makes a second call, which has no branch of its own. */
-static void two_places_may_share_an_end(void **state)
+TEST_CASE(two_places_may_share_an_end)
 {
 	struct mined_body m = mine("shared_end");
 
@@ -183,7 +183,7 @@ static void two_places_may_share_an_end(void **state)
 	assert_at(&m.ends[0], "shared_end", "end");
 }
 
-static void jump_tables_are_followed(void **state)
+TEST_CASE(jump_tables_are_followed)
 {
 	struct mined_body m = mine("switched");
 
@@ -196,7 +196,7 @@ static void jump_tables_are_followed(void **state)
 	assert_int_not_equal(m.ends[0].addr, m.ends[1].addr);
 }
 
-static void other_activities_are_known_by_the_filters_bit(void **state)
+TEST_CASE(other_activities_are_known_by_the_filters_bit)
 {
 	struct mined_body m = mine_with("activity", NULL, true);
 
@@ -211,7 +211,7 @@ static void other_activities_are_known_by_the_filters_bit(void **state)
 	assert_int_equal(m.n_ends, 2);
 }
 
-static void a_part_that_nothing_leads_to_is_ignored(void **state)
+TEST_CASE(a_part_that_nothing_leads_to_is_ignored)
 {
 	struct mined_body m = mine_with("plain", "orphan", false);
 
@@ -225,7 +225,7 @@ static void a_part_that_nothing_leads_to_is_ignored(void **state)
 	assert_int_equal(m.n_ends, 1);
 }
 
-static void ends_that_are_not_exact_say_why(void **state)
+TEST_CASE(ends_that_are_not_exact_say_why)
 {
 	struct mined_body m;
 
@@ -241,7 +241,7 @@ static void ends_that_are_not_exact_say_why(void **state)
 	assert_true(m.masks_exact);
 }
 
-static void code_that_cannot_be_followed_is_refused(void **state)
+TEST_CASE(code_that_cannot_be_followed_is_refused)
 {
 	assert_problem("indirect", "indirect jump");
 	assert_problem("middle", "leaves the function");
@@ -249,7 +249,7 @@ static void code_that_cannot_be_followed_is_refused(void **state)
 	assert_int_equal(mine("unguarded").n_masks, 0);
 }
 
-static void tests_of_the_filter_may_share_a_cold_side(void **state)
+TEST_CASE(tests_of_the_filter_may_share_a_cold_side)
 {
 	struct mined_body m = mine("asked_twice");
 
@@ -262,14 +262,14 @@ static void tests_of_the_filter_may_share_a_cold_side(void **state)
 	assert_at(&m.ends[0], "asked_twice", "end");
 }
 
-static void a_guard_may_be_where_sp_is(void **state)
+TEST_CASE(a_guard_may_be_where_sp_is)
 {
 	struct mined_body m = mine_simple("bottom");
 
 	assert_at(&m.masks[0], "bottom", "mask");
 }
 
-static void an_unclear_branch_to_the_cold_side_is_not_guessed(void **state)
+TEST_CASE(an_unclear_branch_to_the_cold_side_is_not_guessed)
 {
 	static const char *const names[] = {"other_argument", "two_ways"};
 
@@ -282,7 +282,7 @@ static void an_unclear_branch_to_the_cold_side_is_not_guessed(void **state)
 	}
 }
 
-static void too_many_sites_are_refused(void **state)
+TEST_CASE(too_many_sites_are_refused)
 {
 	struct mined_body m = mine("many");
 
@@ -291,7 +291,7 @@ static void too_many_sites_are_refused(void **state)
 	assert_int_equal(m.n_masks, MINE_MAX_SITES);
 }
 
-static void a_giant_function_is_mined(void **state)
+TEST_CASE(a_giant_function_is_mined)
 {
 	struct mined_body m = mine_simple("giant");
 
@@ -299,7 +299,7 @@ static void a_giant_function_is_mined(void **state)
 }
 
 /* A cut leaves meaningless code, which must neither be accepted nor crash. */
-static void every_cut_is_survived(void **state)
+TEST_CASE(every_cut_is_survived)
 {
 	const uint64_t cold_call = symbol(img, "cold_call")->addr;
 	const struct mine_cold cold = {&cold_call, 1, false};
@@ -332,7 +332,7 @@ static void assert_entry(const char *name, const char *mark, int32_t pushed, boo
 	assert_int_equal(at.emulated, emulated);
 }
 
-static void a_start_is_probed_where_the_kernel_emulates(void **state)
+TEST_CASE(a_start_is_probed_where_the_kernel_emulates)
 {
 	assert_entry("entry_push", "", 0, true);
 	assert_entry("entry_endbr", ".site", 0, true);
@@ -342,7 +342,7 @@ static void a_start_is_probed_where_the_kernel_emulates(void **state)
 	assert_entry("entry_branch", ".site", 0, true);
 }
 
-static void else_it_is_probed_at_the_entry(void **state)
+TEST_CASE(else_it_is_probed_at_the_entry)
 {
 	struct mined_entry at;
 
@@ -352,7 +352,7 @@ static void else_it_is_probed_at_the_entry(void **state)
 	assert_int_equal(mine_entry(decoder, UINT64_MAX - 4, &at), -EFAULT);
 }
 
-static void a_frame_is_what_the_prologue_takes(void **state)
+TEST_CASE(a_frame_is_what_the_prologue_takes)
 {
 	assert_int_equal(mine_frame(decoder, symbol(img, "entry_push")->addr), 8);
 	assert_int_equal(mine_frame(decoder, symbol(img, "entry_sub")->addr), 0x28);
@@ -363,33 +363,4 @@ static void a_frame_is_what_the_prologue_takes(void **state)
 	assert_int_equal(mine_frame(decoder, UINT64_MAX - 4), -EFAULT);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_plain_body_is_mined),
-		cmocka_unit_test(calls_in_place_of_the_provider_s_are_noted),
-		cmocka_unit_test(the_guard_s_address_may_be_moved),
-		cmocka_unit_test(an_id_may_be_at_the_bottom_of_the_frame),
-		cmocka_unit_test(branches_may_go_either_way),
-		cmocka_unit_test(an_id_is_read_where_it_is_sure),
-		cmocka_unit_test(a_vtable_is_read_where_it_is_sure),
-		cmocka_unit_test(a_body_may_run_providers_at_two_places),
-		cmocka_unit_test(two_places_may_share_an_end),
-		cmocka_unit_test(jump_tables_are_followed),
-		cmocka_unit_test(other_activities_are_known_by_the_filters_bit),
-		cmocka_unit_test(a_part_that_nothing_leads_to_is_ignored),
-		cmocka_unit_test(ends_that_are_not_exact_say_why),
-		cmocka_unit_test(code_that_cannot_be_followed_is_refused),
-		cmocka_unit_test(tests_of_the_filter_may_share_a_cold_side),
-		cmocka_unit_test(a_guard_may_be_where_sp_is),
-		cmocka_unit_test(an_unclear_branch_to_the_cold_side_is_not_guessed),
-		cmocka_unit_test(too_many_sites_are_refused),
-		cmocka_unit_test(a_giant_function_is_mined),
-		cmocka_unit_test(every_cut_is_survived),
-		cmocka_unit_test(a_start_is_probed_where_the_kernel_emulates),
-		cmocka_unit_test(else_it_is_probed_at_the_entry),
-		cmocka_unit_test(a_frame_is_what_the_prologue_takes),
-	};
-
-	return cmocka_run_group_tests(tests, image_setup, image_teardown);
-}
+TEST_MAIN(image_setup, image_teardown)

@@ -46,13 +46,13 @@ static void assert_unknown(const char *name, const struct mine_key *key)
 	assert_key(name, key, WIRE_REG_NONE, MINED_NO_KEY);
 }
 
-static void a_register_is_kept_across_calls(void **state)
+TEST_CASE(a_register_is_kept_across_calls)
 {
 	assert_key("in_register", &number, WIRE_REG_BX, MINED_NO_KEY);
 	assert_unknown("in_register_not", &number);
 }
 
-static void a_spilled_register_is_safe_from_callees(void **state)
+TEST_CASE(a_spilled_register_is_safe_from_callees)
 {
 	assert_key("spilled", &number, WIRE_REG_NONE, 0x18);
 	assert_key("spilled", &address, WIRE_REG_NONE, 0x18);
@@ -61,7 +61,7 @@ static void a_spilled_register_is_safe_from_callees(void **state)
 	assert_unknown("spilled_maybe", &number);
 }
 
-static void a_variable_is_safe_from_pointers_below(void **state)
+TEST_CASE(a_variable_is_safe_from_pointers_below)
 {
 	assert_key("variable", &pair, WIRE_REG_NONE, 0x78);
 	assert_key("variable", &number, WIRE_REG_NONE, 0x78);
@@ -69,12 +69,12 @@ static void a_variable_is_safe_from_pointers_below(void **state)
 	assert_unknown("passed", &pair);
 }
 
-static void a_store_through_a_register_overwrites(void **state)
+TEST_CASE(a_store_through_a_register_overwrites)
 {
 	assert_unknown("through_register", &pair);
 }
 
-static void a_def_id_is_read_at_one_place(void **state)
+TEST_CASE(a_def_id_is_read_at_one_place)
 {
 	assert_unknown("in_register", &pair);
 	assert_unknown("apart", &pair);
@@ -82,22 +82,22 @@ static void a_def_id_is_read_at_one_place(void **state)
 	assert_key("apart", &number, WIRE_REG_R8, MINED_NO_KEY);
 }
 
-static void slots_are_unknown_from_an_aligned_sp(void **state)
+TEST_CASE(slots_are_unknown_from_an_aligned_sp)
 {
 	assert_unknown("aligned", &number);
 }
 
-static void code_that_is_not_reached_knows_nothing(void **state)
+TEST_CASE(code_that_is_not_reached_knows_nothing)
 {
 	assert_unknown("unreached", &number);
 }
 
-static void a_table_ends_where_the_next_one_begins(void **state)
+TEST_CASE(a_table_ends_where_the_next_one_begins)
 {
 	assert_key("switches", &number, WIRE_REG_BX, MINED_NO_KEY);
 }
 
-static void an_address_has_64_bits(void **state)
+TEST_CASE(an_address_has_64_bits)
 {
 	assert_key("address", &address, WIRE_REG_BX, MINED_NO_KEY);
 	assert_unknown("address_not", &address);
@@ -111,7 +111,7 @@ static uint16_t contexts(const char *name)
 	return mine_arguments(decoder, symbol(img, name)->addr).contexts;
 }
 
-static void the_context_is_dereferenced_far_from_its_start(void **state)
+TEST_CASE(the_context_is_dereferenced_far_from_its_start)
 {
 	assert_int_equal(contexts("context_direct"), 1 << WIRE_REG_DI);
 	assert_int_equal(contexts("context_spilled"), 1 << WIRE_REG_SI);
@@ -119,7 +119,7 @@ static void the_context_is_dereferenced_far_from_its_start(void **state)
 	assert_int_equal(contexts("context_branch"), 1 << WIRE_REG_SI);
 }
 
-static void a_register_that_was_overwritten_proves_nothing(void **state)
+TEST_CASE(a_register_that_was_overwritten_proves_nothing)
 {
 	assert_int_equal(contexts("context_overwritten"), 0);
 	assert_int_equal(contexts("context_captured"), 0);
@@ -127,19 +127,19 @@ static void a_register_that_was_overwritten_proves_nothing(void **state)
 	assert_int_equal(mine_arguments(decoder, UINT64_MAX - 4).contexts, 0);
 }
 
-static void all_that_may_be_contexts_are_found(void **state)
+TEST_CASE(all_that_may_be_contexts_are_found)
 {
 	assert_int_equal(contexts("context_two"), 1 << WIRE_REG_DI | 1 << WIRE_REG_SI);
 }
 
-static void pointers_are_found(void **state)
+TEST_CASE(pointers_are_found)
 {
 	uint64_t addr = symbol(img, "context_overwritten")->addr;
 
 	assert_int_equal(mine_arguments(decoder, addr).pointers, 1 << WIRE_REG_DI);
 }
 
-static void a_closure_has_the_address_of_the_context(void **state)
+TEST_CASE(a_closure_has_the_address_of_the_context)
 {
 	struct mined_arguments args =
 		mine_arguments(decoder, symbol(img, "context_captured")->addr);
@@ -152,7 +152,7 @@ static void a_closure_has_the_address_of_the_context(void **state)
 	assert_int_equal(args.holders, 0);
 }
 
-static void a_register_is_kept_up_to_a_site(void **state)
+TEST_CASE(a_register_is_kept_up_to_a_site)
 {
 	uint64_t entry = symbol(img, "context_direct")->addr, site = entry + 6;
 
@@ -167,25 +167,4 @@ static void a_register_is_kept_up_to_a_site(void **state)
 	assert_false(mine_arguments_kept(decoder, entry, entry + 12, 0));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_register_is_kept_across_calls),
-		cmocka_unit_test(a_spilled_register_is_safe_from_callees),
-		cmocka_unit_test(a_variable_is_safe_from_pointers_below),
-		cmocka_unit_test(a_store_through_a_register_overwrites),
-		cmocka_unit_test(a_def_id_is_read_at_one_place),
-		cmocka_unit_test(slots_are_unknown_from_an_aligned_sp),
-		cmocka_unit_test(code_that_is_not_reached_knows_nothing),
-		cmocka_unit_test(a_table_ends_where_the_next_one_begins),
-		cmocka_unit_test(an_address_has_64_bits),
-		cmocka_unit_test(the_context_is_dereferenced_far_from_its_start),
-		cmocka_unit_test(a_register_that_was_overwritten_proves_nothing),
-		cmocka_unit_test(all_that_may_be_contexts_are_found),
-		cmocka_unit_test(pointers_are_found),
-		cmocka_unit_test(a_closure_has_the_address_of_the_context),
-		cmocka_unit_test(a_register_is_kept_up_to_a_site),
-	};
-
-	return cmocka_run_group_tests(tests, image_setup, image_teardown);
-}
+TEST_MAIN(image_setup, image_teardown)

@@ -87,37 +87,37 @@ static void assert_body(enum body body, const char *type, uint32_t size)
 	assert_int_equal(found[body].name.size, size);
 }
 
-static void a_body_calls_a_function_of_its_types(void **state)
+TEST_CASE(a_body_calls_a_function_of_its_types)
 {
 	assert_body(DIRECT, "DefId", 8);
 	assert_body(SPLIT, "LocalDefId", 4);
 	assert_int_equal(found[DIRECT].name.key, WIRE_KEY_DEF);
 }
 
-static void two_functions_may_be_between(void **state)
+TEST_CASE(two_functions_may_be_between)
 {
 	assert_body(THROUGH, "LocalDefId", 4);
 	assert_false(found[FAR].any);
 }
 
-static void what_executes_for_a_body_has_its_types(void **state)
+TEST_CASE(what_executes_for_a_body_has_its_types)
 {
 	assert_body(SHARED, "DefId", 8);
 	assert_body(OUTLINING, "DefId", 8);
 }
 
-static void both_bodies_of_a_query_have_one_cache(void **state)
+TEST_CASE(both_bodies_of_a_query_have_one_cache)
 {
 	assert_body(PLAIN, "DefId", 8);
 }
 
-static void own_names_show_more(void **state)
+TEST_CASE(own_names_show_more)
 {
 	assert_body(OWN, "()", 8);
 	assert_false(found[OWN].borrowed);
 }
 
-static void tasks_of_two_types_show_none(void **state)
+TEST_CASE(tasks_of_two_types_show_none)
 {
 	assert_true(found[BOTH].any);
 	assert_string_equal(found[BOTH].name.type, "");
@@ -125,12 +125,12 @@ static void tasks_of_two_types_show_none(void **state)
 	assert_false(found[BOTH].name.has_size);
 }
 
-static void tasks_of_no_query_show_none(void **state)
+TEST_CASE(tasks_of_no_query_show_none)
 {
 	assert_false(found[NO_QUERY].any);
 }
 
-static void a_guard_has_the_type_alone(void **state)
+TEST_CASE(a_guard_has_the_type_alone)
 {
 	assert_true(found[GUARDED].any);
 	assert_string_equal(found[GUARDED].name.type, "DefId");
@@ -139,26 +139,11 @@ static void a_guard_has_the_type_alone(void **state)
 	assert_body(CONFIRMED, "DefId", 8);
 }
 
-static void a_guard_of_another_type_leaves_it_unknown(void **state)
+TEST_CASE(a_guard_of_another_type_leaves_it_unknown)
 {
 	assert_string_equal(found[CONTRADICTED].name.type, "");
 	assert_int_equal(found[CONTRADICTED].name.key, WIRE_KEY_UNKNOWN);
 	assert_false(found[CONTRADICTED].name.has_size);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_body_calls_a_function_of_its_types),
-		cmocka_unit_test(two_functions_may_be_between),
-		cmocka_unit_test(what_executes_for_a_body_has_its_types),
-		cmocka_unit_test(both_bodies_of_a_query_have_one_cache),
-		cmocka_unit_test(own_names_show_more),
-		cmocka_unit_test(tasks_of_two_types_show_none),
-		cmocka_unit_test(tasks_of_no_query_show_none),
-		cmocka_unit_test(a_guard_has_the_type_alone),
-		cmocka_unit_test(a_guard_of_another_type_leaves_it_unknown),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_MAIN(setup, teardown)

@@ -56,7 +56,7 @@ static void assert_place(const struct wire_place *got, uint8_t reg, uint8_t size
 
 #define AT(...) ((const int[]){__VA_ARGS__})
 
-static void a_text_is_what_is_interned_after_the_label(void **state)
+TEST_CASE(a_text_is_what_is_interned_after_the_label)
 {
 	const struct wire_source *s = source_of("cold_string");
 
@@ -74,13 +74,13 @@ static void assert_unit(const struct wire_source *s)
 	assert_place(&s->number, WIRE_REG_CX, 8, 2, AT(8, 0x38));
 }
 
-static void a_symbol_and_a_number_are_what_is_printed(void **state)
+TEST_CASE(a_symbol_and_a_number_are_what_is_printed)
 {
 	assert_unit(source_of("cold_unit"));
 	assert_unit(source_in(keyed, &keyed_sides, "cold_unit"));
 }
 
-static void an_expansion_is_what_is_described(void **state)
+TEST_CASE(an_expansion_is_what_is_described)
 {
 	const struct wire_source *s = source_of("cold_macro");
 
@@ -91,7 +91,7 @@ static void an_expansion_is_what_is_described(void **state)
 }
 
 /* Its place in the source is a part of what was looked up. */
-static void an_expansion_that_is_looked_up_has_the_place_of_its_call(void **state)
+TEST_CASE(an_expansion_that_is_looked_up_has_the_place_of_its_call)
 {
 	const struct wire_source *s = source_of("cold_derive");
 
@@ -102,7 +102,7 @@ static void an_expansion_that_is_looked_up_has_the_place_of_its_call(void **stat
 }
 
 /* Functions may be given what has the number, or the address of it. */
-static void an_expansion_may_be_passed_in_other_ways(void **state)
+TEST_CASE(an_expansion_may_be_passed_in_other_ways)
 {
 	const struct wire_source *s = source_in(keyed, &keyed_sides, "cold_macro");
 
@@ -118,7 +118,7 @@ static void an_expansion_may_be_passed_in_other_ways(void **state)
 	assert_memory_equal(&keyed_sides.calls, &sides.calls, sizeof(sides.calls));
 }
 
-static void without_globals_macros_are_unknown(void **state)
+TEST_CASE(without_globals_macros_are_unknown)
 {
 	struct cold_sides none;
 
@@ -137,20 +137,20 @@ static void assert_quoted(const struct wire_source *s)
 	assert_place(&s->length, WIRE_REG_CX, 8, 2, AT(0, 8));
 }
 
-static void a_string_in_quotes_is_what_is_formatted(void **state)
+TEST_CASE(a_string_in_quotes_is_what_is_formatted)
 {
 	assert_quoted(source_of("cold_quoted"));
 	assert_quoted(source_in(keyed, &keyed_sides, "cold_quoted"));
 }
 
-static void what_is_not_understood_has_no_text(void **state)
+TEST_CASE(what_is_not_understood_has_no_text)
 {
 	assert_int_equal(source_of("cold_other")->text, WIRE_ARGUMENT_NONE);
 	assert_null(cold_sides__at(&sides, symbol(img, "cold_plain")->addr));
 	assert_null(cold_sides__at(&sides, symbol(img, "outside")->addr));
 }
 
-static void the_kind_of_an_expansion_lies_where_it_is_passed_on(void **state)
+TEST_CASE(the_kind_of_an_expansion_lies_where_it_is_passed_on)
 {
 	assert_null(sides.problem);
 	assert_int_equal(sides.expansions.kind, 0x18);
@@ -179,7 +179,7 @@ static struct wire_source source_at(const char *name)
 	return source;
 }
 
-static void what_was_captured_before_the_branch_is_on_the_stack(void **state)
+TEST_CASE(what_was_captured_before_the_branch_is_on_the_stack)
 {
 	struct wire_source s = source_at("kept");
 
@@ -189,7 +189,7 @@ static void what_was_captured_before_the_branch_is_on_the_stack(void **state)
 	assert_place(&s.length, WIRE_PLACE_SP, 8, 1, AT(0x40));
 }
 
-static void what_is_captured_behind_it_is_where_it_comes_from(void **state)
+TEST_CASE(what_is_captured_behind_it_is_where_it_comes_from)
 {
 	struct wire_source s = source_at("moved");
 
@@ -198,42 +198,22 @@ static void what_is_captured_behind_it_is_where_it_comes_from(void **state)
 	assert_place(&s.length, WIRE_REG_BP, 8, 2, AT(0x18, 0x20));
 }
 
-static void ways_must_agree(void **state)
+TEST_CASE(ways_must_agree)
 {
 	assert_int_equal(source_at("joined").text, WIRE_ARGUMENT_STRING);
 	assert_int_equal(source_at("split").text, WIRE_ARGUMENT_NONE);
 }
 
-static void what_may_have_changed_is_not_known(void **state)
+TEST_CASE(what_may_have_changed_is_not_known)
 {
 	assert_int_equal(source_at("changed").text, WIRE_ARGUMENT_NONE);
 	assert_int_equal(source_at("written").text, WIRE_ARGUMENT_NONE);
 }
 
-static void what_is_at_no_place_is_not_known(void **state)
+TEST_CASE(what_is_at_no_place_is_not_known)
 {
 	assert_int_equal(source_at("constant").text, WIRE_ARGUMENT_NONE);
 	assert_int_equal(source_at("never").text, WIRE_ARGUMENT_NONE);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_text_is_what_is_interned_after_the_label),
-		cmocka_unit_test(a_symbol_and_a_number_are_what_is_printed),
-		cmocka_unit_test(an_expansion_is_what_is_described),
-		cmocka_unit_test(an_expansion_that_is_looked_up_has_the_place_of_its_call),
-		cmocka_unit_test(an_expansion_may_be_passed_in_other_ways),
-		cmocka_unit_test(without_globals_macros_are_unknown),
-		cmocka_unit_test(a_string_in_quotes_is_what_is_formatted),
-		cmocka_unit_test(what_is_not_understood_has_no_text),
-		cmocka_unit_test(the_kind_of_an_expansion_lies_where_it_is_passed_on),
-		cmocka_unit_test(what_was_captured_before_the_branch_is_on_the_stack),
-		cmocka_unit_test(what_is_captured_behind_it_is_where_it_comes_from),
-		cmocka_unit_test(ways_must_agree),
-		cmocka_unit_test(what_may_have_changed_is_not_known),
-		cmocka_unit_test(what_is_at_no_place_is_not_known),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_MAIN(setup, teardown)

@@ -63,12 +63,12 @@ static void assert_found(struct elf_image *image, const struct callees *c)
 	assert_memory_equal(&h, &expected, sizeof(h));
 }
 
-static void tables_are_found(void **state)
+TEST_CASE(tables_are_found)
 {
 	assert_found(img, &callees);
 }
 
-static void tables_are_found_by_the_key_of_the_globals(void **state)
+TEST_CASE(tables_are_found_by_the_key_of_the_globals)
 {
 	assert_found(keyed, &keyed_callees);
 }
@@ -83,7 +83,7 @@ static const char *problem_of(const struct callees *c, uint64_t globals)
 	return problem;
 }
 
-static void other_globals_are_not_taken(void **state)
+TEST_CASE(other_globals_are_not_taken)
 {
 	assert_string_equal(problem_of(&callees, globals_of(img) + 8),
 			    "hygiene::walk_chain looks up no expansion of a context");
@@ -110,7 +110,7 @@ static const char *problem_without(enum callee kind, const char *instead)
 	return problem;
 }
 
-static void without_a_function_the_problem_names_it(void **state)
+TEST_CASE(without_a_function_the_problem_names_it)
 {
 	assert_string_equal(problem_without(CALLEE_EXPANSION_OF, NULL),
 			    "there is no HygieneData::expn_data");
@@ -166,17 +166,17 @@ static void assert_texts(struct elf_image *image)
 	assert_false(template__holds(&t, "!"));
 }
 
-static void literals_are_read_from_codes(void **state)
+TEST_CASE(literals_are_read_from_codes)
 {
 	assert_texts(img);
 }
 
-static void literals_are_read_from_pieces(void **state)
+TEST_CASE(literals_are_read_from_pieces)
 {
 	assert_texts(keyed);
 }
 
-static void nothing_is_read_elsewhere(void **state)
+TEST_CASE(nothing_is_read_elsewhere)
 {
 	struct eval_call call = {.second = sum_constant(1ull << 40)};
 	struct template t;
@@ -199,7 +199,7 @@ static void nothing_is_read_elsewhere(void **state)
 
 static const struct expansion_use use = {.kind = 0x18};
 
-static void the_table_and_the_macros_are_found(void **state)
+TEST_CASE(the_table_and_the_macros_are_found)
 {
 	struct wire_expansions x = {0};
 	const char *problem;
@@ -219,7 +219,7 @@ static void the_table_and_the_macros_are_found(void **state)
 	assert_int_equal(x.macros[2], WIRE_MACRO_DERIVE);
 }
 
-static void the_globals_may_be_found_by_their_key(void **state)
+TEST_CASE(the_globals_may_be_found_by_their_key)
 {
 	const struct expansion_use with_key = {.kind = 0x18, .key = key_of(keyed)};
 	const struct expansion_use other = {.kind = 0x18, .key = key_of(keyed) + 8};
@@ -236,7 +236,7 @@ static void the_globals_may_be_found_by_their_key(void **state)
 	assert_string_equal(problem, "LocalExpnId::expn_data copies no entry of the table");
 }
 
-static void the_calls_of_macros_are_found(void **state)
+TEST_CASE(the_calls_of_macros_are_found)
 {
 	const struct wire_expansions x = {.kind = 0x18, .tag = 1};
 	const struct wire_layout_calls expected = {.contexts = 0x120,
@@ -286,7 +286,7 @@ static const char *problem_with(const struct hygiene *h, enum callee kind, enum 
 	return problem;
 }
 
-static void a_function_that_is_missing_is_named(void **state)
+TEST_CASE(a_function_that_is_missing_is_named)
 {
 	assert_string_equal(problem_with(&hygiene, CALLEE_EXPANSION, CALLEE_NONE),
 			    "there is no LocalExpnId::expn_data");
@@ -296,7 +296,7 @@ static void a_function_that_is_missing_is_named(void **state)
 			    "ExpnKind::descr prints no macro in a known way");
 }
 
-static void another_table_is_not_taken(void **state)
+TEST_CASE(another_table_is_not_taken)
 {
 	struct hygiene other = hygiene;
 
@@ -311,7 +311,7 @@ static void another_table_is_not_taken(void **state)
 
 /* ---- Callees by name ------------------------------------------------------------------------- */
 
-static void functions_are_known_by_their_names(void **state)
+TEST_CASE(functions_are_known_by_their_names)
 {
 	static const struct {
 		const char *name;
@@ -345,30 +345,10 @@ static void functions_are_known_by_their_names(void **state)
 				 functions[i].kind);
 }
 
-static void nothing_is_known_elsewhere(void **state)
+TEST_CASE(nothing_is_known_elsewhere)
 {
 	assert_int_equal(callees__at(&callees, symbol(img, "intern")->addr + 1), CALLEE_NONE);
 	assert_int_equal(callees__at(&callees, 0), CALLEE_NONE);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tables_are_found),
-		cmocka_unit_test(tables_are_found_by_the_key_of_the_globals),
-		cmocka_unit_test(other_globals_are_not_taken),
-		cmocka_unit_test(without_a_function_the_problem_names_it),
-		cmocka_unit_test(literals_are_read_from_codes),
-		cmocka_unit_test(literals_are_read_from_pieces),
-		cmocka_unit_test(nothing_is_read_elsewhere),
-		cmocka_unit_test(the_table_and_the_macros_are_found),
-		cmocka_unit_test(a_function_that_is_missing_is_named),
-		cmocka_unit_test(another_table_is_not_taken),
-		cmocka_unit_test(the_globals_may_be_found_by_their_key),
-		cmocka_unit_test(the_calls_of_macros_are_found),
-		cmocka_unit_test(functions_are_known_by_their_names),
-		cmocka_unit_test(nothing_is_known_elsewhere),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_MAIN(setup, teardown)

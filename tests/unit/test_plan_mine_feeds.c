@@ -51,7 +51,7 @@ static const struct plan_site *site(const struct library *l, const char *functio
 	return NULL;
 }
 
-static void each_addition_to_a_cache_is_a_site(void **state)
+TEST_CASE(each_addition_to_a_cache_is_a_site)
 {
 	struct library l = library("feeds.so");
 	const struct plan_site *s = site(&l, "feed_vtable");
@@ -70,7 +70,7 @@ static void each_addition_to_a_cache_is_a_site(void **state)
 }
 
 /* As functions that share code show it twice. */
-static void a_site_is_there_once(void **state)
+TEST_CASE(a_site_is_there_once)
 {
 	struct library l = library("feeds.so");
 
@@ -86,7 +86,7 @@ static void a_site_is_there_once(void **state)
 	library__clear(&l);
 }
 
-static void what_is_fed_unseen_is_not_known(void **state)
+TEST_CASE(what_is_fed_unseen_is_not_known)
 {
 	struct library l = library("feeds_hidden.so");
 
@@ -96,7 +96,7 @@ static void what_is_fed_unseen_is_not_known(void **state)
 	library__clear(&l);
 }
 
-static void a_library_without_the_complaint_shows_nothing(void **state)
+TEST_CASE(a_library_without_the_complaint_shows_nothing)
 {
 	struct library l = library("tables.so");
 
@@ -105,7 +105,7 @@ static void a_library_without_the_complaint_shows_nothing(void **state)
 	library__clear(&l);
 }
 
-static void only_definitions_of_the_library_are_seen(void **state)
+TEST_CASE(only_definitions_of_the_library_are_seen)
 {
 	struct plan plan = {.n_queries = 1};
 	struct plan_query q = {.name = (char *)"type_of",
@@ -127,15 +127,4 @@ static void only_definitions_of_the_library_are_seen(void **state)
 	assert_int_equal(plan_query__fed(&plan, &q), PLAN_FED_NOT);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_addition_to_a_cache_is_a_site),
-		cmocka_unit_test(a_site_is_there_once),
-		cmocka_unit_test(what_is_fed_unseen_is_not_known),
-		cmocka_unit_test(a_library_without_the_complaint_shows_nothing),
-		cmocka_unit_test(only_definitions_of_the_library_are_seen),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_dir_setup, fixture_dir_teardown);
-}
+TEST_MAIN(fixture_dir_setup, fixture_dir_teardown)

@@ -60,7 +60,7 @@ static uint64_t end_of(const char *name)
 	return at(name) + symbol(img, name)->size;
 }
 
-static void a_wrapper_stands_for_its_request_once_the_body_is_called(void **state)
+TEST_CASE(a_wrapper_stands_for_its_request_once_the_body_is_called)
 {
 	struct frame_drafts d = wrapper("plain");
 
@@ -71,7 +71,7 @@ static void a_wrapper_stands_for_its_request_once_the_body_is_called(void **stat
 	frame_drafts__clear(&d);
 }
 
-static void a_wrapper_that_checks_its_body_asks_for_nothing(void **state)
+TEST_CASE(a_wrapper_that_checks_its_body_asks_for_nothing)
 {
 	struct frame_drafts d = wrapper("checks");
 
@@ -91,7 +91,7 @@ static bool stays(const char *name)
 	return frames_stays(&code);
 }
 
-static void a_provider_that_leaves_by_a_jump_has_no_frame(void **state)
+TEST_CASE(a_provider_that_leaves_by_a_jump_has_no_frame)
 {
 	assert_true(stays("stays"));
 	assert_false(stays("jumps"));
@@ -164,7 +164,7 @@ static void check_placed(struct frame_draft *drafts, uint32_t n, const char *fun
 		(addr), 0, (size), (guard), PLAN_FRAME_GUARD \
 	}
 
-static void parts_are_of_whom_their_entry_belongs_to(void **state)
+TEST_CASE(parts_are_of_whom_their_entry_belongs_to)
 {
 	PLACED("wrapper 0 1010+10; wrapper 1 1210+10; provider 1 2100+20; body 1 4000+100", "",
 	       PART(BODY, 0x4000, 0x100, 0x4000), PART(PROVIDER, 0x2100, 0x20, 0x2100),
@@ -172,7 +172,7 @@ static void parts_are_of_whom_their_entry_belongs_to(void **state)
 	       PART(PROVIDER, 0x9000, 0x20, 0x9000), PART(BODY, 0x9100, 0x20, 0x9100));
 }
 
-static void what_runs_lies_within_a_body(void **state)
+TEST_CASE(what_runs_lies_within_a_body)
 {
 	PLACED("body 0 3000+20; runs 0 3020+20; calls 1 3040+5; runs 0 3045+1b; body 0 3060+a0; "
 	       "runs 0 5000+8; body 0 5008+8",
@@ -182,13 +182,13 @@ static void what_runs_lies_within_a_body(void **state)
 	       PART(RUNS, 0x5000, 8, 0x3000));
 }
 
-static void the_parts_of_folded_functions_are_one(void **state)
+TEST_CASE(the_parts_of_folded_functions_are_one)
 {
 	PLACED("wrapper 0 1110+20", "", PART(WRAPPER, 0x1110, 0x10, 0x1100),
 	       PART(WRAPPER, 0x1110, 0x10, 0x1100), PART(WRAPPER, 0x1120, 0x10, 0x1100));
 }
 
-static void guards_nest(void **state)
+TEST_CASE(guards_nest)
 {
 	PLACED("", "in 0 100+10; in 0 110+10; in 1 110+10; in 0 120+10; in 0 200+8",
 	       IN(1, 0x110, 0x10), IN(0, 0x100, 0x30), IN(0, 0x200, 8));
@@ -200,7 +200,7 @@ static void guards_nest(void **state)
 	       IN(0, 0x110, 0x18), IN(1, 0x110, 0x10));
 }
 
-static void guards_that_are_not_sure_are_left_out(void **state)
+TEST_CASE(guards_that_are_not_sure_are_left_out)
 {
 	/* Its ends are not known, or it is none. */
 	PLACED("", "", IN(2, 0x100, 0x10), IN(PLAN_NONE, 0x200, 0x10));
@@ -208,24 +208,9 @@ static void guards_that_are_not_sure_are_left_out(void **state)
 	PLACED("", "in 3 100+10; in 4 120+10", IN(3, 0x100, 0x20), IN(4, 0x110, 0x20));
 }
 
-static void a_range_at_the_end_of_the_addresses_is_placed(void **state)
+TEST_CASE(a_range_at_the_end_of_the_addresses_is_placed)
 {
 	PLACED("", "in 0 fffffffffffffff0+f", IN(0, UINT64_MAX - 15, 15));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_wrapper_stands_for_its_request_once_the_body_is_called),
-		cmocka_unit_test(a_wrapper_that_checks_its_body_asks_for_nothing),
-		cmocka_unit_test(a_provider_that_leaves_by_a_jump_has_no_frame),
-		cmocka_unit_test(parts_are_of_whom_their_entry_belongs_to),
-		cmocka_unit_test(what_runs_lies_within_a_body),
-		cmocka_unit_test(the_parts_of_folded_functions_are_one),
-		cmocka_unit_test(guards_nest),
-		cmocka_unit_test(guards_that_are_not_sure_are_left_out),
-		cmocka_unit_test(a_range_at_the_end_of_the_addresses_is_placed),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_MAIN(setup, teardown)

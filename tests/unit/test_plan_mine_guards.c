@@ -99,14 +99,14 @@ static void assert_problem(const char *name, const char *problem)
 		fail_msg("%s: %s", name, g->problem);
 }
 
-static void a_constant_label_is_read_from_the_file(void **state)
+TEST_CASE(a_constant_label_is_read_from_the_file)
 {
 	assert_label(whole("constant", "start", "end"), "alpha");
 	assert_label(whole("captured", "start", "end"), "beta");
 	assert_label(whole("sunk", "start", "end"), "alpha");
 }
 
-static void a_computed_label_is_in_memory(void **state)
+TEST_CASE(a_computed_label_is_in_memory)
 {
 	const struct plan_guard *g = whole("computed", "start", "end");
 
@@ -117,7 +117,7 @@ static void a_computed_label_is_in_memory(void **state)
 	assert_int_equal(g->label_slot, 0x30);
 }
 
-static void a_label_that_is_nowhere_is_said_so(void **state)
+TEST_CASE(a_label_that_is_nowhere_is_said_so)
 {
 	const struct plan_guard *g = guard("nowhere", "start");
 
@@ -127,13 +127,13 @@ static void a_label_that_is_nowhere_is_said_so(void **state)
 	assert_true(g->exact);
 }
 
-static void a_label_that_is_not_text_is_ignored(void **state)
+TEST_CASE(a_label_that_is_not_text_is_ignored)
 {
 	assert_null(guard("unprintable", "start")->label);
 	assert_null(guard("astray", "start")->label);
 }
 
-static void a_drop_is_an_end(void **state)
+TEST_CASE(a_drop_is_an_end)
 {
 	assert_label(whole("dropped", "start", "end"), "alpha");
 	assert_int_equal(site_at(addr_of("dropped", "end"), WIRE_ROLE_GUARD_END)->cls,
@@ -143,7 +143,7 @@ static void a_drop_is_an_end(void **state)
 			 PLAN_STEPPED);
 }
 
-static void guards_may_nest(void **state)
+TEST_CASE(guards_may_nest)
 {
 	const struct plan_guard *outer = whole("nested", "start", "end");
 	const struct plan_guard *inner = whole("nested", "start2", "end2");
@@ -171,7 +171,7 @@ static void assert_within(const char *name, const char *mark, const char *want)
 	assert_string_equal(got, want);
 }
 
-static void the_code_within_a_guard_is_known(void **state)
+TEST_CASE(the_code_within_a_guard_is_known)
 {
 	assert_within("nested", "start", "");
 	assert_within("nested", "start2", "start");
@@ -186,7 +186,7 @@ static void the_code_within_a_guard_is_known(void **state)
 	assert_true(plan->n_guard_frames);
 }
 
-static void guards_with_one_end_share_a_number(void **state)
+TEST_CASE(guards_with_one_end_share_a_number)
 {
 	const struct plan_guard *a = whole("shared", "start", "end");
 	const struct plan_guard *b = whole("shared", "start2", "end");
@@ -196,23 +196,23 @@ static void guards_with_one_end_share_a_number(void **state)
 	assert_int_equal(a->number, b->number);
 }
 
-static void functions_have_scopes_of_their_own(void **state)
+TEST_CASE(functions_have_scopes_of_their_own)
 {
 	assert_int_not_equal(guard("constant", "start")->scope, guard("sunk", "start")->scope);
 }
 
-static void an_end_that_was_optimised_away_is_missed(void **state)
+TEST_CASE(an_end_that_was_optimised_away_is_missed)
 {
 	assert_problem("threaded", "returns without");
 	assert_string_equal(guard("threaded", "start")->label, "alpha");
 }
 
-static void a_call_that_does_not_return_leads_nowhere(void **state)
+TEST_CASE(a_call_that_does_not_return_leads_nowhere)
 {
 	assert_label(whole("after_panic", "start", "end"), "alpha");
 }
 
-static void other_kinds_are_known_by_their_callees(void **state)
+TEST_CASE(other_kinds_are_known_by_their_callees)
 {
 	const struct plan_guard *g = whole("hashes", "start", "end");
 
@@ -238,7 +238,7 @@ static uint32_t problems_of(const char *function)
 	return n;
 }
 
-static void nonsense_is_a_problem(void **state)
+TEST_CASE(nonsense_is_a_problem)
 {
 	assert_problem("switched", "indirect jump");
 	assert_problem("realigned", "where its guard is kept");
@@ -247,7 +247,7 @@ static void nonsense_is_a_problem(void **state)
 	assert_int_equal(problems_of("endless"), 1);
 }
 
-static void sites_are_in_order(void **state)
+TEST_CASE(sites_are_in_order)
 {
 	for (uint32_t i = 1; i < plan->n_sites; i++) {
 		const struct plan_site *a = &plan->sites[i - 1], *b = a + 1;
@@ -256,24 +256,4 @@ static void sites_are_in_order(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_constant_label_is_read_from_the_file),
-		cmocka_unit_test(a_computed_label_is_in_memory),
-		cmocka_unit_test(a_label_that_is_nowhere_is_said_so),
-		cmocka_unit_test(a_label_that_is_not_text_is_ignored),
-		cmocka_unit_test(a_drop_is_an_end),
-		cmocka_unit_test(guards_may_nest),
-		cmocka_unit_test(the_code_within_a_guard_is_known),
-		cmocka_unit_test(guards_with_one_end_share_a_number),
-		cmocka_unit_test(functions_have_scopes_of_their_own),
-		cmocka_unit_test(an_end_that_was_optimised_away_is_missed),
-		cmocka_unit_test(a_call_that_does_not_return_leads_nowhere),
-		cmocka_unit_test(other_kinds_are_known_by_their_callees),
-		cmocka_unit_test(nonsense_is_a_problem),
-		cmocka_unit_test(sites_are_in_order),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_MAIN(setup, teardown)

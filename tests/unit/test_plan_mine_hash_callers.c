@@ -79,30 +79,30 @@ static int teardown(void **state)
 	return image_teardown(state);
 }
 
-static void a_body_hashes_the_result_of_its_query(void **state)
+TEST_CASE(a_body_hashes_the_result_of_its_query)
 {
 	assert_true(guards[0].label_of_query);
 }
 
-static void so_does_a_function_that_only_bodies_call(void **state)
+TEST_CASE(so_does_a_function_that_only_bodies_call)
 {
 	assert_true(guards[1].label_of_query);
 	assert_null(guards[1].problem);
 }
 
-static void others_hash_results_that_are_fed(void **state)
+TEST_CASE(others_hash_results_that_are_fed)
 {
 	assert_false(guards[2].label_of_query);
 	assert_non_null(strstr(guards[2].problem, "not only bodies call"));
 	assert_false(guards[3].label_of_query);
 }
 
-static void a_caller_that_is_not_known_is_no_body(void **state)
+TEST_CASE(a_caller_that_is_not_known_is_no_body)
 {
 	assert_false(guards[4].label_of_query);
 }
 
-static void what_is_between_a_body_and_its_provider_is_of_the_body(void **state)
+TEST_CASE(what_is_between_a_body_and_its_provider_is_of_the_body)
 {
 	assert_true(guards[5].label_of_query);
 	assert_false(guards[6].label_of_query);
@@ -110,15 +110,4 @@ static void what_is_between_a_body_and_its_provider_is_of_the_body(void **state)
 	assert_false(guards[7].label_of_query);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_body_hashes_the_result_of_its_query),
-		cmocka_unit_test(so_does_a_function_that_only_bodies_call),
-		cmocka_unit_test(others_hash_results_that_are_fed),
-		cmocka_unit_test(a_caller_that_is_not_known_is_no_body),
-		cmocka_unit_test(what_is_between_a_body_and_its_provider_is_of_the_body),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_MAIN(setup, teardown)

@@ -29,19 +29,19 @@ static void found(const char *body, uint32_t size, uint32_t key)
 	assert_int_equal(out.key, key);
 }
 
-static void a_key_is_stored_beside_its_value(void **state)
+TEST_CASE(a_key_is_stored_beside_its_value)
 {
 	found("by_value", 12, 4);
 	found("shifted", 16, 0);
 	found("shards", 8, 0);
 }
 
-static void a_key_in_memory_is_copied(void **state)
+TEST_CASE(a_key_in_memory_is_copied)
 {
 	found("in_memory", 0x38, 8);
 }
 
-static void a_text_is_moved_at_once(void **state)
+TEST_CASE(a_text_is_moved_at_once)
 {
 	static const char *const others[] = {"no_number", "text_in_parts", "two_texts", "in_memory",
 					     "by_value"};
@@ -59,27 +59,27 @@ static void a_text_is_moved_at_once(void **state)
 	}
 }
 
-static void another_function_gets_the_cache(void **state)
+TEST_CASE(another_function_gets_the_cache)
 {
 	found("given_away", 0x20, 8);
 }
 
-static void a_function_compares_the_key(void **state)
+TEST_CASE(a_function_compares_the_key)
 {
 	found("compared", 0x20, 8);
 }
 
-static void half_of_what_is_moved_may_be_the_key(void **state)
+TEST_CASE(half_of_what_is_moved_may_be_the_key)
 {
 	found("behind_another", 0x18, 8);
 }
 
-static void code_is_seen_again_with_the_cache(void **state)
+TEST_CASE(code_is_seen_again_with_the_cache)
 {
 	found("seen_without", 16, 8);
 }
 
-static void a_cache_may_have_a_place(void **state)
+TEST_CASE(a_cache_may_have_a_place)
 {
 	struct body_run_table cache = {.at = 0x5000, .mask = 8, .has_place = true, .word = 0x10};
 	struct hash_keys out;
@@ -91,7 +91,7 @@ static void a_cache_may_have_a_place(void **state)
 	assert_non_null(mine_at("placed", &cache, &out));
 }
 
-static void what_does_not_agree_is_a_problem(void **state)
+TEST_CASE(what_does_not_agree_is_a_problem)
 {
 	static const char *const bodies[] = {
 		"another", "two_sizes",	 "two_places",		 "beyond",
@@ -106,19 +106,4 @@ static void what_does_not_agree_is_a_problem(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_key_is_stored_beside_its_value),
-		cmocka_unit_test(a_key_in_memory_is_copied),
-		cmocka_unit_test(a_text_is_moved_at_once),
-		cmocka_unit_test(another_function_gets_the_cache),
-		cmocka_unit_test(a_function_compares_the_key),
-		cmocka_unit_test(half_of_what_is_moved_may_be_the_key),
-		cmocka_unit_test(code_is_seen_again_with_the_cache),
-		cmocka_unit_test(a_cache_may_have_a_place),
-		cmocka_unit_test(what_does_not_agree_is_a_problem),
-	};
-
-	return cmocka_run_group_tests(tests, image_setup, image_teardown);
-}
+TEST_MAIN(image_setup, image_teardown)

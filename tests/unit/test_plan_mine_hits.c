@@ -57,7 +57,7 @@ static void assert_memory(const char *name, enum wire_reg base, uint32_t disp)
 	assert_int_equal(h->disp, disp);
 }
 
-static void ids_are_found_where_they_were_at_the_branch(void **state)
+TEST_CASE(ids_are_found_where_they_were_at_the_branch)
 {
 	assert_int_equal(hits->filter, 0x404);
 	assert_register("in_register.hit", WIRE_REG_R13);
@@ -68,7 +68,7 @@ static void ids_are_found_where_they_were_at_the_branch(void **state)
 	assert_register("falls.hit", WIRE_REG_R15);
 }
 
-static void sites_without_a_hit_or_id_are_left_out(void **state)
+TEST_CASE(sites_without_a_hit_or_id_are_left_out)
 {
 	assert_null(find("computed.hit"));
 	assert_null(find("other_bits.hit"));
@@ -77,13 +77,13 @@ static void sites_without_a_hit_or_id_are_left_out(void **state)
 	assert_int_equal(hits->n, 9);
 }
 
-static void calls_without_a_site_are_counted(void **state)
+TEST_CASE(calls_without_a_site_are_counted)
 {
 	assert_int_equal(hits->n_calls, 8);
 	assert_int_equal(hits->n_missed, 2);
 }
 
-static void a_library_without_hits_has_none(void **state)
+TEST_CASE(a_library_without_hits_has_none)
 {
 	_plan_hits_ struct plan_hits *none = NULL;
 
@@ -92,7 +92,7 @@ static void a_library_without_hits_has_none(void **state)
 	assert_int_equal(none->n_calls, 0);
 }
 
-static void a_missing_library_is_an_error(void **state)
+TEST_CASE(a_missing_library_is_an_error)
 {
 	struct plan_hits *none = NULL;
 
@@ -101,15 +101,4 @@ static void a_missing_library_is_an_error(void **state)
 	assert_null(none);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ids_are_found_where_they_were_at_the_branch),
-		cmocka_unit_test(sites_without_a_hit_or_id_are_left_out),
-		cmocka_unit_test(calls_without_a_site_are_counted),
-		cmocka_unit_test(a_library_without_hits_has_none),
-		cmocka_unit_test(a_missing_library_is_an_error),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_MAIN(setup, teardown)

@@ -93,7 +93,7 @@ static void assert_unknown(const struct mined_body *m)
 		assert_true(m->masks[k].vtable.offset < 0);
 }
 
-static void an_argument_in_a_register_is_followed(void **state)
+TEST_CASE_WITH(an_argument_in_a_register_is_followed, prepare, NULL)
 {
 	identify();
 	assert_int_equal(mined[BY_REGISTER].n_masks, 2);
@@ -102,14 +102,14 @@ static void an_argument_in_a_register_is_followed(void **state)
 	assert_place(&mined[BY_REGISTER].masks[1], WIRE_REG_BP, VTABLE_NO_SLOT);
 }
 
-static void an_argument_on_the_stack_stays_there(void **state)
+TEST_CASE_WITH(an_argument_on_the_stack_stays_there, prepare, NULL)
 {
 	identify();
 	assert_int_equal(mined[BY_STACK].n_masks, 1);
 	assert_place(&mined[BY_STACK].masks[0], WIRE_REG_NONE, FRAME + 0x10);
 }
 
-static void it_is_passed_on_to_what_executes_for_the_body(void **state)
+TEST_CASE_WITH(it_is_passed_on_to_what_executes_for_the_body, prepare, NULL)
 {
 	identify();
 	assert_int_equal(mined[AGAIN].n_masks, 1);
@@ -118,7 +118,7 @@ static void it_is_passed_on_to_what_executes_for_the_body(void **state)
 		    mined[AGAIN].masks[0].vtable.slot == 0x30);
 }
 
-static void a_number_within_a_word_is_left_out(void **state)
+TEST_CASE_WITH(a_number_within_a_word_is_left_out, prepare, NULL)
 {
 	identify_at(OFFSET + 2);
 	assert_unknown(&mined[BY_REGISTER]);
@@ -126,7 +126,7 @@ static void a_number_within_a_word_is_left_out(void **state)
 	assert_unknown(&mined[AGAIN]);
 }
 
-static void one_of_several_arguments_is_not_chosen(void **state)
+TEST_CASE_WITH(one_of_several_arguments_is_not_chosen, prepare, NULL)
 {
 	/* The only call that is left has it in two registers. */
 	bodies[BY_STACK].outlined = 0;
@@ -134,14 +134,14 @@ static void one_of_several_arguments_is_not_chosen(void **state)
 	assert_unknown(&mined[AGAIN]);
 }
 
-static void callers_that_do_not_agree_show_nothing(void **state)
+TEST_CASE_WITH(callers_that_do_not_agree_show_nothing, prepare, NULL)
 {
 	queries[1].wrapper_incr = symbol(img, "wrapper_odd")->addr;
 	identify();
 	assert_unknown(&mined[BY_REGISTER]);
 }
 
-static void a_body_that_calls_through_another_argument_is_left_out(void **state)
+TEST_CASE_WITH(a_body_that_calls_through_another_argument_is_left_out, prepare, NULL)
 {
 	queries[1].wrapper_incr = symbol(img, "wrapper_another")->addr;
 	queries[1].body_incr = queries[1].body_non_incr = ANOTHER;
@@ -151,7 +151,7 @@ static void a_body_that_calls_through_another_argument_is_left_out(void **state)
 	assert_place(&mined[BY_REGISTER].masks[0], WIRE_REG_BP, VTABLE_NO_SLOT);
 }
 
-static void a_query_without_a_number_takes_its_body_s(void **state)
+TEST_CASE_WITH(a_query_without_a_number_takes_its_body_s, prepare, NULL)
 {
 	queries[1].number = 0;
 	identify();
@@ -160,19 +160,4 @@ static void a_query_without_a_number_takes_its_body_s(void **state)
 	assert_place(&mined[BY_STACK].masks[0], WIRE_REG_NONE, FRAME + 0x10);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(an_argument_in_a_register_is_followed, prepare),
-		cmocka_unit_test_setup(an_argument_on_the_stack_stays_there, prepare),
-		cmocka_unit_test_setup(it_is_passed_on_to_what_executes_for_the_body, prepare),
-		cmocka_unit_test_setup(a_number_within_a_word_is_left_out, prepare),
-		cmocka_unit_test_setup(one_of_several_arguments_is_not_chosen, prepare),
-		cmocka_unit_test_setup(callers_that_do_not_agree_show_nothing, prepare),
-		cmocka_unit_test_setup(a_body_that_calls_through_another_argument_is_left_out,
-				       prepare),
-		cmocka_unit_test_setup(a_query_without_a_number_takes_its_body_s, prepare),
-	};
-
-	return cmocka_run_group_tests(tests, image_setup, image_teardown);
-}
+TEST_MAIN(image_setup, image_teardown)

@@ -49,7 +49,7 @@ static int teardown(void **state)
 	return image_teardown(state);
 }
 
-static void a_body_drops_the_guard_of_its_keys(void **state)
+TEST_CASE(a_body_drops_the_guard_of_its_keys)
 {
 	assert_int_equal(found[ONE].n, 1);
 	assert_string_equal(found[ONE].types[0].type, "DefId");
@@ -59,7 +59,7 @@ static void a_body_drops_the_guard_of_its_keys(void **state)
 	assert_true(job_guard__has(&found[SPLIT], "DefId"));
 }
 
-static void folded_functions_have_several_types(void **state)
+TEST_CASE(folded_functions_have_several_types)
 {
 	assert_int_equal(found[TWO].n, 2);
 	assert_true(job_guard__has(&found[TWO], "LocalDefId"));
@@ -67,14 +67,14 @@ static void folded_functions_have_several_types(void **state)
 	assert_false(job_guard__has(&found[TWO], "DefId"));
 }
 
-static void other_bodies_have_no_known_type(void **state)
+TEST_CASE(other_bodies_have_no_known_type)
 {
 	assert_int_equal(found[BOTH].n, 0);
 	assert_int_equal(found[MOST].n, 0);
 	assert_int_equal(found[NONE].n, 0);
 }
 
-static void the_table_of_the_cache_leaves_some_types(void **state)
+TEST_CASE(the_table_of_the_cache_leaves_some_types)
 {
 	for (enum body body = DIRECT; body <= THROUGH; body++) {
 		assert_int_equal(found[body].n, 1);
@@ -85,14 +85,4 @@ static void the_table_of_the_cache_leaves_some_types(void **state)
 	assert_int_equal(found[TWO_TABLES].n, 2);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_body_drops_the_guard_of_its_keys),
-		cmocka_unit_test(folded_functions_have_several_types),
-		cmocka_unit_test(other_bodies_have_no_known_type),
-		cmocka_unit_test(the_table_of_the_cache_leaves_some_types),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_MAIN(setup, teardown)

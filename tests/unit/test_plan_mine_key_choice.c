@@ -61,39 +61,39 @@ static void assert_type(enum body body, const char *type, enum wire_key key)
 	assert_int_equal(bodies[body].any, type[0] || body == WRONG);
 }
 
-static void a_type_that_fits_stays(void **state)
+TEST_CASE(a_type_that_fits_stays)
 {
 	assert_type(KNOWN, "DefId", WIRE_KEY_DEF);
 }
 
-static void a_type_that_is_denied_goes(void **state)
+TEST_CASE(a_type_that_is_denied_goes)
 {
 	assert_type(WRONG, "", WIRE_KEY_UNKNOWN);
 }
 
-static void the_type_is_taken_that_is_asked_in_the_same_way(void **state)
+TEST_CASE(the_type_is_taken_that_is_asked_in_the_same_way)
 {
 	assert_type(LOCAL, "LocalDefId", WIRE_KEY_LOCAL);
 }
 
-static void a_key_that_is_asked_nothing_is_of_a_type_that_is_asked_nothing(void **state)
+TEST_CASE(a_key_that_is_asked_nothing_is_of_a_type_that_is_asked_nothing)
 {
 	assert_type(CRATE, "CrateNum", WIRE_KEY_CRATE);
 }
 
-static void all_queries_of_a_body_must_agree(void **state)
+TEST_CASE(all_queries_of_a_body_must_agree)
 {
 	assert_type(MIXED, "", WIRE_KEY_UNKNOWN);
 }
 
-static void what_nothing_shows_stays_open(void **state)
+TEST_CASE(what_nothing_shows_stays_open)
 {
 	assert_type(NO_QUERY, "", WIRE_KEY_UNKNOWN);
 	assert_type(OPEN, "", WIRE_KEY_UNKNOWN);
 	assert_type(UNGUARDED, "", WIRE_KEY_UNKNOWN);
 }
 
-static void without_the_enum_nothing_changes(void **state)
+TEST_CASE(without_the_enum_nothing_changes)
 {
 	struct body_name bodies[BODIES];
 
@@ -103,17 +103,4 @@ static void without_the_enum_nothing_changes(void **state)
 	assert_false(bodies[CRATE].any);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_type_that_fits_stays),
-		cmocka_unit_test(a_type_that_is_denied_goes),
-		cmocka_unit_test(the_type_is_taken_that_is_asked_in_the_same_way),
-		cmocka_unit_test(a_key_that_is_asked_nothing_is_of_a_type_that_is_asked_nothing),
-		cmocka_unit_test(all_queries_of_a_body_must_agree),
-		cmocka_unit_test(what_nothing_shows_stays_open),
-		cmocka_unit_test(without_the_enum_nothing_changes),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_dir_setup, fixture_dir_teardown);
-}
+TEST_MAIN(fixture_dir_setup, fixture_dir_teardown)

@@ -63,7 +63,7 @@ static void assert_unknown(const char *name, enum wire_role role)
 	assert_register(name, role, WIRE_REG_NONE);
 }
 
-static void the_type_is_in_the_bodys_name(void **state)
+TEST_CASE(the_type_is_in_the_bodys_name)
 {
 	assert_type("good", WIRE_KEY_DEF);
 	assert_type("large", WIRE_KEY_LOCAL);
@@ -73,7 +73,7 @@ static void the_type_is_in_the_bodys_name(void **state)
 	assert_type("other", WIRE_KEY_UNKNOWN);
 }
 
-static void a_key_that_names_nothing_has_no_place(void **state)
+TEST_CASE(a_key_that_names_nothing_has_no_place)
 {
 	for (uint32_t i = 0; i < plan->n_sites; i++) {
 		const struct plan_site *s = &plan->sites[i];
@@ -86,7 +86,7 @@ static void a_key_that_names_nothing_has_no_place(void **state)
 	assert_true(plan->queries[query("unit")].n_start);
 }
 
-static void a_provider_is_called_with_context_and_key(void **state)
+TEST_CASE(a_provider_is_called_with_context_and_key)
 {
 	assert_register("good", WIRE_ROLE_START, WIRE_REG_SI);
 	assert_register("large", WIRE_ROLE_START, WIRE_REG_DX);
@@ -94,7 +94,7 @@ static void a_provider_is_called_with_context_and_key(void **state)
 }
 
 /* A definition at the address, index first. */
-static void a_closure_is_given_the_key_s_address(void **state)
+TEST_CASE(a_closure_is_given_the_key_s_address)
 {
 	const struct plan_query *q = &plan->queries[query("captured")];
 
@@ -108,7 +108,7 @@ static void a_closure_is_given_the_key_s_address(void **state)
 	assert_false(plan->queries[query("good")].key_by_address);
 }
 
-static void half_of_an_address_is_no_index(void **state)
+TEST_CASE(half_of_an_address_is_no_index)
 {
 	const struct plan_query *q = &plan->queries[query("captured_only")];
 
@@ -118,7 +118,7 @@ static void half_of_an_address_is_no_index(void **state)
 	assert_unknown("captured_only", WIRE_ROLE_START);
 }
 
-static void code_that_contradicts_is_not_believed(void **state)
+TEST_CASE(code_that_contradicts_is_not_believed)
 {
 	assert_unknown("contradicts", WIRE_ROLE_START);
 	assert_unknown("large_too", WIRE_ROLE_START);
@@ -128,13 +128,13 @@ static void code_that_contradicts_is_not_believed(void **state)
 	assert_unknown("wrong_body", WIRE_ROLE_START_BODY);
 }
 
-static void a_key_that_is_overwritten_before_the_site_is_unknown(void **state)
+TEST_CASE(a_key_that_is_overwritten_before_the_site_is_unknown)
 {
 	assert_unknown("overwrites", WIRE_ROLE_START);
 	assert_unknown("forgetful", WIRE_ROLE_START_BODY);
 }
 
-static void a_wrapper_is_called_with_a_span_too(void **state)
+TEST_CASE(a_wrapper_is_called_with_a_span_too)
 {
 	assert_register("tail", WIRE_ROLE_WRAPPER, WIRE_REG_CX);
 	assert_place("tail", WIRE_ROLE_IDENTIFY, WIRE_REG_NONE, 0x38);
@@ -144,20 +144,20 @@ static void a_wrapper_is_called_with_a_span_too(void **state)
 			 plan->queries[query("tail")].n_start);
 }
 
-static void a_body_keeps_the_key(void **state)
+TEST_CASE(a_body_keeps_the_key)
 {
 	assert_place("own", WIRE_ROLE_START_BODY, WIRE_REG_NONE, 0x30);
 	assert_int_equal(plan__key_sites(plan, query("own")), 2);
 }
 
-static void twins_must_agree_on_the_type(void **state)
+TEST_CASE(twins_must_agree_on_the_type)
 {
 	assert_type("twins", WIRE_KEY_UNKNOWN);
 	assert_unknown("twins", WIRE_ROLE_START);
 	assert_unknown("twins_too", WIRE_ROLE_START);
 }
 
-static void if_twins_differ_in_size_the_code_decides(void **state)
+TEST_CASE(if_twins_differ_in_size_the_code_decides)
 {
 	assert_type("small", WIRE_KEY_DEF);
 	assert_register("small", WIRE_ROLE_START, WIRE_REG_SI);
@@ -166,21 +166,4 @@ static void if_twins_differ_in_size_the_code_decides(void **state)
 	assert_register("unsaid", WIRE_ROLE_WRAPPER, WIRE_REG_DX);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_type_is_in_the_bodys_name),
-		cmocka_unit_test(a_key_that_names_nothing_has_no_place),
-		cmocka_unit_test(a_provider_is_called_with_context_and_key),
-		cmocka_unit_test(a_closure_is_given_the_key_s_address),
-		cmocka_unit_test(half_of_an_address_is_no_index),
-		cmocka_unit_test(code_that_contradicts_is_not_believed),
-		cmocka_unit_test(a_key_that_is_overwritten_before_the_site_is_unknown),
-		cmocka_unit_test(a_wrapper_is_called_with_a_span_too),
-		cmocka_unit_test(a_body_keeps_the_key),
-		cmocka_unit_test(twins_must_agree_on_the_type),
-		cmocka_unit_test(if_twins_differ_in_size_the_code_decides),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_MAIN(setup, teardown)

@@ -10,7 +10,7 @@ static bool find(const char *function, uint64_t *offset)
 	return last_field__find(decoder, symbol(img, function)->addr, offset);
 }
 
-static void a_function_passes_the_address_of_one_field(void **state)
+TEST_CASE(a_function_passes_the_address_of_one_field)
 {
 	uint64_t offset;
 
@@ -22,7 +22,7 @@ static void a_function_passes_the_address_of_one_field(void **state)
 	assert_false(last_field__find(decoder, 0, &offset));
 }
 
-static void all_types_have_the_field_at_one_place(void **state)
+TEST_CASE(all_types_have_the_field_at_one_place)
 {
 	uint64_t offset;
 
@@ -30,14 +30,14 @@ static void all_types_have_the_field_at_one_place(void **state)
 	assert_int_equal(offset, 0x18);
 }
 
-static void a_field_that_moves_is_at_no_known_place(void **state)
+TEST_CASE(a_field_that_moves_is_at_no_known_place)
 {
 	uint64_t offset;
 
 	assert_int_equal(last_field__of_generic(img, decoder, "Other", &offset), 0);
 }
 
-static void one_function_does_not_show_it_for_all_types(void **state)
+TEST_CASE(one_function_does_not_show_it_for_all_types)
 {
 	uint64_t offset;
 
@@ -45,14 +45,4 @@ static void one_function_does_not_show_it_for_all_types(void **state)
 	assert_int_equal(last_field__of_generic(img, decoder, "Missing", &offset), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_function_passes_the_address_of_one_field),
-		cmocka_unit_test(all_types_have_the_field_at_one_place),
-		cmocka_unit_test(a_field_that_moves_is_at_no_known_place),
-		cmocka_unit_test(one_function_does_not_show_it_for_all_types),
-	};
-
-	return cmocka_run_group_tests(tests, image_setup, image_teardown);
-}
+TEST_MAIN(image_setup, image_teardown)

@@ -84,7 +84,7 @@ static void assert_tags(const struct plan_layout *l, const uint32_t *tags, uint3
 		assert_int_equal(l->wire.tags[i], i < n ? tags[i] : WIRE_TAG_UNKNOWN);
 }
 
-static void the_code_of_today_shows_all(void **state)
+TEST_CASE(the_code_of_today_shows_all)
 {
 	static const uint32_t tags[] = {
 		7, 15, WIRE_TAG_NAMED, WIRE_TAG_NAMED, 0x38, WIRE_TAG_NAMED};
@@ -114,7 +114,7 @@ static void the_code_of_today_shows_all(void **state)
 	assert_int_equal(l.wire.length, 8);
 }
 
-static void other_code_with_other_offsets_shows_them(void **state)
+TEST_CASE(other_code_with_other_offsets_shows_them)
 {
 	static const uint32_t tags[] = {WIRE_TAG_NAMED, WIRE_TAG_NAMED, 7, 100, 1000000};
 	struct plan_layout l;
@@ -144,7 +144,7 @@ static void other_code_with_other_offsets_shows_them(void **state)
 }
 
 /* Both agree with DefPathData::name. */
-static void other_functions_show_what_definitions_are_called(void **state)
+TEST_CASE(other_functions_show_what_definitions_are_called)
 {
 	struct accessors a = GOOD;
 	struct plan_layout own, l;
@@ -173,7 +173,7 @@ static void other_functions_show_what_definitions_are_called(void **state)
 }
 
 /* The empty symbol stands for another one, which is printed in braces. */
-static void a_name_may_be_empty(void **state)
+TEST_CASE(a_name_may_be_empty)
 {
 	struct accessors a = GOOD;
 	struct plan_layout own, l;
@@ -191,7 +191,7 @@ static void a_name_may_be_empty(void **state)
 }
 
 /* As the function that returns its ends shows it. */
-static void the_reader_of_a_path_shows_the_table(void **state)
+TEST_CASE(the_reader_of_a_path_shows_the_table)
 {
 	struct accessors a = GOOD;
 	struct plan_layout own, l;
@@ -219,7 +219,7 @@ static void the_reader_of_a_path_shows_the_table(void **state)
 		assert_problem(a_, part);   \
 	} while (0)
 
-static void a_missing_function_is_named(void **state)
+TEST_CASE(a_missing_function_is_named)
 {
 	BROKEN(drop, NULL, "no drop of OnceLock<GlobalCtxt>");
 	BROKEN(table, NULL, "no TyCtxt::def_path_table");
@@ -229,7 +229,7 @@ static void a_missing_function_is_named(void **state)
 	BROKEN(text, NULL, "no Symbol::as_str");
 }
 
-static void the_table_is_a_part_of_the_context(void **state)
+TEST_CASE(the_table_is_a_part_of_the_context)
 {
 	BROKEN(table, "table.elsewhere", "TyCtxt::def_path_table returns no part");
 	BROKEN(table, "table.several", "TyCtxt::def_path_table returns several");
@@ -238,40 +238,40 @@ static void the_table_is_a_part_of_the_context(void **state)
 	BROKEN(table, "table.far", "TyCtxt::def_path_table returns no part");
 }
 
-static void the_table_has_a_first_entry_and_an_end(void **state)
+TEST_CASE(the_table_has_a_first_entry_and_an_end)
 {
 	BROKEN(keys, "keys.first", "enumerated_keys_and_path_hashes makes no pair");
 	BROKEN(keys, "keys.large", "enumerated_keys_and_path_hashes makes no pair");
 }
 
-static void an_entry_has_a_tag_a_parent_and_a_name(void **state)
+TEST_CASE(an_entry_has_a_tag_a_parent_and_a_name)
 {
 	BROKEN(path, "path.untagged", "Definitions::def_path does not look for a root");
 	BROKEN(path, "path.overlapping", "Definitions::def_path reads entries of another size");
 	BROKEN(path, "path.copies_little", "Definitions::def_path copies no symbol");
 }
 
-static void some_tags_have_a_name_of_their_own(void **state)
+TEST_CASE(some_tags_have_a_name_of_their_own)
 {
 	BROKEN(name, "name.fixed", "no kind of definition has a name of its own");
 	BROKEN(name, "name.two_kinds", "names of definitions are of several kinds");
 }
 
-static void texts_are_in_a_table_of_the_threads_globals(void **state)
+TEST_CASE(texts_are_in_a_table_of_the_threads_globals)
 {
 	BROKEN(text, "text.called", "Symbol::as_str returns no entry");
 	BROKEN(text, "text.local", "Symbol::as_str");
 	BROKEN(text, "text.unbounded", "Symbol::as_str compares no symbol");
 }
 
-static void the_context_is_known_where_it_is_dropped(void **state)
+TEST_CASE(the_context_is_known_where_it_is_dropped)
 {
 	BROKEN(drop, "drop.unconditional", "tests no state");
 	BROKEN(drop, "drop.state_first", "state before the value");
 	BROKEN(drop, "drop.moved", "moves its argument");
 }
 
-static void a_copy_that_shows_all_is_enough(void **state)
+TEST_CASE(a_copy_that_shows_all_is_enough)
 {
 	struct accessors a = GOOD;
 	struct layout_function functions[FUNCTIONS + 1];
@@ -335,7 +335,7 @@ static void assert_context_problem(const char *debug, const char *parent, const 
 	assert_int_equal(out.known, 0);
 }
 
-static void the_code_shows_the_threads_context(void **state)
+TEST_CASE(the_code_shows_the_threads_context)
 {
 	struct wire_layout_current out;
 
@@ -348,7 +348,7 @@ static void the_code_shows_the_threads_context(void **state)
 	assert_int_equal(out.context, 0x28);
 }
 
-static void older_functions_show_it_too(void **state)
+TEST_CASE(older_functions_show_it_too)
 {
 	static const enum name_kind kinds[] = {NAME_DEP_KIND_DEBUG, NAME_DEP_NODE_DEBUG};
 	struct wire_layout_current out;
@@ -359,7 +359,7 @@ static void older_functions_show_it_too(void **state)
 	assert_non_null(mine_kinds(kinds, "a_debug", "b_parent", &out));
 }
 
-static void a_missing_callback_is_named(void **state)
+TEST_CASE(a_missing_callback_is_named)
 {
 	assert_context_problem(NULL, "a_parent",
 			       "there is no rustc_interface::callbacks::def_id_debug");
@@ -367,49 +367,24 @@ static void a_missing_callback_is_named(void **state)
 			       "there is no rustc_interface::callbacks::track_span");
 }
 
-static void one_field_is_read_and_is_tested_before(void **state)
+TEST_CASE(one_field_is_read_and_is_tested_before)
 {
 	assert_context_problem("b_table", "a_parent", "reads no context");
 	assert_context_problem("debug.untested", "a_parent", "reads no context");
 	assert_context_problem("debug.several", "a_parent", "reads several");
 }
 
-static void the_field_is_the_address_of_something_large(void **state)
+TEST_CASE(the_field_is_the_address_of_something_large)
 {
 	assert_context_problem("a_debug", "b_table", "reads nothing far");
 	assert_context_problem("a_debug", "parent.near", "reads nothing far");
 	assert_context_problem("a_debug", "parent.several", "finds several");
 }
 
-static void both_functions_find_the_same(void **state)
+TEST_CASE(both_functions_find_the_same)
 {
 	assert_context_problem("a_debug", "b_parent", "find different contexts");
 	assert_context_problem("a_debug", "parent.elsewhere", "find different contexts");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_code_of_today_shows_all),
-		cmocka_unit_test(other_code_with_other_offsets_shows_them),
-		cmocka_unit_test(other_functions_show_what_definitions_are_called),
-		cmocka_unit_test(a_name_may_be_empty),
-		cmocka_unit_test(the_reader_of_a_path_shows_the_table),
-		cmocka_unit_test(a_missing_function_is_named),
-		cmocka_unit_test(the_table_is_a_part_of_the_context),
-		cmocka_unit_test(the_table_has_a_first_entry_and_an_end),
-		cmocka_unit_test(an_entry_has_a_tag_a_parent_and_a_name),
-		cmocka_unit_test(some_tags_have_a_name_of_their_own),
-		cmocka_unit_test(texts_are_in_a_table_of_the_threads_globals),
-		cmocka_unit_test(the_context_is_known_where_it_is_dropped),
-		cmocka_unit_test(a_copy_that_shows_all_is_enough),
-		cmocka_unit_test(the_code_shows_the_threads_context),
-		cmocka_unit_test(older_functions_show_it_too),
-		cmocka_unit_test(a_missing_callback_is_named),
-		cmocka_unit_test(one_field_is_read_and_is_tested_before),
-		cmocka_unit_test(the_field_is_the_address_of_something_large),
-		cmocka_unit_test(both_functions_find_the_same),
-	};
-
-	return cmocka_run_group_tests(tests, image_setup, image_teardown);
-}
+TEST_MAIN(image_setup, image_teardown)

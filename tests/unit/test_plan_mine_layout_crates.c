@@ -52,7 +52,7 @@ static const char *mine(struct accessors a, struct wire_layout_crates *out)
 	return problem;
 }
 
-static void the_code_of_today_shows_all(void **state)
+TEST_CASE(the_code_of_today_shows_all)
 {
 	struct wire_layout_crates l;
 
@@ -70,7 +70,7 @@ static void the_code_of_today_shows_all(void **state)
 	assert_int_equal(l.keys_mask, 0xb48);
 }
 
-static void other_code_with_other_offsets_shows_them(void **state)
+TEST_CASE(other_code_with_other_offsets_shows_them)
 {
 	struct wire_layout_crates l;
 
@@ -100,7 +100,7 @@ static void other_code_with_other_offsets_shows_them(void **state)
 			fail_msg("%s, not: %s", problem_ ?: "no problem", part); \
 	} while (0)
 
-static void a_missing_function_is_named(void **state)
+TEST_CASE(a_missing_function_is_named)
 {
 	BROKEN(A, hash, NULL, "no TyCtxt::def_path_hash");
 	BROKEN(A, store, NULL, "no CStore::from_tcx");
@@ -110,7 +110,7 @@ static void a_missing_function_is_named(void **state)
 }
 
 /* That the function which shows it most clearly is there is not needed. */
-static void hashes_are_compared_with_the_own_id(void **state)
+TEST_CASE(hashes_are_compared_with_the_own_id)
 {
 	struct accessors a = A;
 	struct wire_layout_crates l;
@@ -128,7 +128,7 @@ static void hashes_are_compared_with_the_own_id(void **state)
 			    "of the compiled crate");
 }
 
-static void the_store_may_be_behind_a_vtable(void **state)
+TEST_CASE(the_store_may_be_behind_a_vtable)
 {
 	struct accessors a = A;
 	struct wire_layout_crates l;
@@ -138,7 +138,7 @@ static void the_store_may_be_behind_a_vtable(void **state)
 	assert_int_equal(l.store, 0x1f428);
 }
 
-static void a_function_that_gets_a_crate_needs_no_name(void **state)
+TEST_CASE(a_function_that_gets_a_crate_needs_no_name)
 {
 	struct accessors a = A;
 	struct wire_layout_crates own, l;
@@ -149,21 +149,21 @@ static void a_function_that_gets_a_crate_needs_no_name(void **state)
 	assert_int_equal(l.name, own.name);
 }
 
-static void the_own_id_comes_with_a_hash_of_the_definition(void **state)
+TEST_CASE(the_own_id_comes_with_a_hash_of_the_definition)
 {
 	BROKEN(B, hash, "hash.constant", "TyCtxt::def_path_hash returns");
 	BROKEN(B, hash, "hash.before", "TyCtxt::def_path_hash returns");
 	BROKEN(B, hash, "b_store", "TyCtxt::def_path_hash returns");
 }
 
-static void the_store_is_a_part_of_the_context(void **state)
+TEST_CASE(the_store_is_a_part_of_the_context)
 {
 	BROKEN(B, store, "store.elsewhere", "CStore::from_tcx returns");
 	BROKEN(B, store, "store.far", "CStore::from_tcx returns");
 	BROKEN(B, store, "store.no_vtable", "CStore::from_tcx returns");
 }
 
-static void crates_are_in_a_table_with_an_end(void **state)
+TEST_CASE(crates_are_in_a_table_with_an_end)
 {
 	BROKEN(B, id, "id.unbounded", "compares no crate");
 	BROKEN(B, id, "id.inline", "CrateStore::stable_crate_id returns");
@@ -171,7 +171,7 @@ static void crates_are_in_a_table_with_an_end(void **state)
 	BROKEN(B, id, "a_id", "CrateStore::def_key compares");
 }
 
-static void a_name_is_in_a_crates_metadata(void **state)
+TEST_CASE(a_name_is_in_a_crates_metadata)
 {
 	BROKEN(A, crate, "crate.first", "CrateStore::crate_name returns");
 	BROKEN(A, name, "crate_name.outside", "CrateStore::crate_name returns");
@@ -181,7 +181,7 @@ static void a_name_is_in_a_crates_metadata(void **state)
 	       key, "a_key", "CrateStore::crate_name returns");
 }
 
-static void a_called_function_looks_in_the_cache(void **state)
+TEST_CASE(a_called_function_looks_in_the_cache)
 {
 	struct accessors a = A;
 	struct wire_layout_crates l;
@@ -200,7 +200,7 @@ static void a_called_function_looks_in_the_cache(void **state)
 	BROKEN(A, key, "key.by_number", "CrateStore::def_key compares");
 }
 
-static void an_entry_is_below_the_control_bytes(void **state)
+TEST_CASE(an_entry_is_below_the_control_bytes)
 {
 	BROKEN(B, key, "key.larger", "CrateStore::def_key compares");
 	BROKEN(B, key, "key.amid", "CrateStore::def_key compares");
@@ -208,22 +208,4 @@ static void an_entry_is_below_the_control_bytes(void **state)
 	BROKEN(B, key, "a_key", "CrateStore::def_key compares");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_code_of_today_shows_all),
-		cmocka_unit_test(other_code_with_other_offsets_shows_them),
-		cmocka_unit_test(a_missing_function_is_named),
-		cmocka_unit_test(the_own_id_comes_with_a_hash_of_the_definition),
-		cmocka_unit_test(the_store_is_a_part_of_the_context),
-		cmocka_unit_test(crates_are_in_a_table_with_an_end),
-		cmocka_unit_test(hashes_are_compared_with_the_own_id),
-		cmocka_unit_test(the_store_may_be_behind_a_vtable),
-		cmocka_unit_test(a_function_that_gets_a_crate_needs_no_name),
-		cmocka_unit_test(a_name_is_in_a_crates_metadata),
-		cmocka_unit_test(an_entry_is_below_the_control_bytes),
-		cmocka_unit_test(a_called_function_looks_in_the_cache),
-	};
-
-	return cmocka_run_group_tests(tests, image_setup, image_teardown);
-}
+TEST_MAIN(image_setup, image_teardown)

@@ -55,7 +55,7 @@ static const char *mine(struct accessors a, struct wire_layout_places *out)
 	return problem;
 }
 
-static void the_code_of_today_shows_all(void **state)
+TEST_CASE(the_code_of_today_shows_all)
 {
 	struct wire_layout_places l;
 
@@ -86,7 +86,7 @@ static void the_code_of_today_shows_all(void **state)
 	assert_int_equal(l.context, 12);
 }
 
-static void other_code_with_other_offsets_shows_them(void **state)
+TEST_CASE(other_code_with_other_offsets_shows_them)
 {
 	struct wire_layout_places l;
 
@@ -110,7 +110,7 @@ static void other_code_with_other_offsets_shows_them(void **state)
 	assert_int_equal(l.interned, 0x208);
 }
 
-static void code_with_less_inlining_shows_the_same(void **state)
+TEST_CASE(code_with_less_inlining_shows_the_same)
 {
 	struct wire_layout_places l, expected;
 
@@ -125,7 +125,7 @@ static void code_with_less_inlining_shows_the_same(void **state)
 }
 
 /* As 1.85 has them. The path is behind what says that it is one. */
-static void older_code_shows_the_same(void **state)
+TEST_CASE(older_code_shows_the_same)
 {
 	struct wire_layout_places l, expected;
 
@@ -156,7 +156,7 @@ static void older_code_shows_the_same(void **state)
 			fail_msg("%s, not: %s", problem_ ?: "none", part); \
 	} while (0)
 
-static void a_missing_function_is_named(void **state)
+TEST_CASE(a_missing_function_is_named)
 {
 	BROKEN(spans, NULL, "no provider of source_span");
 	BROKEN(map, NULL, "no source_map::get_source_map");
@@ -168,7 +168,7 @@ static void a_missing_function_is_named(void **state)
 	BROKEN(data, NULL, "no Span::data_untracked");
 }
 
-static void functions_that_show_nothing_are_named(void **state)
+TEST_CASE(functions_that_show_nothing_are_named)
 {
 	BROKEN(spans, "spans.skewed", "shows no table of spans");
 	BROKEN(spans, "spans.uncounted", "shows no table of spans");
@@ -188,16 +188,4 @@ static void functions_that_show_nothing_are_named(void **state)
 	BROKEN(data, "data.of_other_size", "fills in no entry of the globals' table");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_code_of_today_shows_all),
-		cmocka_unit_test(other_code_with_other_offsets_shows_them),
-		cmocka_unit_test(code_with_less_inlining_shows_the_same),
-		cmocka_unit_test(older_code_shows_the_same),
-		cmocka_unit_test(a_missing_function_is_named),
-		cmocka_unit_test(functions_that_show_nothing_are_named),
-	};
-
-	return cmocka_run_group_tests(tests, image_setup, image_teardown);
-}
+TEST_MAIN(image_setup, image_teardown)

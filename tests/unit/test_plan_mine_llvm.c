@@ -49,7 +49,7 @@ static void assert_layout(const struct wire_llvm *l)
 	assert_true(llvm_layout_is_sound(l));
 }
 
-static void exported_functions_show_the_layout(void **state)
+TEST_CASE(exported_functions_show_the_layout)
 {
 	static const char *const same[] = {"llvm.so", "llvm_stripped.so", "llvm_packed.so"};
 
@@ -62,7 +62,7 @@ static void exported_functions_show_the_layout(void **state)
 	}
 }
 
-static void what_is_otherwise_is_refused_with_a_reason(void **state)
+TEST_CASE(what_is_otherwise_is_refused_with_a_reason)
 {
 	static const struct {
 		const char *name;
@@ -103,7 +103,7 @@ static uint64_t address_in(const char *name, const char *symbol)
 	return 0;
 }
 
-static void the_innermost_function_shows_where_components_are(void **state)
+TEST_CASE(the_innermost_function_shows_where_components_are)
 {
 	static const struct {
 		const char *name, *returns;
@@ -142,7 +142,7 @@ static bool has_pass(const struct llvm_plan *p, const char *name)
 	return false;
 }
 
-static void passes_have_names_by_function_symbol_or_type(void **state)
+TEST_CASE(passes_have_names_by_function_symbol_or_type)
 {
 	_llvm_plan_ struct llvm_plan *p = plan_of("llvm.so"),
 				     *stripped = plan_of("llvm_stripped.so");
@@ -161,14 +161,14 @@ static void passes_have_names_by_function_symbol_or_type(void **state)
 	assert_false(has_pass(stripped, "X86DAGToDAGISelLegacy"));
 }
 
-static void a_library_without_llvm_has_no_plan(void **state)
+TEST_CASE(a_library_without_llvm_has_no_plan)
 {
 	assert_null(plan_of("eval.so"));
 }
 
 /* ---- As bytes -------------------------------------------------------------------------------- */
 
-static void a_plan_is_the_same_after_it_was_stored(void **state)
+TEST_CASE(a_plan_is_the_same_after_it_was_stored)
 {
 	_llvm_plan_ struct llvm_plan *p = plan_of("llvm.so"), *back = NULL;
 	_free_ uint8_t *bytes = NULL;
@@ -201,7 +201,7 @@ static int decode_with(const uint8_t *bytes, size_t len, size_t at, uint8_t valu
 	return llvm_plan__decode(copy, len, &p);
 }
 
-static void damaged_bytes_are_refused(void **state)
+TEST_CASE(damaged_bytes_are_refused)
 {
 	_llvm_plan_ struct llvm_plan *p = plan_of("llvm.so");
 	_free_ uint8_t *bytes = NULL;
@@ -223,17 +223,4 @@ static void damaged_bytes_are_refused(void **state)
 	assert_int_equal(decode_with(bytes, len, len - 2, '\n', true), -EBADMSG);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(exported_functions_show_the_layout),
-		cmocka_unit_test(the_innermost_function_shows_where_components_are),
-		cmocka_unit_test(what_is_otherwise_is_refused_with_a_reason),
-		cmocka_unit_test(passes_have_names_by_function_symbol_or_type),
-		cmocka_unit_test(a_library_without_llvm_has_no_plan),
-		cmocka_unit_test(a_plan_is_the_same_after_it_was_stored),
-		cmocka_unit_test(damaged_bytes_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_dir_setup, fixture_dir_teardown);
-}
+TEST_MAIN(fixture_dir_setup, fixture_dir_teardown)

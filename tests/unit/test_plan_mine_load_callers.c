@@ -102,7 +102,7 @@ static void assert_vtable(const struct plan_step *s, uint32_t body, uint8_t reg,
 	assert_int_equal(s->vtable_offset, VTABLE_OFFSET);
 }
 
-static void the_body_wins_over_a_name(void **state)
+TEST_CASE(the_body_wins_over_a_name)
 {
 	_plan_ struct plan *plan = find(BODY);
 	const struct plan_site *site = &plan->sites[AT_ALPHA];
@@ -118,7 +118,7 @@ static void the_body_wins_over_a_name(void **state)
 	assert_vtable(step(plan, AT_ALPHA, "body.returned2"), BODY, WIRE_REG_R14, PLAN_NO_SLOT);
 }
 
-static void a_shared_function_is_two_steps_away(void **state)
+TEST_CASE(a_shared_function_is_two_steps_away)
 {
 	_plan_ struct plan *plan = find(BODY);
 	const struct plan_site *site = &plan->sites[AT_SHARED];
@@ -134,7 +134,7 @@ static void a_shared_function_is_two_steps_away(void **state)
 	assert_vtable(step(plan, AT_SHARED, "body.returned"), BODY, WIRE_REG_NONE, 0x38);
 }
 
-static void a_jump_leaves_no_step(void **state)
+TEST_CASE(a_jump_leaves_no_step)
 {
 	_plan_ struct plan *plan = find(BODY);
 	_plan_ struct plan *other = find(BODY2);
@@ -147,7 +147,7 @@ static void a_jump_leaves_no_step(void **state)
 		      0x20 + 8 + 8 + 0x18);
 }
 
-static void a_slot_of_the_body_is_above_all_frames(void **state)
+TEST_CASE(a_slot_of_the_body_is_above_all_frames)
 {
 	_plan_ struct plan *plan = find(BODY2);
 
@@ -155,7 +155,7 @@ static void a_slot_of_the_body_is_above_all_frames(void **state)
 		      0x38 + 2 * 8 + 8 + 8 + 8 + 0x18);
 }
 
-static void a_query_without_a_body_stays(void **state)
+TEST_CASE(a_query_without_a_body_stays)
 {
 	_plan_ struct plan *plan = find(BODY);
 
@@ -165,7 +165,7 @@ static void a_query_without_a_body_stays(void **state)
 	assert_int_equal(steps_of(plan, AT_OTHER), 0);
 }
 
-static void a_query_is_known_by_its_module(void **state)
+TEST_CASE(a_query_is_known_by_its_module)
 {
 	_plan_ struct plan *plan = new_plan(BODY);
 
@@ -176,16 +176,4 @@ static void a_query_is_known_by_its_module(void **state)
 	assert_int_equal(load_callers_named(plan, "rustc_query_impl::plumbing::load"), PLAN_NONE);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_body_wins_over_a_name),
-		cmocka_unit_test(a_shared_function_is_two_steps_away),
-		cmocka_unit_test(a_jump_leaves_no_step),
-		cmocka_unit_test(a_slot_of_the_body_is_above_all_frames),
-		cmocka_unit_test(a_query_without_a_body_stays),
-		cmocka_unit_test(a_query_is_known_by_its_module),
-	};
-
-	return cmocka_run_group_tests(tests, image_setup, image_teardown);
-}
+TEST_MAIN(image_setup, image_teardown)

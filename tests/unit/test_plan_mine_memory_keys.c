@@ -87,7 +87,7 @@ static void assert_kind_at(const char *type, uint32_t offset)
 	assert_int_equal(word_of(&key, 0xffffff00), 0);
 }
 
-static void a_part_is_a_definition(void **state)
+TEST_CASE(a_part_is_a_definition)
 {
 	assert_null(memory_keys__problem(whole.keys));
 	assert_def_at("DefId", 0);
@@ -105,7 +105,7 @@ static void assert_local_at(const char *type, uint32_t offset)
 	assert_int_equal(word_of(&key, 0xffffff01), WIRE_LOCAL_WORD);
 }
 
-static void a_part_is_a_definition_of_the_crate(void **state)
+TEST_CASE(a_part_is_a_definition_of_the_crate)
 {
 	assert_local_at("LocalDefId", 0);
 	assert_local_at("(LocalDefId, LocalDefId)", 4);
@@ -115,13 +115,13 @@ static void a_part_is_a_definition_of_the_crate(void **state)
 	assert_not_found("Farther");
 }
 
-static void the_variant_says_where_it_is(void **state)
+TEST_CASE(the_variant_says_where_it_is)
 {
 	assert_kind_at("InstanceKind", 0);
 	assert_kind_at("GlobalId", 0);
 }
 
-static void functions_may_be_inlined(void **state)
+TEST_CASE(functions_may_be_inlined)
 {
 	assert_def_at("Copied", 4);
 	assert_kind_at("KindCopied", 0);
@@ -132,7 +132,7 @@ static void functions_may_be_inlined(void **state)
 	assert_not_found("KindDifferent");
 }
 
-static void the_value_of_an_input_is_asked(void **state)
+TEST_CASE(the_value_of_an_input_is_asked)
 {
 	assert_kind_at("PseudoCanonicalInput<GlobalId>", 0x18);
 	assert_not_found("PseudoCanonicalInput<(DefId, DefId)>");
@@ -143,7 +143,7 @@ static void the_value_of_an_input_is_asked(void **state)
 	assert_not_found("PseudoCanonicalInput<GlobalId");
 }
 
-static void what_is_not_shown_is_not_found(void **state)
+TEST_CASE(what_is_not_shown_is_not_found)
 {
 	assert_not_found("Other");
 	assert_not_found("Either");
@@ -154,7 +154,7 @@ static void what_is_not_shown_is_not_found(void **state)
 	assert_not_found("");
 }
 
-static void without_a_crate_nothing_is_found(void **state)
+TEST_CASE(without_a_crate_nothing_is_found)
 {
 	struct wire_memory_key key;
 
@@ -162,17 +162,4 @@ static void without_a_crate_nothing_is_found(void **state)
 	assert_int_equal(memory_keys__find(broken.keys, "GlobalId", &key), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_part_is_a_definition),
-		cmocka_unit_test(a_part_is_a_definition_of_the_crate),
-		cmocka_unit_test(the_variant_says_where_it_is),
-		cmocka_unit_test(functions_may_be_inlined),
-		cmocka_unit_test(the_value_of_an_input_is_asked),
-		cmocka_unit_test(what_is_not_shown_is_not_found),
-		cmocka_unit_test(without_a_crate_nothing_is_found),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_MAIN(setup, teardown)

@@ -50,14 +50,14 @@ static int teardown(void **state)
 	return image_teardown(state);
 }
 
-static void a_body_that_no_wrapper_calls_is_tied_to_its_callers(void **state)
+TEST_CASE(a_body_that_no_wrapper_calls_is_tied_to_its_callers)
 {
 	assert_int_equal(plan__outlined(&plan, FIRST), SHARED);
 	assert_int_equal(plan__outlined(&plan, SECOND), SHARED);
 	assert_int_equal(bodies[SHARED].n_queries, 2);
 }
 
-static void a_body_with_queries_is_not(void **state)
+TEST_CASE(a_body_with_queries_is_not)
 {
 	assert_int_equal(plan__outlined(&plan, PLAIN), PLAN_NONE);
 	assert_int_equal(plan__outlined(&plan, SHARED), PLAN_NONE);
@@ -65,7 +65,7 @@ static void a_body_with_queries_is_not(void **state)
 	assert_int_equal(bodies[PLAIN].n_queries, 1);
 }
 
-static void its_queries_are_those_of_its_callers(void **state)
+TEST_CASE(its_queries_are_those_of_its_callers)
 {
 	assert_true(plan__serves(&plan, &queries[0], SHARED));
 	assert_true(plan__serves(&plan, &queries[1], SHARED));
@@ -82,7 +82,7 @@ static void assert_problem(enum body body, const char *problem)
 	assert_string_equal(bodies[body].problem, mined[body].problem);
 }
 
-static void of_several_none_is_taken(void **state)
+TEST_CASE(of_several_none_is_taken)
 {
 	assert_problem(SEVERAL, "several functions");
 	assert_problem(ALSO, "for others");
@@ -90,13 +90,13 @@ static void of_several_none_is_taken(void **state)
 	assert_int_equal(bodies[TWO].n_queries, 0);
 }
 
-static void a_body_that_others_call_is_another_query_s(void **state)
+TEST_CASE(a_body_that_others_call_is_another_query_s)
 {
 	assert_problem(FORCES, "for others");
 	assert_int_equal(bodies[PUBLIC].n_queries, 0);
 }
 
-static void others_are_as_they_were(void **state)
+TEST_CASE(others_are_as_they_were)
 {
 	for (enum body body = SHARED; body < SEVERAL; body++) {
 		assert_true(mined[body].masks_exact);
@@ -105,16 +105,4 @@ static void others_are_as_they_were(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_body_that_no_wrapper_calls_is_tied_to_its_callers),
-		cmocka_unit_test(a_body_with_queries_is_not),
-		cmocka_unit_test(its_queries_are_those_of_its_callers),
-		cmocka_unit_test(of_several_none_is_taken),
-		cmocka_unit_test(a_body_that_others_call_is_another_query_s),
-		cmocka_unit_test(others_are_as_they_were),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_MAIN(setup, teardown)

@@ -45,14 +45,14 @@ static void assert_at(const char *name, uint32_t offset, uint8_t word)
 		assert_int_equal(key.words[i], word);
 }
 
-static void the_registers_are_those_of_a_definition(void **state)
+TEST_CASE(the_registers_are_those_of_a_definition)
 {
 	assert_true(learns("def"));
 	assert_int_equal(keys.index, WIRE_REG_CX);
 	assert_int_equal(keys.crate, WIRE_REG_R8);
 }
 
-static void other_functions_show_none(void **state)
+TEST_CASE(other_functions_show_none)
 {
 	static const char *const names[] = {"second", "local", "apart",	    "odd",
 					    "lookup", "other", "elsewhere", "jumps_twice"};
@@ -62,7 +62,7 @@ static void other_functions_show_none(void **state)
 			fail_msg("%s", names[i]);
 }
 
-static void a_part_of_a_key_is_passed_on(void **state)
+TEST_CASE(a_part_of_a_key_is_passed_on)
 {
 	struct wire_memory_key key;
 
@@ -78,7 +78,7 @@ static void a_part_of_a_key_is_passed_on(void **state)
 	assert_false(is_found("jumps_twice", &key));
 }
 
-static void the_variant_is_in_one_byte(void **state)
+TEST_CASE(the_variant_is_in_one_byte)
 {
 	static const uint8_t words[WIRE_VARIANTS] = {1, 4, 1, 4,
 						     [4 ... WIRE_VARIANTS - 1] = WIRE_NO_WORD};
@@ -93,14 +93,4 @@ static void the_variant_is_in_one_byte(void **state)
 	assert_memory_equal(key.words, words, sizeof(words));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_registers_are_those_of_a_definition),
-		cmocka_unit_test(other_functions_show_none),
-		cmocka_unit_test(a_part_of_a_key_is_passed_on),
-		cmocka_unit_test(the_variant_is_in_one_byte),
-	};
-
-	return cmocka_run_group_tests(tests, image_setup, image_teardown);
-}
+TEST_MAIN(image_setup, image_teardown)

@@ -18,35 +18,25 @@ static void assert_callers(const char *first, const char *second, const char *of
 	assert_int_equal(queries[1].provider_caller, of_second ? symbol(img, of_second)->addr : 0);
 }
 
-static void each_provider_has_a_caller_of_its_own(void **state)
+TEST_CASE(each_provider_has_a_caller_of_its_own)
 {
 	assert_callers("first", "second", "closure_of_first", "closure_of_second");
 }
 
-static void all_providers_have_one(void **state)
+TEST_CASE(all_providers_have_one)
 {
 	assert_callers("first", "closure_of_first", NULL, NULL);
 	assert_callers(NULL, "second", NULL, NULL);
 }
 
-static void a_caller_of_several_is_none(void **state)
+TEST_CASE(a_caller_of_several_is_none)
 {
 	assert_callers("third", "fourth", NULL, NULL);
 }
 
-static void several_callers_are_none(void **state)
+TEST_CASE(several_callers_are_none)
 {
 	assert_callers("first", "third", NULL, NULL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_provider_has_a_caller_of_its_own),
-		cmocka_unit_test(all_providers_have_one),
-		cmocka_unit_test(a_caller_of_several_is_none),
-		cmocka_unit_test(several_callers_are_none),
-	};
-
-	return cmocka_run_group_tests(tests, image_setup, image_teardown);
-}
+TEST_MAIN(image_setup, image_teardown)

@@ -63,7 +63,7 @@ static int discard(void **state)
 	return 0;
 }
 
-static void a_body_of_one_query_names_it(void **state)
+TEST_CASE_WITH(a_body_of_one_query_names_it, prepare, discard)
 {
 	assert_int_equal(sites_choose(img, decoder, &plan, mined, 0), 0);
 	for (uint32_t i = 0; i < 2; i++) {
@@ -73,7 +73,7 @@ static void a_body_of_one_query_names_it(void **state)
 }
 
 /* The other query's executions may be in this body, too: only the number shows which it is. */
-static void a_body_that_may_be_another_query_s_reads_the_number(void **state)
+TEST_CASE_WITH(a_body_that_may_be_another_query_s_reads_the_number, prepare, discard)
 {
 	bodies[1].n_queries = 0;
 	queries[1].body_non_incr = queries[1].body_incr = PLAN_NONE;
@@ -82,13 +82,4 @@ static void a_body_that_may_be_another_query_s_reads_the_number(void **state)
 	assert_int_equal(queries[1].start_role, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_body_of_one_query_names_it, prepare, discard),
-		cmocka_unit_test_setup_teardown(a_body_that_may_be_another_query_s_reads_the_number,
-						prepare, discard),
-	};
-
-	return cmocka_run_group_tests(tests, image_setup, image_teardown);
-}
+TEST_MAIN(image_setup, image_teardown)

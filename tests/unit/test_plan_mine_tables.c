@@ -85,7 +85,7 @@ static void library__free(struct library *l)
 	free(l);
 }
 
-static void all_caches_are_found(void **state)
+TEST_CASE(all_caches_are_found)
 {
 	static const uint8_t kinds[] = {WIRE_CACHE_VEC, WIRE_CACHE_DEF, WIRE_CACHE_HASH,
 					WIRE_CACHE_ONCE};
@@ -116,7 +116,7 @@ static void all_caches_are_found(void **state)
 	library__free(l);
 }
 
-static void bodies_show_what_a_table_means(void **state)
+TEST_CASE(bodies_show_what_a_table_means)
 {
 	struct library *l = library("tables.so");
 	const struct wire_tables *t = &l->plan.tables;
@@ -137,7 +137,7 @@ static void bodies_show_what_a_table_means(void **state)
 	library__free(l);
 }
 
-static void the_logarithm_of_a_key_may_be_compared(void **state)
+TEST_CASE(the_logarithm_of_a_key_may_be_compared)
 {
 	struct library *l = library("tables_logarithm.so");
 
@@ -149,7 +149,7 @@ static void the_logarithm_of_a_key_may_be_compared(void **state)
 }
 
 /* Results are counted all the same. */
-static void keys_whose_buckets_are_not_understood_are_unknown(void **state)
+TEST_CASE(keys_whose_buckets_are_not_understood_are_unknown)
 {
 	struct library *l = library("tables_other_buckets.so");
 
@@ -171,7 +171,7 @@ static void assert_refused(const char *file, const char *problem)
 	library__free(l);
 }
 
-static void what_code_does_not_show_is_not_guessed(void **state)
+TEST_CASE(what_code_does_not_show_is_not_guessed)
 {
 	assert_refused("tables_bases.so",
 		       "the wrappers of queries do not agree on where the vtables are");
@@ -179,7 +179,7 @@ static void what_code_does_not_show_is_not_guessed(void **state)
 		       "the bodies of queries do not show how many entries a table has");
 }
 
-static void a_query_without_its_tables_is_left_out_alone(void **state)
+TEST_CASE(a_query_without_its_tables_is_left_out_alone)
 {
 	struct library *l = library("tables_no_state.so");
 
@@ -192,7 +192,7 @@ static void a_query_without_its_tables_is_left_out_alone(void **state)
 }
 
 /* What another flag says is no proof that results are not fed. */
-static void a_flag_must_lead_to_the_complaint(void **state)
+TEST_CASE(a_flag_must_lead_to_the_complaint)
 {
 	struct library *l = library("tables_other_flag.so");
 
@@ -203,7 +203,7 @@ static void a_flag_must_lead_to_the_complaint(void **state)
 	library__free(l);
 }
 
-static void a_key_must_be_one_that_the_cache_has(void **state)
+TEST_CASE(a_key_must_be_one_that_the_cache_has)
 {
 	struct library *l = library("tables.so");
 
@@ -217,18 +217,4 @@ static void a_key_must_be_one_that_the_cache_has(void **state)
 	library__free(l);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_caches_are_found),
-		cmocka_unit_test(bodies_show_what_a_table_means),
-		cmocka_unit_test(the_logarithm_of_a_key_may_be_compared),
-		cmocka_unit_test(keys_whose_buckets_are_not_understood_are_unknown),
-		cmocka_unit_test(what_code_does_not_show_is_not_guessed),
-		cmocka_unit_test(a_query_without_its_tables_is_left_out_alone),
-		cmocka_unit_test(a_flag_must_lead_to_the_complaint),
-		cmocka_unit_test(a_key_must_be_one_that_the_cache_has),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_dir_setup, fixture_dir_teardown);
-}
+TEST_MAIN(fixture_dir_setup, fixture_dir_teardown)

@@ -78,7 +78,7 @@ static void assert_answer(enum query query, const char *type, enum tagged_answer
 	assert_int_equal(tagged_keys__fits(whole.tagged, query, type), answer);
 }
 
-static void keys_are_asked_as_their_type_is(void **state)
+TEST_CASE(keys_are_asked_as_their_type_is)
 {
 	assert_answer(DEF, "DefId", TAGGED_FITS);
 	assert_answer(LOCAL, "LocalDefId", TAGGED_FITS);
@@ -86,7 +86,7 @@ static void keys_are_asked_as_their_type_is(void **state)
 	assert_answer(VALUE, "PseudoCanonicalInput<GlobalId>", TAGGED_FITS);
 }
 
-static void another_type_is_denied(void **state)
+TEST_CASE(another_type_is_denied)
 {
 	assert_answer(DEF, "LocalDefId", TAGGED_DENIED);
 	assert_answer(DEF, "GlobalId", TAGGED_DENIED);
@@ -95,20 +95,20 @@ static void another_type_is_denied(void **state)
 	assert_answer(VALUE, "GlobalId", TAGGED_DENIED);
 }
 
-static void a_key_elsewhere_in_the_enum_is_another_one(void **state)
+TEST_CASE(a_key_elsewhere_in_the_enum_is_another_one)
 {
 	assert_answer(FARTHER, "DefId", TAGGED_DENIED);
 	assert_answer(DEF, "(DefId, DefId)", TAGGED_DENIED);
 }
 
-static void neither_is_asked(void **state)
+TEST_CASE(neither_is_asked)
 {
 	assert_answer(SILENT, "CrateNum", TAGGED_SILENT);
 	assert_answer(SILENT, "LocalDefId", TAGGED_UNKNOWN);
 	assert_answer(DEF, "CrateNum", TAGGED_UNKNOWN);
 }
 
-static void what_is_not_clear_is_unknown(void **state)
+TEST_CASE(what_is_not_clear_is_unknown)
 {
 	assert_answer(BOTH, "DefId", TAGGED_UNKNOWN);
 	assert_answer(ELSEWHERE, "DefId", TAGGED_UNKNOWN);
@@ -119,22 +119,10 @@ static void what_is_not_clear_is_unknown(void **state)
 	assert_answer(MISSING, "DefId", TAGGED_UNKNOWN);
 }
 
-static void without_functions_of_keys_all_is_unknown(void **state)
+TEST_CASE(without_functions_of_keys_all_is_unknown)
 {
 	assert_int_equal(tagged_keys__fits(broken.tagged, DEF, "DefId"), TAGGED_UNKNOWN);
 	assert_int_equal(tagged_keys__fits(broken.tagged, SILENT, "CrateNum"), TAGGED_UNKNOWN);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(keys_are_asked_as_their_type_is),
-		cmocka_unit_test(another_type_is_denied),
-		cmocka_unit_test(a_key_elsewhere_in_the_enum_is_another_one),
-		cmocka_unit_test(neither_is_asked),
-		cmocka_unit_test(what_is_not_clear_is_unknown),
-		cmocka_unit_test(without_functions_of_keys_all_is_unknown),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_MAIN(setup, teardown)

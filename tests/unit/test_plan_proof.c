@@ -59,7 +59,7 @@ static bool proven_at(unsigned int at)
 	return is_proven(TEXT + at, ELF_BUILDER_TEXT_OFFSET + at);
 }
 
-static void only_instructions_that_are_emulated_are_proven(void **state)
+TEST_CASE(only_instructions_that_are_emulated_are_proven)
 {
 	static const uint8_t good[] = {0, 6, 10, 16, 22, 30};
 
@@ -67,14 +67,14 @@ static void only_instructions_that_are_emulated_are_proven(void **state)
 		assert_int_equal(proven_at(at), memchr(good, (int)at, sizeof(good)) != NULL);
 }
 
-static void the_offset_has_to_be_that_of_the_address(void **state)
+TEST_CASE(the_offset_has_to_be_that_of_the_address)
 {
 	assert_true(is_proven(TEXT, ELF_BUILDER_TEXT_OFFSET));
 	assert_false(is_proven(TEXT, ELF_BUILDER_TEXT_OFFSET + 1));
 	assert_false(is_proven(TEXT, ELF_BUILDER_TEXT_OFFSET + 6));
 }
 
-static void an_address_outside_code_is_not_proven(void **state)
+TEST_CASE(an_address_outside_code_is_not_proven)
 {
 	static const uint64_t addrs[] = {0,
 					 1,
@@ -89,7 +89,7 @@ static void an_address_outside_code_is_not_proven(void **state)
 }
 
 /* The result for one site does not depend on others. */
-static void each_is_judged_by_itself(void **state)
+TEST_CASE(each_is_judged_by_itself)
 {
 	_elf_image_ struct elf_image *img = image();
 	struct proof_site sites[32];
@@ -110,7 +110,7 @@ static void each_is_judged_by_itself(void **state)
 	assert_int_equal(proven, 6);
 }
 
-static void a_plan_that_was_just_made_is_proven(void **state)
+TEST_CASE(a_plan_that_was_just_made_is_proven)
 {
 	static const char *const names[] = {"driver_v0.so", "driver_legacy.so", "driver_folded.so"};
 
@@ -144,7 +144,7 @@ static void a_plan_that_was_just_made_is_proven(void **state)
 }
 
 /* Symbols may have been moved, so function starts come from the unwind table. */
-static void the_unwind_table_counts_where_there_is_one(void **state)
+TEST_CASE(the_unwind_table_counts_where_there_is_one)
 {
 	_library_file_ struct library_file *file = NULL;
 	_elf_image_ struct elf_image *img = NULL;
@@ -185,7 +185,7 @@ static Elf64_Shdr *frame_header(uint8_t *file)
 }
 
 /* Too many rows would take long; rows out of order would need sorting. */
-static void a_table_that_no_linker_writes_proves_nothing(void **state)
+TEST_CASE(a_table_that_no_linker_writes_proves_nothing)
 {
 	_library_file_ struct library_file *file = NULL;
 	_close_ int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -222,7 +222,7 @@ static void a_table_that_no_linker_writes_proves_nothing(void **state)
 }
 
 /* Truncating the file while it is read causes an error, not SIGBUS. */
-static void a_file_that_is_cut_proves_nothing(void **state)
+TEST_CASE(a_file_that_is_cut_proves_nothing)
 {
 	_library_file_ struct library_file *file = NULL;
 	_elf_image_ struct elf_image *img = NULL;
@@ -240,18 +240,4 @@ static void a_file_that_is_cut_proves_nothing(void **state)
 	assert_true(proof__of_plan(img, plan, &bad) < 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(only_instructions_that_are_emulated_are_proven),
-		cmocka_unit_test(the_offset_has_to_be_that_of_the_address),
-		cmocka_unit_test(an_address_outside_code_is_not_proven),
-		cmocka_unit_test(each_is_judged_by_itself),
-		cmocka_unit_test(a_plan_that_was_just_made_is_proven),
-		cmocka_unit_test(the_unwind_table_counts_where_there_is_one),
-		cmocka_unit_test(a_table_that_no_linker_writes_proves_nothing),
-		cmocka_unit_test(a_file_that_is_cut_proves_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_dir_setup, fixture_dir_teardown);
-}
+TEST_MAIN(fixture_dir_setup, fixture_dir_teardown)

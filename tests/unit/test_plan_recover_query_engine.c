@@ -38,7 +38,7 @@ static void result__destroy(struct result *r)
 	elf_image__free(r->img);
 }
 
-static void each_method_s_function_is_its_query_s_wrapper(void **state)
+TEST_CASE(each_method_s_function_is_its_query_s_wrapper)
 {
 	__cleanup(result__destroy) struct result r = recovered("query_engine.so");
 	struct name_info info;
@@ -54,7 +54,7 @@ static void each_method_s_function_is_its_query_s_wrapper(void **state)
 	}
 }
 
-static void each_has_its_number(void **state)
+TEST_CASE(each_has_its_number)
 {
 	__cleanup(result__destroy) struct result r = recovered("query_engine.so");
 	char name[16];
@@ -78,7 +78,7 @@ static void assert_refused(const char *name, const char *problem)
 	assert_int_equal(r.numbers.n, 0);
 }
 
-static void what_does_not_fit_is_refused(void **state)
+TEST_CASE(what_does_not_fit_is_refused)
 {
 	assert_refused("query_engine_skips.so", "do not follow one another");
 	assert_refused("query_engine_twice.so", "were not found");
@@ -86,7 +86,7 @@ static void what_does_not_fit_is_refused(void **state)
 	assert_refused("query_engine_fewer.so", "another number of providers");
 }
 
-static void other_compilers_have_no_such_trait(void **state)
+TEST_CASE(other_compilers_have_no_such_trait)
 {
 	_elf_image_ struct elf_image *img = NULL;
 
@@ -121,7 +121,7 @@ static struct variant_names names_of(const char *function, struct elf_image **im
 	return names;
 }
 
-static void each_number_has_its_name(void **state)
+TEST_CASE(each_number_has_its_name)
 {
 	_elf_image_ struct elf_image *img = NULL;
 	struct variant_names names = names_of(DEBUG, &img);
@@ -137,7 +137,7 @@ static void each_number_has_its_name(void **state)
 	}
 }
 
-static void a_text_that_is_read_elsewhere_is_unknown(void **state)
+TEST_CASE(a_text_that_is_read_elsewhere_is_unknown)
 {
 	_elf_image_ struct elf_image *img = NULL;
 	struct variant_names names = names_of(DEBUG, &img);
@@ -145,7 +145,7 @@ static void a_text_that_is_read_elsewhere_is_unknown(void **state)
 	assert_null(names.items[VARIANT_NAMES_FIRST - 1].text);
 }
 
-static void a_function_without_a_switch_has_none(void **state)
+TEST_CASE(a_function_without_a_switch_has_none)
 {
 	_elf_image_ struct elf_image *img = NULL;
 
@@ -184,7 +184,7 @@ static void engine_methods_result__destroy(struct engine_methods_result *r)
 	elf_image__free(r->img);
 }
 
-static void methods_call_the_functions_that_number_queries(void **state)
+TEST_CASE(methods_call_the_functions_that_number_queries)
 {
 	__cleanup(engine_methods_result__destroy) struct engine_methods_result r =
 		found("query_engine.so", ENGINE_METHODS_N);
@@ -199,7 +199,7 @@ static void methods_call_the_functions_that_number_queries(void **state)
 	}
 }
 
-static void the_number_is_at_one_distance_in_all_vtables(void **state)
+TEST_CASE(the_number_is_at_one_distance_in_all_vtables)
 {
 	__cleanup(engine_methods_result__destroy) struct engine_methods_result r =
 		found("query_engine.so", ENGINE_METHODS_N);
@@ -212,7 +212,7 @@ static void the_number_is_at_one_distance_in_all_vtables(void **state)
 	assert_int_equal(at, -0x18 - 0x40 + 0x18);
 }
 
-static void a_number_that_is_missing_ends_it(void **state)
+TEST_CASE(a_number_that_is_missing_ends_it)
 {
 	__cleanup(engine_methods_result__destroy) struct engine_methods_result r =
 		found("query_engine_skips.so", ENGINE_METHODS_N);
@@ -221,7 +221,7 @@ static void a_number_that_is_missing_ends_it(void **state)
 	assert_int_equal(engine_methods__offset(&r.methods), UINT32_MAX);
 }
 
-static void other_numbers_of_methods_are_not_found(void **state)
+TEST_CASE(other_numbers_of_methods_are_not_found)
 {
 	__cleanup(engine_methods_result__destroy) struct engine_methods_result more =
 		found("query_engine.so", ENGINE_METHODS_N + 1);
@@ -233,7 +233,7 @@ static void other_numbers_of_methods_are_not_found(void **state)
 	assert_int_equal(less.methods.n, 0);
 }
 
-static void of_two_tables_none_is_taken(void **state)
+TEST_CASE(of_two_tables_none_is_taken)
 {
 	__cleanup(engine_methods_result__destroy) struct engine_methods_result r =
 		found("query_engine_twice.so", ENGINE_METHODS_N);
@@ -241,22 +241,4 @@ static void of_two_tables_none_is_taken(void **state)
 	assert_int_equal(r.methods.n, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_method_s_function_is_its_query_s_wrapper),
-		cmocka_unit_test(each_has_its_number),
-		cmocka_unit_test(what_does_not_fit_is_refused),
-		cmocka_unit_test(other_compilers_have_no_such_trait),
-		cmocka_unit_test(each_number_has_its_name),
-		cmocka_unit_test(a_text_that_is_read_elsewhere_is_unknown),
-		cmocka_unit_test(a_function_without_a_switch_has_none),
-		cmocka_unit_test(methods_call_the_functions_that_number_queries),
-		cmocka_unit_test(the_number_is_at_one_distance_in_all_vtables),
-		cmocka_unit_test(a_number_that_is_missing_ends_it),
-		cmocka_unit_test(other_numbers_of_methods_are_not_found),
-		cmocka_unit_test(of_two_tables_none_is_taken),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_dir_setup, fixture_dir_teardown);
-}
+TEST_MAIN(fixture_dir_setup, fixture_dir_teardown)

@@ -32,7 +32,7 @@ static int run(const struct eh_fde *fde, struct cfa_runs *r)
 	return cfa__run(&frame, fde, cfa_runs__add, r);
 }
 
-static void registers_are_saved_from_a_pc_on(void **state)
+TEST_CASE(registers_are_saved_from_a_pc_on)
 {
 	/* push rbx; push r15 */
 	struct eh_fde fde = function(BYTES("\x42\x0e\x10\x83\x02\x42\x0e\x18\x8f\x03"));
@@ -54,7 +54,7 @@ static void registers_are_saved_from_a_pc_on(void **state)
 	assert_int_equal(cfa__preserved(&frame, &fde, START - 1, &p), -ENOENT);
 }
 
-static void a_register_that_is_lost_is_unknown(void **state)
+TEST_CASE(a_register_that_is_lost_is_unknown)
 {
 	/* rbx is undefined; r12 is the value of an expression. */
 	struct eh_fde fde = function(BYTES("\x07\x03\x16\x0c\x02\x77\x08"));
@@ -82,7 +82,7 @@ static struct wire_unwind_rule rule_after(const char *program, size_t n)
 
 #define assert_rule_after(program, rule) assert_rule(rule_after(BYTES(program)), rule)
 
-static void a_program_makes_runs(void **state)
+TEST_CASE(a_program_makes_runs)
 {
 	/* push rbp; mov rbp, rsp; ...; leave */
 	struct eh_fde fde = function(BYTES("\x41\x0e\x10\x86\x02\x43\x0d\x06\x58\x0c\x07\x08"));
@@ -95,7 +95,7 @@ static void a_program_makes_runs(void **state)
 		    {START + 0x1c, START + 0x20, SAVED_RULE(8, -16)});
 }
 
-static void advances_have_many_sizes(void **state)
+TEST_CASE(advances_have_many_sizes)
 {
 	struct eh_fde fde = function(BYTES("\x0e\x10\x02\x02\x0e\x18\x03\x03\x00\x0e\x20"
 					   "\x04\x04\x00\x00\x00\x0e\x28\x01\x10\x10\x00\x00"));
@@ -111,7 +111,7 @@ static void advances_have_many_sizes(void **state)
 	assert_runs(&r, {START, START + 8, RSP_RULE(16)}, {START + 8, START + 0x20, RSP_RULE(24)});
 }
 
-static void nothing_is_said_of_code_behind_the_function(void **state)
+TEST_CASE(nothing_is_said_of_code_behind_the_function)
 {
 	struct eh_fde fde = function(BYTES("\x50\x0e\x10\x5f\x0e\x18\x50\x0e\x20"));
 	struct cfa_runs r = {};
@@ -121,7 +121,7 @@ static void nothing_is_said_of_code_behind_the_function(void **state)
 		    {START + 0x10, START + 0x20, RSP_RULE(16)});
 }
 
-static void each_operation_changes_the_rule(void **state)
+TEST_CASE(each_operation_changes_the_rule)
 {
 	assert_rule_after("", RSP_RULE(8));
 	assert_rule_after("\x00", RSP_RULE(8));
@@ -149,7 +149,7 @@ static void each_operation_changes_the_rule(void **state)
 			  RSP_RULE(8));
 }
 
-static void states_are_remembered(void **state)
+TEST_CASE(states_are_remembered)
 {
 	char deep[2 * CFA_STATES_MAX + 1];
 	struct eh_fde fde;
@@ -168,7 +168,7 @@ static void states_are_remembered(void **state)
 }
 
 /* Where rbp is lost, it is not where it was. */
-static void what_cannot_be_followed_is_lost(void **state)
+TEST_CASE(what_cannot_be_followed_is_lost)
 {
 	const struct wire_unwind_rule lost = {
 		.base = WIRE_UNWIND_RSP, .cfa = 8, .rbp_is = WIRE_UNWIND_RBP_LOST};
@@ -195,7 +195,7 @@ static void what_cannot_be_followed_is_lost(void **state)
 	assert_rule_after("\x07\x10\x86\x02\xd0", SAVED_RULE(8, -16));
 }
 
-static void expressions_of_compilers_are_known(void **state)
+TEST_CASE(expressions_of_compilers_are_known)
 {
 	/* A realigned stack: the CFA is in the word at rbp - 8, the caller's rbp at rbp. */
 	assert_rule_after("\x0f\x03\x76\x78\x06\x10\x06\x02\x76\x00",
@@ -214,7 +214,7 @@ static void expressions_of_compilers_are_known(void **state)
 						     .rbp_is = WIRE_UNWIND_RBP_LOST}));
 }
 
-static void entries_of_a_plt_are_known(void **state)
+TEST_CASE(entries_of_a_plt_are_known)
 {
 	assert_rule_after("\x0f\x0b\x77\x08\x80\x00\x3f\x1a\x3b\x2a\x33\x24\x22", PLT_RULE(11));
 	assert_rule_after("\x0f\x0b\x77\x08\x80\x00\x3f\x1a\x39\x2a\x33\x24\x22", PLT_RULE(9));
@@ -231,7 +231,7 @@ static const char signal_program[] = "\x0f\x04\x77\xa0\x01\x06"
 				     "\x10\x06\x03\x77\xf8\x00"
 				     "\x10\x10\x03\x77\xa8\x01";
 
-static void signal_frames_are_known(void **state)
+TEST_CASE(signal_frames_are_known)
 {
 	const struct wire_unwind_rule signal = {.base = WIRE_UNWIND_SIGNAL, .cfa = 160};
 	struct eh_fde fde = function(BYTES(signal_program));
@@ -258,7 +258,7 @@ static void assert_damaged(const char *program, size_t n, uint32_t runs)
 	assert_int_equal(r.n, runs);
 }
 
-static void a_damaged_program_ends_there(void **state)
+TEST_CASE(a_damaged_program_ends_there)
 {
 	assert_damaged(BYTES("\x44\x3f"), 1); /* no such operation */
 	assert_damaged(BYTES("\x44\x0e"), 1); /* without an operand */
@@ -277,7 +277,7 @@ static void a_damaged_program_ends_there(void **state)
 	assert_damaged(BYTES("\x44\x0e\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), 1);
 }
 
-static void pcs_do_not_wrap(void **state)
+TEST_CASE(pcs_do_not_wrap)
 {
 	struct eh_fde fde = function(BYTES("\x44\x04\xff\xff\xff\xff"));
 	struct cfa_runs r = {};
@@ -293,7 +293,7 @@ static void pcs_do_not_wrap(void **state)
 	assert_int_equal(r.n, 0);
 }
 
-static void a_cie_has_no_pcs(void **state)
+TEST_CASE(a_cie_has_no_pcs)
 {
 	struct eh_fde fde = function(BYTES(""));
 	struct cfa_runs r = {};
@@ -307,7 +307,7 @@ static void a_cie_has_no_pcs(void **state)
 	assert_runs(&r, {START, START + 0x20, NO_RULE});
 }
 
-static void an_error_of_the_caller_is_returned(void **state)
+TEST_CASE(an_error_of_the_caller_is_returned)
 {
 	struct eh_fde fde = function(BYTES("\x41\x0e\x10\x41\x0e\x18"));
 	struct cfa_runs r = {.fail_at = 2};
@@ -328,7 +328,7 @@ static int check_order(void *ctx, uint64_t start, uint64_t end, struct wire_unwi
 	return 0;
 }
 
-static void any_bytes_make_runs_in_order(void **state)
+TEST_CASE(any_bytes_make_runs_in_order)
 {
 	struct rng rng = rng_new();
 
@@ -349,26 +349,4 @@ static void any_bytes_make_runs_in_order(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_program_makes_runs),
-		cmocka_unit_test(advances_have_many_sizes),
-		cmocka_unit_test(nothing_is_said_of_code_behind_the_function),
-		cmocka_unit_test(each_operation_changes_the_rule),
-		cmocka_unit_test(states_are_remembered),
-		cmocka_unit_test(what_cannot_be_followed_is_lost),
-		cmocka_unit_test(expressions_of_compilers_are_known),
-		cmocka_unit_test(entries_of_a_plt_are_known),
-		cmocka_unit_test(signal_frames_are_known),
-		cmocka_unit_test(a_damaged_program_ends_there),
-		cmocka_unit_test(pcs_do_not_wrap),
-		cmocka_unit_test(a_cie_has_no_pcs),
-		cmocka_unit_test(an_error_of_the_caller_is_returned),
-		cmocka_unit_test(registers_are_saved_from_a_pc_on),
-		cmocka_unit_test(a_register_that_is_lost_is_unknown),
-		cmocka_unit_test(any_bytes_make_runs_in_order),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

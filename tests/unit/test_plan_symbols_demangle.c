@@ -24,14 +24,14 @@ static void assert_none(const char *symbol)
 	assert_false(demangle(symbol, strlen(symbol), &d));
 }
 
-static void legacy_names_are_words(void **state)
+TEST_CASE(legacy_names_are_words)
 {
 	assert_text("_ZN4core3fmt5write" HASH, "core::fmt::write");
 	assert_text("_ZN1a" HASH, "a");
 	assert_text("_ZN10aaaaaaaaaa1.1:" HASH, "aaaaaaaaaa::.:::");
 }
 
-static void escapes_are_what_they_stand_for(void **state)
+TEST_CASE(escapes_are_what_they_stand_for)
 {
 	assert_text("_ZN28_$u7b$$u7b$closure$u7d$$u7d$" HASH, "{{closure}}");
 	assert_text("_ZN35_$LT$a..B$u20$as$u20$c..D$GT$$RF$.x" HASH, "<a::B as c::D>&.x");
@@ -45,7 +45,7 @@ static void escapes_are_what_they_stand_for(void **state)
 	assert_text("_ZN2_$" HASH, "$");
 }
 
-static void a_symbol_not_mangled_by_rust_is_refused(void **state)
+TEST_CASE(a_symbol_not_mangled_by_rust_is_refused)
 {
 	static const char *const symbols[] = {
 		"",
@@ -74,7 +74,7 @@ static void a_symbol_not_mangled_by_rust_is_refused(void **state)
 		assert_none(symbols[i]);
 }
 
-static void a_text_is_bounded(void **state)
+TEST_CASE(a_text_is_bounded)
 {
 	enum { PREFIX = sizeof("_ZN4096") - 1 };
 	static char symbol[PREFIX + DEMANGLED_MAX + sizeof("1b" HASH)];
@@ -90,7 +90,7 @@ static void a_text_is_bounded(void **state)
 }
 
 /* The demangler reads no byte beyond the length. */
-static void a_length_is_kept(void **state)
+TEST_CASE(a_length_is_kept)
 {
 	static const char symbol[] = "_RNvC1a1bZZ";
 	struct demangled d;
@@ -119,7 +119,7 @@ static void check(const char *symbol, const char *want)
 		assert_null(got);
 }
 
-static void paths_are_known(void **state)
+TEST_CASE(paths_are_known)
 {
 	check("_ZN4llvm12SelectionDAG8LegalizeEv", "llvm::SelectionDAG::Legalize");
 	check("_ZNK4llvm5Value7getNameEv", "llvm::Value::getName");
@@ -134,7 +134,7 @@ static void paths_are_known(void **state)
 	      "llvm::DenseMapBase::lookupOrInsertIntoBucket");
 }
 
-static void an_invalid_cxx_symbol_has_no_name(void **state)
+TEST_CASE(an_invalid_cxx_symbol_has_no_name)
 {
 	check("main", NULL);
 	check("", NULL);
@@ -165,7 +165,7 @@ static void demangle_v0_assert_none(const char *symbol)
 	assert_false(demangle_v0(symbol, strlen(symbol), V0_FULL, &d));
 }
 
-static void paths(void **state)
+TEST_CASE(paths)
 {
 	demangle_v0_assert_text("C1a", "a");
 	demangle_v0_assert_text("Cs1xDGV85I1S7_1a", "a");
@@ -188,7 +188,7 @@ static void paths(void **state)
 	demangle_v0_assert_text("C1aIC1bDGzzzzzz_C1cEL_E", "a");
 }
 
-static void types(void **state)
+TEST_CASE(types)
 {
 	demangle_v0_assert_text(
 		"INvC1a1fabcdefhijlmnopstuvxyzE",
@@ -206,7 +206,7 @@ static void types(void **state)
 				"a::f::<dyn b::T<X = u8>, dyn b::T<u8, X = u8, Y = bool>>");
 }
 
-static void lifetimes(void **state)
+TEST_CASE(lifetimes)
 {
 	demangle_v0_assert_text("INvC1a1fL_E", "a::f::<'_>");
 	demangle_v0_assert_text("INvC1a1fFG_RL0_hEuE", "a::f::<for<'a> fn(&'a u8)>");
@@ -223,7 +223,7 @@ static void lifetimes(void **state)
 	demangle_v0_assert_none("INvC1a1fFG_EuRL0_hE");
 }
 
-static void constants(void **state)
+TEST_CASE(constants)
 {
 	demangle_v0_assert_text("INvC1a1fKh0_Kjff_Kln5_Kb0_Kb1_KpE",
 				"a::f::<0, 255, -5, false, true, _>");
@@ -242,7 +242,7 @@ static void constants(void **state)
 	demangle_v0_assert_none("INvC1a1fKe1_E");
 }
 
-static void back_references(void **state)
+TEST_CASE(back_references)
 {
 	demangle_v0_assert_text("INvC1a1fINtC1b1ThEB7_E", "a::f::<b::T<u8>, b::T<u8>>");
 	demangle_v0_assert_text("INvC1a1fRB6_E", "a::f::<&f32>");
@@ -257,7 +257,7 @@ static void back_references(void **state)
 	demangle_v0_assert_none("INvC1a1fBzzzzzzzzzzzzzzzzzz_E");
 }
 
-static void a_malformed_symbol_is_refused(void **state)
+TEST_CASE(a_malformed_symbol_is_refused)
 {
 	static const char *const symbols[] = {
 		"",
@@ -297,7 +297,7 @@ static void a_malformed_symbol_is_refused(void **state)
 }
 
 /* Truncate the symbol everywhere, and replace the last byte by each letter. */
-static void nothing_is_read_behind_the_end(void **state)
+TEST_CASE(nothing_is_read_behind_the_end)
 {
 	static const char symbol[] = "NvXs1_C1aINtC1a1TDG0_INtB5_1URL0_hKj8_Ep1XFUKCTEEuEL_E"
 				     "NtCs2_1b1Vu8gdel_5qa";
@@ -327,7 +327,7 @@ static struct v0_reader reader_of(const char *s, struct demangled *d)
 	return (struct v0_reader){.s = s, .len = strlen(s), .out = d};
 }
 
-static void numbers(void **state)
+TEST_CASE(numbers)
 {
 	static const struct {
 		const char *s;
@@ -344,7 +344,7 @@ static void numbers(void **state)
 	}
 }
 
-static void wrong_numbers(void **state)
+TEST_CASE(wrong_numbers)
 {
 	static const char *const wrong[] = {"", "0", "0-_", "zzzzzzzzzzzzzzz_"};
 	struct demangled d;
@@ -358,7 +358,7 @@ static void wrong_numbers(void **state)
 }
 
 /* Back references cannot repeat a text for ever. */
-static void steps_are_bounded(void **state)
+TEST_CASE(steps_are_bounded)
 {
 	struct demangled d;
 	struct v0_reader r = reader_of("aa", &d);
@@ -370,7 +370,7 @@ static void steps_are_bounded(void **state)
 	assert_in_range(steps, 50000, 100000);
 }
 
-static void depth_is_bounded(void **state)
+TEST_CASE(depth_is_bounded)
 {
 	struct demangled d;
 	struct v0_reader r = reader_of("", &d);
@@ -382,7 +382,7 @@ static void depth_is_bounded(void **state)
 	assert_in_range(depth, 400, 1000);
 }
 
-static void text_is_bounded(void **state)
+TEST_CASE(text_is_bounded)
 {
 	struct demangled d;
 	struct v0_reader r = reader_of("", &d);
@@ -395,7 +395,7 @@ static void text_is_bounded(void **state)
 	assert_int_equal(d.len, DEMANGLED_MAX);
 }
 
-static void a_silent_one_writes_nothing_and_goes_nowhere(void **state)
+TEST_CASE(a_silent_one_writes_nothing_and_goes_nowhere)
 {
 	struct demangled d;
 	struct v0_reader r = reader_of("abcB0_", &d);
@@ -414,7 +414,7 @@ static void a_silent_one_writes_nothing_and_goes_nowhere(void **state)
 }
 
 /* "Gzzzzzz_" stands for 56 billion lifetimes. */
-static void lifetimes_are_not_counted_one_by_one(void **state)
+TEST_CASE(lifetimes_are_not_counted_one_by_one)
 {
 	struct demangled d;
 	struct v0_reader r = reader_of("Gzzzzzz_", &d);
@@ -449,7 +449,7 @@ static void assert_refused(const char *ascii, const char *deltas)
 }
 
 /* The first example is from the v0 mangling, others are from RFC 3492, section 7.1. */
-static void letters_are_where_the_deltas_say(void **state)
+TEST_CASE(letters_are_where_the_deltas_say)
 {
 	assert_decoded("gdel", "5qa", "g\303\266del");
 	assert_decoded(
@@ -462,7 +462,7 @@ static void letters_are_where_the_deltas_say(void **state)
 	assert_decoded("", "dn32g", "\xf4\x8f\xbf\xbf");
 }
 
-static void wrong_deltas_are_refused(void **state)
+TEST_CASE(wrong_deltas_are_refused)
 {
 	assert_refused("a", "");
 	assert_refused("a", "z");	    /* an unfinished number */
@@ -473,7 +473,7 @@ static void wrong_deltas_are_refused(void **state)
 	assert_refused("", "en32g"); /* above the last letter */
 }
 
-static void letters_are_few(void **state)
+TEST_CASE(letters_are_few)
 {
 	char ascii[PUNYCODE_LETTERS_MAX + 1], deltas[PUNYCODE_LETTERS_MAX + 1];
 	char out[PUNYCODE_BYTES_MAX];
@@ -489,34 +489,4 @@ static void letters_are_few(void **state)
 	assert_false(punycode__decode(ascii, PUNYCODE_LETTERS_MAX + 1, deltas, 1, out, &n));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(legacy_names_are_words),
-		cmocka_unit_test(escapes_are_what_they_stand_for),
-		cmocka_unit_test(a_symbol_not_mangled_by_rust_is_refused),
-		cmocka_unit_test(a_text_is_bounded),
-		cmocka_unit_test(a_length_is_kept),
-		cmocka_unit_test(paths_are_known),
-		cmocka_unit_test(an_invalid_cxx_symbol_has_no_name),
-		cmocka_unit_test(paths),
-		cmocka_unit_test(types),
-		cmocka_unit_test(lifetimes),
-		cmocka_unit_test(constants),
-		cmocka_unit_test(back_references),
-		cmocka_unit_test(a_malformed_symbol_is_refused),
-		cmocka_unit_test(nothing_is_read_behind_the_end),
-		cmocka_unit_test(numbers),
-		cmocka_unit_test(wrong_numbers),
-		cmocka_unit_test(steps_are_bounded),
-		cmocka_unit_test(depth_is_bounded),
-		cmocka_unit_test(text_is_bounded),
-		cmocka_unit_test(a_silent_one_writes_nothing_and_goes_nowhere),
-		cmocka_unit_test(lifetimes_are_not_counted_one_by_one),
-		cmocka_unit_test(letters_are_where_the_deltas_say),
-		cmocka_unit_test(wrong_deltas_are_refused),
-		cmocka_unit_test(letters_are_few),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

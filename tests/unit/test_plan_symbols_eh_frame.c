@@ -36,7 +36,7 @@ static void assert_found(const struct eh_builder *b, uint32_t n, uint32_t unread
 	assert_int_equal(f.unreadable, unreadable);
 }
 
-static void functions_come_in_the_order_of_the_section(void **state)
+TEST_CASE(functions_come_in_the_order_of_the_section)
 {
 	_eh_builder_ struct eh_builder b = eh_builder_new();
 	uint32_t cie = eh_builder__cie(&b), at;
@@ -92,7 +92,7 @@ static void assert_encoding(uint8_t encoding, const char *bytes, size_t n, uint6
 	assert_int_equal(f.fdes[0].length, 0x20);
 }
 
-static void addresses_have_many_encodings(void **state)
+TEST_CASE(addresses_have_many_encodings)
 {
 	/* The place of the address in the only FDE, after a CIE of 22 bytes. */
 	const uint64_t here = EH_BUILDER_ADDR + 22 + 8;
@@ -127,7 +127,7 @@ static void assert_cie(bool good, uint8_t version, const char *augmentation, con
 	assert_found(&b, good, !good);
 }
 
-static void augmentations_are_understood_or_refused(void **state)
+TEST_CASE(augmentations_are_understood_or_refused)
 {
 	assert_cie(true, 1, "zR", BYTES("\x1b"));
 	assert_cie(true, 3, "zR", BYTES("\x1b"));
@@ -148,7 +148,7 @@ static void augmentations_are_understood_or_refused(void **state)
 	assert_cie(false, 1, "zPR", BYTES("\x50\1\2\3\4\5\6\7\x08\x1b"));
 }
 
-static void without_augmentation_addresses_have_8_bytes(void **state)
+TEST_CASE(without_augmentation_addresses_have_8_bytes)
 {
 	_eh_builder_ struct eh_builder b = eh_builder_new();
 	uint32_t cie = eh_builder__any_cie(&b, 1, "", NULL, 0, BYTES(EH_BUILDER_INITIAL));
@@ -167,7 +167,7 @@ static void without_augmentation_addresses_have_8_bytes(void **state)
 	assert_int_equal(f.fdes[0].program.size, 1);
 }
 
-static void only_a_signal_frame_is_one(void **state)
+TEST_CASE(only_a_signal_frame_is_one)
 {
 	_eh_builder_ struct eh_builder b = eh_builder_new();
 	uint32_t cie = eh_builder__any_cie(&b, 1, "zRS", "\x1b", 1, BYTES(EH_BUILDER_INITIAL));
@@ -182,7 +182,7 @@ static void only_a_signal_frame_is_one(void **state)
 }
 
 /* Which register holds the return address is in the byte before the augmentation's data. */
-static void another_return_register_is_refused(void **state)
+TEST_CASE(another_return_register_is_refused)
 {
 	_eh_builder_ struct eh_builder b = eh_builder_new();
 	uint32_t cie = eh_builder__cie(&b);
@@ -195,7 +195,7 @@ static void another_return_register_is_refused(void **state)
 }
 
 /* Each function would run it. */
-static void a_long_program_of_a_cie_is_refused(void **state)
+TEST_CASE(a_long_program_of_a_cie_is_refused)
 {
 	for (size_t over = 0; over < 2; over++) {
 		_eh_builder_ struct eh_builder b = eh_builder_new();
@@ -208,7 +208,7 @@ static void a_long_program_of_a_cie_is_refused(void **state)
 	}
 }
 
-static void an_empty_record_separates(void **state)
+TEST_CASE(an_empty_record_separates)
 {
 	_eh_builder_ struct eh_builder b = eh_builder_new();
 	uint32_t cie = eh_builder__cie(&b);
@@ -220,7 +220,7 @@ static void an_empty_record_separates(void **state)
 	assert_found(&b, 2, 0);
 }
 
-static void a_record_with_a_long_length_is_left_out(void **state)
+TEST_CASE(a_record_with_a_long_length_is_left_out)
 {
 	_eh_builder_ struct eh_builder b = eh_builder_new();
 	uint32_t cie = eh_builder__cie(&b);
@@ -236,7 +236,7 @@ static void a_record_with_a_long_length_is_left_out(void **state)
 	assert_found(&b, 1, 2);
 }
 
-static void a_length_that_lies_ends_the_reading(void **state)
+TEST_CASE(a_length_that_lies_ends_the_reading)
 {
 	_eh_builder_ struct eh_builder b = eh_builder_new();
 	uint32_t cie = eh_builder__cie(&b), at;
@@ -249,7 +249,7 @@ static void a_length_that_lies_ends_the_reading(void **state)
 }
 
 /* Its CIE would be an FDE, itself, or outside of the section. */
-static void a_function_without_a_cie_is_left_out(void **state)
+TEST_CASE(a_function_without_a_cie_is_left_out)
 {
 	const uint32_t distances[] = {4, 5, 0x1000, UINT32_MAX, 0x80000000};
 	_eh_builder_ struct eh_builder b = eh_builder_new();
@@ -264,7 +264,7 @@ static void a_function_without_a_cie_is_left_out(void **state)
 }
 
 /* In memory of exactly that size, so that a sanitizer sees a read behind it. */
-static void sections_may_end_anywhere(void **state)
+TEST_CASE(sections_may_end_anywhere)
 {
 	_eh_builder_ struct eh_builder b = eh_builder_new();
 	uint32_t cie = eh_builder__any_cie(&b, 1, "zPLR", "\x9b\1\2\3\4\x1b\x1b", 7,
@@ -283,7 +283,7 @@ static void sections_may_end_anywhere(void **state)
 	}
 }
 
-static void damaged_sections_are_read_within_their_bytes(void **state)
+TEST_CASE(damaged_sections_are_read_within_their_bytes)
 {
 	_eh_builder_ struct eh_builder b = eh_builder_new();
 	uint32_t cie = eh_builder__cie(&b);
@@ -304,7 +304,7 @@ static void damaged_sections_are_read_within_their_bytes(void **state)
 	}
 }
 
-static void an_address_ends_before_the_end(void **state)
+TEST_CASE(an_address_ends_before_the_end)
 {
 	static const uint8_t bytes[] = {1, 0, 0, 0};
 	struct eh_frame frame = {bytes, sizeof(bytes), 0x100};
@@ -318,24 +318,4 @@ static void an_address_ends_before_the_end(void **state)
 	assert_int_equal(addr, 0x101);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(functions_come_in_the_order_of_the_section),
-		cmocka_unit_test(addresses_have_many_encodings),
-		cmocka_unit_test(augmentations_are_understood_or_refused),
-		cmocka_unit_test(without_augmentation_addresses_have_8_bytes),
-		cmocka_unit_test(only_a_signal_frame_is_one),
-		cmocka_unit_test(another_return_register_is_refused),
-		cmocka_unit_test(a_long_program_of_a_cie_is_refused),
-		cmocka_unit_test(an_empty_record_separates),
-		cmocka_unit_test(a_record_with_a_long_length_is_left_out),
-		cmocka_unit_test(a_length_that_lies_ends_the_reading),
-		cmocka_unit_test(a_function_without_a_cie_is_left_out),
-		cmocka_unit_test(sections_may_end_anywhere),
-		cmocka_unit_test(damaged_sections_are_read_within_their_bytes),
-		cmocka_unit_test(an_address_ends_before_the_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -63,7 +63,7 @@ static void assert_refused(const struct elf_builder *b, const char *why)
 	assert_error(&o, why);
 }
 
-static void symbols_are_the_defined_functions_sorted(void **state)
+TEST_CASE(symbols_are_the_defined_functions_sorted)
 {
 	static const char *const names[] = {"first", "zeta", "alpha", "beta"};
 	static const uint64_t addrs[] = {TEXT, TEXT + 8, TEXT + 16, TEXT + 16};
@@ -84,7 +84,7 @@ static void symbols_are_the_defined_functions_sorted(void **state)
 	assert_ptr_equal(syms, again);
 }
 
-static void code_ends_where_the_segment_ends(void **state)
+TEST_CASE(code_ends_where_the_segment_ends)
 {
 	struct elf_builder b = build_plain();
 	_elf_image_ struct elf_image *img = open_ok(&b);
@@ -104,7 +104,7 @@ static void code_ends_where_the_segment_ends(void **state)
 	assert_false(elf_image__offset(img, last + 1, &offset));
 }
 
-static void build_id_and_version_are_read(void **state)
+TEST_CASE(build_id_and_version_are_read)
 {
 	static const uint8_t expected[] = {0xde, 0xad, 0xbe, 0xef};
 	struct elf_builder b = build_plain();
@@ -120,7 +120,7 @@ static void build_id_and_version_are_read(void **state)
 	assert_memory_equal(elf_image__path(img), "/proc/self/fd/", 14);
 }
 
-static void sections_in_memory_are_found_by_name(void **state)
+TEST_CASE(sections_in_memory_are_found_by_name)
 {
 	struct elf_builder b = build_plain();
 	Elf64_Shdr text = elf_builder__get(&b, ELF_BUILDER_TEXT);
@@ -141,7 +141,7 @@ static void sections_in_memory_are_found_by_name(void **state)
 	assert_int_equal(addr, TEXT);
 }
 
-static void executable_segments_are_listed(void **state)
+TEST_CASE(executable_segments_are_listed)
 {
 	struct elf_builder b = build_plain();
 	_elf_image_ struct elf_image *img = open_ok(&b);
@@ -155,7 +155,7 @@ static void executable_segments_are_listed(void **state)
 	assert_int_equal(seg.size, ELF_BUILDER_TEXT_OFFSET + ELF_BUILDER_TEXT_SIZE);
 }
 
-static void the_entry_is_the_headers(void **state)
+TEST_CASE(the_entry_is_the_headers)
 {
 	struct elf_builder b = build_plain();
 	_elf_image_ struct elf_image *none = open_ok(&b), *img = NULL;
@@ -177,7 +177,7 @@ static void identity_of(const struct elf_builder *b, uint8_t id[ELF_BUILD_ID_MAX
 	assert_int_equal(elf_image__identity(img, id), 20);
 }
 
-static void identity_without_build_id_follows_the_symbols(void **state)
+TEST_CASE(identity_without_build_id_follows_the_symbols)
 {
 	uint8_t id[ELF_BUILD_ID_MAX], same[ELF_BUILD_ID_MAX], other[ELF_BUILD_ID_MAX];
 	struct elf_builder b = {.no_build_id = true};
@@ -193,7 +193,7 @@ static void identity_without_build_id_follows_the_symbols(void **state)
 	assert_memory_not_equal(id, other, sizeof(id));
 }
 
-static void unterminated_version_is_none(void **state)
+TEST_CASE(unterminated_version_is_none)
 {
 	static const char comment[] = "rustc version 1.95.0";
 	struct elf_builder b = {.comment = comment, .comment_len = sizeof(comment) - 1};
@@ -205,7 +205,7 @@ static void unterminated_version_is_none(void **state)
 	assert_null(elf_image__rustc_version(img));
 }
 
-static void symbols_outside_the_code_are_left_out(void **state)
+TEST_CASE(symbols_outside_the_code_are_left_out)
 {
 	static const struct elf_builder_symbol syms[] = {
 		FUNC("below", ELF_BUILDER_ADDR - 8, 8),
@@ -236,7 +236,7 @@ static size_t count_symbols(const struct elf_builder *b)
 	return n;
 }
 
-static void names_outside_the_string_table_are_left_out(void **state)
+TEST_CASE(names_outside_the_string_table_are_left_out)
 {
 	struct elf_builder b = build_plain();
 	Elf64_Shdr strtab = elf_builder__get(&b, ELF_BUILDER_STRTAB);
@@ -251,7 +251,7 @@ static void names_outside_the_string_table_are_left_out(void **state)
 }
 
 /* Symbols may share a name, so a small file can have as many bytes of names as it likes. */
-static void the_bytes_of_all_names_are_limited(void **state)
+TEST_CASE(the_bytes_of_all_names_are_limited)
 {
 	enum { N_SYMBOLS = 4200, NAME = 1 << 16 };
 	const Elf64_Sym sym = {
@@ -285,7 +285,7 @@ static void the_bytes_of_all_names_are_limited(void **state)
 	assert_int_equal(elf_image__symbols(img, &syms, &n), -EFBIG);
 }
 
-static void a_symbol_table_that_cannot_be_read_is_none(void **state)
+TEST_CASE(a_symbol_table_that_cannot_be_read_is_none)
 {
 	struct elf_builder good = build_plain();
 	Elf64_Shdr symtab = elf_builder__get(&good, ELF_BUILDER_SYMTAB), bad;
@@ -311,7 +311,7 @@ static void a_symbol_table_that_cannot_be_read_is_none(void **state)
 	assert_int_equal(count_symbols(&good), 4);
 }
 
-static void a_segment_is_cut_at_the_end_of_the_file(void **state)
+TEST_CASE(a_segment_is_cut_at_the_end_of_the_file)
 {
 	struct elf_builder b = build_plain();
 	Elf64_Phdr phdr;
@@ -328,7 +328,7 @@ static void a_segment_is_cut_at_the_end_of_the_file(void **state)
 	assert_null(elf_image__code(img, ELF_BUILDER_ADDR + b.len, &len));
 }
 
-static void a_file_without_code_is_refused(void **state)
+TEST_CASE(a_file_without_code_is_refused)
 {
 	struct elf_builder b = build_plain();
 	Elf64_Phdr good, bad;
@@ -350,7 +350,7 @@ static void a_file_without_code_is_refused(void **state)
 #undef DAMAGE
 }
 
-static void a_file_of_an_unsupported_format_is_refused(void **state)
+TEST_CASE(a_file_of_an_unsupported_format_is_refused)
 {
 	struct elf_builder good = build_plain(), b;
 
@@ -380,7 +380,7 @@ static void assert_not_opened(const char *path, int err, const char *why)
 	assert_error(&o, why);
 }
 
-static void a_file_that_cannot_be_opened_is_reported(void **state)
+TEST_CASE(a_file_that_cannot_be_opened_is_reported)
 {
 	assert_not_opened("/nonexistent/librustc_driver.so", -ENOENT,
 			  "/nonexistent/librustc_driver.so: No such file or directory");
@@ -431,7 +431,7 @@ static void check_stripped(const char *path)
 }
 
 /* Reads the output of a real assembler and linker. */
-static void linked_libraries_are_read(void **state)
+TEST_CASE(linked_libraries_are_read)
 {
 	check_driver(fixture("driver_v0.so"));
 	check_stripped(fixture("driver_stripped.so"));
@@ -450,7 +450,7 @@ static bool is_mapped_shared(const char *path)
 }
 
 /* A private mapping could contain the breakpoints of a running capture. */
-static void breakpoints_cannot_come_into_the_mapping(void **state)
+TEST_CASE(breakpoints_cannot_come_into_the_mapping)
 {
 	struct elf_builder b = build_plain();
 	char path[] = "/tmp/qprof-test-XXXXXX";
@@ -494,7 +494,7 @@ static void use(const void *buf, size_t len)
 	assert_true(sum);
 }
 
-static void every_truncation_is_survived(void **state)
+TEST_CASE(every_truncation_is_survived)
 {
 	struct elf_builder b = build_plain();
 	_output_ struct output o = {};
@@ -505,7 +505,7 @@ static void every_truncation_is_survived(void **state)
 	output_end(&o);
 }
 
-static void random_damage_is_survived(void **state)
+TEST_CASE(random_damage_is_survived)
 {
 	static const uint8_t edges[] = {0, 1, 0x7f, 0x80, 0xff};
 	struct elf_builder good = build_plain(), b;
@@ -531,7 +531,7 @@ static void random_damage_is_survived(void **state)
 	output_end(&o);
 }
 
-static void parts_of_a_function_share_a_base(void **state)
+TEST_CASE(parts_of_a_function_share_a_base)
 {
 	static const struct elf_builder_symbol parts[] = {
 		FUNC("f", TEXT, 8),
@@ -557,31 +557,4 @@ static void parts_of_a_function_share_a_base(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(symbols_are_the_defined_functions_sorted),
-		cmocka_unit_test(code_ends_where_the_segment_ends),
-		cmocka_unit_test(build_id_and_version_are_read),
-		cmocka_unit_test(sections_in_memory_are_found_by_name),
-		cmocka_unit_test(executable_segments_are_listed),
-		cmocka_unit_test(the_entry_is_the_headers),
-		cmocka_unit_test(identity_without_build_id_follows_the_symbols),
-		cmocka_unit_test(unterminated_version_is_none),
-		cmocka_unit_test(symbols_outside_the_code_are_left_out),
-		cmocka_unit_test(names_outside_the_string_table_are_left_out),
-		cmocka_unit_test(a_symbol_table_that_cannot_be_read_is_none),
-		cmocka_unit_test(the_bytes_of_all_names_are_limited),
-		cmocka_unit_test(a_segment_is_cut_at_the_end_of_the_file),
-		cmocka_unit_test(a_file_without_code_is_refused),
-		cmocka_unit_test(a_file_of_an_unsupported_format_is_refused),
-		cmocka_unit_test(a_file_that_cannot_be_opened_is_reported),
-		cmocka_unit_test(linked_libraries_are_read),
-		cmocka_unit_test(breakpoints_cannot_come_into_the_mapping),
-		cmocka_unit_test(every_truncation_is_survived),
-		cmocka_unit_test(random_damage_is_survived),
-		cmocka_unit_test(parts_of_a_function_share_a_base),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_dir_setup, fixture_dir_teardown);
-}
+TEST_MAIN(fixture_dir_setup, fixture_dir_teardown)

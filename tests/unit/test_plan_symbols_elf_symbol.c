@@ -23,7 +23,7 @@ static void assert_sorted(struct elf_symbol *syms, size_t n)
 }
 
 /* Addresses that differ in each digit, and some of them several times. */
-static void symbols_are_sorted_by_address(void **state)
+TEST_CASE(symbols_are_sorted_by_address)
 {
 	struct elf_symbol syms[3000];
 	uint64_t address = 1, sum = 0, sum_sorted = 0;
@@ -41,7 +41,7 @@ static void symbols_are_sorted_by_address(void **state)
 	assert_int_equal(sum, sum_sorted);
 }
 
-static void the_longest_of_an_address_is_first(void **state)
+TEST_CASE(the_longest_of_an_address_is_first)
 {
 	struct elf_symbol syms[] = {
 		{.addr = 0x20000, .size = 1, .name = names},
@@ -57,7 +57,7 @@ static void the_longest_of_an_address_is_first(void **state)
 	assert_int_equal(syms[3].addr, 0x20000);
 }
 
-static void few_are_sorted_too(void **state)
+TEST_CASE(few_are_sorted_too)
 {
 	struct elf_symbol one = {.addr = 7};
 
@@ -84,7 +84,7 @@ static uint32_t read_id(bool without, uint8_t *id, uint32_t most)
 	return len;
 }
 
-static void it_is_read_from_the_note(void **state)
+TEST_CASE(it_is_read_from_the_note)
 {
 	static const uint8_t expected[] = {0xde, 0xad, 0xbe, 0xef};
 	uint8_t id[20];
@@ -96,7 +96,7 @@ static void it_is_read_from_the_note(void **state)
 	assert_int_equal(read_id(false, id, 3), 0);
 }
 
-static void a_file_without_one_has_none(void **state)
+TEST_CASE(a_file_without_one_has_none)
 {
 	uint8_t id[20];
 
@@ -124,7 +124,7 @@ static struct elf_image *image(const struct elf_builder_symbol *syms, size_t n)
 	return img;
 }
 
-static void only_known_names_are_kept_by_address(void **state)
+TEST_CASE(only_known_names_are_kept_by_address)
 {
 	static const struct elf_builder_symbol syms[] = {
 		FUNC(WRAPPER ".cold", TEXT + 16),
@@ -146,7 +146,7 @@ static void only_known_names_are_kept_by_address(void **state)
 	assert_int_equal(known.items[2].info.part, NAME_PART_COLD);
 }
 
-static void a_library_without_symbols(void **state)
+TEST_CASE(a_library_without_symbols)
 {
 	_elf_image_ struct elf_image *img = image(NULL, 0);
 	_known_symbols_ struct known_symbols known;
@@ -183,7 +183,7 @@ static void assert_sleb(const char *bytes, size_t n, int64_t value)
 #define SLEB(bytes, value) assert_sleb(bytes, sizeof(bytes) - 1, value)
 
 /* The first ones are the examples of the standard. */
-static void numbers_of_any_length_are_read(void **state)
+TEST_CASE(numbers_of_any_length_are_read)
 {
 	ULEB("\x02", 2);
 	ULEB("\x7f", 127);
@@ -201,7 +201,7 @@ static void numbers_of_any_length_are_read(void **state)
 	SLEB("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x00", INT64_MAX);
 }
 
-static void numbers_of_fixed_size_are_little_endian(void **state)
+TEST_CASE(numbers_of_fixed_size_are_little_endian)
 {
 	struct dwarf_bytes b = READER("\x01\x02\x03\xff\xff\xfe\x80\0\0\0\0\0\0\x80");
 
@@ -215,7 +215,7 @@ static void numbers_of_fixed_size_are_little_endian(void **state)
 }
 
 /* A missing byte is 0, and so is all that follows it. */
-static void a_missing_byte_is_remembered(void **state)
+TEST_CASE(a_missing_byte_is_remembered)
 {
 	struct dwarf_bytes b = READER("\x80");
 
@@ -232,7 +232,7 @@ static void a_missing_byte_is_remembered(void **state)
 }
 
 /* A number that never ends takes no more than DWARF_LEB_MAX bytes. */
-static void a_number_that_is_too_long_is_refused(void **state)
+TEST_CASE(a_number_that_is_too_long_is_refused)
 {
 	char bytes[64];
 	struct dwarf_bytes b = {(const uint8_t *)bytes, (const uint8_t *)bytes + 64, false};
@@ -242,21 +242,4 @@ static void a_number_that_is_too_long_is_refused(void **state)
 	assert_true(b.bad);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(symbols_are_sorted_by_address),
-		cmocka_unit_test(the_longest_of_an_address_is_first),
-		cmocka_unit_test(few_are_sorted_too),
-		cmocka_unit_test(it_is_read_from_the_note),
-		cmocka_unit_test(a_file_without_one_has_none),
-		cmocka_unit_test(only_known_names_are_kept_by_address),
-		cmocka_unit_test(a_library_without_symbols),
-		cmocka_unit_test(numbers_of_any_length_are_read),
-		cmocka_unit_test(numbers_of_fixed_size_are_little_endian),
-		cmocka_unit_test(a_missing_byte_is_remembered),
-		cmocka_unit_test(a_number_that_is_too_long_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -23,7 +23,7 @@ static void assert_path(const char *symbol, const char *expected)
 	assert_string_equal(path, expected);
 }
 
-static void names_are_as_rust_writes_them(void **state)
+TEST_CASE(names_are_as_rust_writes_them)
 {
 	assert_name("_RNvMNtCs1234_12rustc_middle2tyNtB2_8FieldDef2ty",
 		    "<rustc_middle::ty::FieldDef>::ty");
@@ -41,7 +41,7 @@ static void names_are_as_rust_writes_them(void **state)
 }
 
 /* 40 tuples, each with the previous one twice: 2^40 pieces. */
-static void a_name_that_never_ends_is_left_as_it_is(void **state)
+TEST_CASE(a_name_that_never_ends_is_left_as_it_is)
 {
 	char symbol[1024] = "_RINvC1a1fTuuE";
 	size_t last = strlen("INvC1a1f");
@@ -66,7 +66,7 @@ static void a_name_that_never_ends_is_left_as_it_is(void **state)
 }
 
 /* Symbols from the librustc_driver of stable 1.95.0. */
-static void paths_are_spelled_out(void **state)
+TEST_CASE(paths_are_spelled_out)
 {
 	assert_path("_RNvNtNtCslKGqiwnqz1t_17rustc_codegen_ssa9debuginfo10type_names17push_generic_"
 		    "args",
@@ -84,7 +84,7 @@ static void paths_are_spelled_out(void **state)
 }
 
 /* These counts print nothing and are skipped; counting would take days. */
-static void a_count_that_never_ends_is_not_begun(void **state)
+TEST_CASE(a_count_that_never_ends_is_not_begun)
 {
 	static const struct {
 		const char *symbol, *name, *path;
@@ -106,7 +106,7 @@ static void a_count_that_never_ends_is_not_begun(void **state)
 	}
 }
 
-static void an_identifier_that_looks_like_a_count_is_read(void **state)
+TEST_CASE(an_identifier_that_looks_like_a_count_is_read)
 {
 	char symbol[2064] = "", name[2064];
 
@@ -124,7 +124,7 @@ static void an_identifier_that_looks_like_a_count_is_read(void **state)
 	assert_name(symbol, name);
 }
 
-static void a_method_is_its_type_s(void **state)
+TEST_CASE(a_method_is_its_type_s)
 {
 	/* The module of the impl is not the module of the type. */
 	assert_path("_RNvMNtNtC1a1b1cNtNtC1d1e1F1g", "d::e::F::g");
@@ -135,7 +135,7 @@ static void a_method_is_its_type_s(void **state)
 	assert_path("_ZN4$GT$17h0123456789abcdefE", ">");
 }
 
-static void types_are_left_out(void **state)
+TEST_CASE(types_are_left_out)
 {
 	assert_path("_RINvNtCsfhTr2ijyTAe_16rustc_query_impl9execution17try_execute_queryINtNtNtCs"
 		    "dadwybgsbvk_12rustc_middle5query6caches10DefIdCacheINtNtB18_5erase10ErasedData"
@@ -144,13 +144,13 @@ static void types_are_left_out(void **state)
 	assert_path("_RINvCs1_1a1fRL_eDNtB2_1TEL_FUKCjEuThhEE", "a::f");
 }
 
-static void legacy_names_are_known_too(void **state)
+TEST_CASE(legacy_names_are_known_too)
 {
 	assert_path("_ZN16rustc_query_impl9execution17try_execute_query17h0123456789abcdefE.llvm.1",
 		    "rustc_query_impl::execution::try_execute_query");
 }
 
-static void a_symbol_of_no_known_scheme_is_left_unchanged(void **state)
+TEST_CASE(a_symbol_of_no_known_scheme_is_left_unchanged)
 {
 	static const char *const symbols[] = {
 		"main",
@@ -168,7 +168,7 @@ static void a_symbol_of_no_known_scheme_is_left_unchanged(void **state)
 		assert_path(symbols[i], symbols[i]);
 }
 
-static void depth_is_bounded(void **state)
+TEST_CASE(depth_is_bounded)
 {
 	enum { N = 100000 };
 	_free_ char *symbol = malloc(N + 8);
@@ -181,7 +181,7 @@ static void depth_is_bounded(void **state)
 	assert_path(symbol, symbol);
 }
 
-static void random_text_is_survived(void **state)
+TEST_CASE(random_text_is_survived)
 {
 	static const char letters[] = "NvCIMXYBRTKEs_0123abufhDLAp";
 	unsigned int seed = 1;
@@ -227,7 +227,7 @@ static void assert_at(const struct functions *f, uint64_t pc, const char *symbol
 	assert_int_equal(range.size, size);
 }
 
-static void a_pc_lies_in_one_function_or_in_none(void **state)
+TEST_CASE(a_pc_lies_in_one_function_or_in_none)
 {
 	static const struct elf_builder_symbol syms[] = {
 		FUNC("b", TEXT + 16, 8), FUNC("a", TEXT + 4, 4), FUNC("label", TEXT + 10, 0)};
@@ -245,7 +245,7 @@ static void a_pc_lies_in_one_function_or_in_none(void **state)
 	assert_at(f, UINT64_MAX, NULL, 0, 0);
 }
 
-static void folded_functions_have_the_name_of_the_longest(void **state)
+TEST_CASE(folded_functions_have_the_name_of_the_longest)
 {
 	static const struct elf_builder_symbol syms[] = {FUNC("c", TEXT, 8), FUNC("b", TEXT, 8),
 							 FUNC("a", TEXT, 4), FUNC("d", TEXT, 8)};
@@ -256,7 +256,7 @@ static void folded_functions_have_the_name_of_the_longest(void **state)
 	assert_at(f, TEXT + 2, "c", TEXT, 8);
 }
 
-static void a_nested_function_splits_the_outer_one(void **state)
+TEST_CASE(a_nested_function_splits_the_outer_one)
 {
 	static const struct elf_builder_symbol syms[] = {
 		FUNC("outer", TEXT, 32),	 FUNC("inner", TEXT + 8, 8),
@@ -281,7 +281,7 @@ static void a_nested_function_splits_the_outer_one(void **state)
 	assert_at(f, TEXT + 46, NULL, 0, 0);
 }
 
-static void a_file_without_symbols_has_no_functions(void **state)
+TEST_CASE(a_file_without_symbols_has_no_functions)
 {
 	_functions_ struct functions *f = NULL, *none = NULL;
 
@@ -316,7 +316,7 @@ static void assert_unnamed(const struct functions *f, uint64_t pc, uint64_t addr
 	assert_int_equal(range.size, size);
 }
 
-static void symbols_for_the_linker_will_do(void **state)
+TEST_CASE(symbols_for_the_linker_will_do)
 {
 	static const struct elf_builder_symbol syms[] = {
 		FUNC("b", TEXT + 16, 8), FUNC("a", TEXT + 4, 4), FUNC("longer", TEXT + 4, 6)};
@@ -329,7 +329,7 @@ static void symbols_for_the_linker_will_do(void **state)
 	assert_in_range(functions__memory(f), 1, 10000);
 }
 
-static void code_without_a_symbol_has_ranges(void **state)
+TEST_CASE(code_without_a_symbol_has_ranges)
 {
 	/* Without an unwind table, functions start where symbols are, also those without a size. */
 	static const struct elf_builder_symbol syms[] = {
@@ -347,7 +347,7 @@ static void code_without_a_symbol_has_ranges(void **state)
 	assert_at(f, UINT64_MAX, NULL, 0, 0);
 }
 
-static void a_file_may_have_nothing_at_all(void **state)
+TEST_CASE(a_file_may_have_nothing_at_all)
 {
 	_functions_ struct functions *f = open_any(SHT_PROGBITS, NULL, 0);
 
@@ -367,7 +367,7 @@ static uint8_t *copy_of(const struct functions *f, size_t *len)
 static const struct elf_builder_symbol few[] = {FUNC("a", TEXT + 4, 4), FUNC("bc", TEXT + 8, 4),
 						FUNC("d", TEXT + 16, 8)};
 
-static void functions_are_the_same_in_a_store(void **state)
+TEST_CASE(functions_are_the_same_in_a_store)
 {
 	_functions_ struct functions *f = open_any(SHT_SYMTAB, few, 3), *back = NULL;
 	uint8_t id[ELF_BUILD_ID_MAX], same[ELF_BUILD_ID_MAX];
@@ -390,7 +390,7 @@ static void functions_are_the_same_in_a_store(void **state)
 	assert_memory_equal(id, same, sizeof(id));
 }
 
-static void damaged_functions_are_refused(void **state)
+TEST_CASE(damaged_functions_are_refused)
 {
 	_functions_ struct functions *f = open_any(SHT_SYMTAB, few, 3), *back = NULL;
 	size_t len, ranges;
@@ -449,7 +449,7 @@ static void assert_unknown(const char *symbol)
 	assert_int_equal(key_name__parse(symbol).key, WIRE_KEY_UNKNOWN);
 }
 
-static void the_cache_has_the_type(void **state)
+TEST_CASE(the_cache_has_the_type)
 {
 	key_name_assert_name(DEF_ID("8"), WIRE_KEY_DEF, 8);
 	key_name_assert_name(DEF_ID("1c"), WIRE_KEY_DEF, 28);
@@ -474,7 +474,7 @@ static void assert_type(const char *symbol, const char *type)
 	assert_string_equal(key_name__parse(symbol).type, type);
 }
 
-static void types_have_no_modules(void **state)
+TEST_CASE(types_have_no_modules)
 {
 	assert_type(DEF_ID("8"), "DefId");
 	assert_type(BODY CACHES "11SingleCache" VALUE("10") "EKb0_EB4_", "()");
@@ -487,7 +487,7 @@ static void types_have_no_modules(void **state)
 	assert_type(BODY CACHES "9LostCache" VALUE("8") "EKb0_EB4_", "");
 }
 
-static void a_long_type_is_unknown(void **state)
+TEST_CASE(a_long_type_is_unknown)
 {
 	char symbol[1024] = BODY CACHES "12DefaultCacheT", *end = symbol + strlen(symbol);
 
@@ -499,7 +499,7 @@ static void a_long_type_is_unknown(void **state)
 
 #define KEYS "NtNtCs1_12rustc_middle5query4keys"
 
-static void functions_of_keys(void **state)
+TEST_CASE(functions_of_keys)
 {
 	char type[KEY_TYPE_MAX] = "";
 
@@ -529,7 +529,7 @@ static void functions_of_keys(void **state)
 }
 
 /* As rustc 1.95 and 1.97 have them. */
-static void back_references_are_followed(void **state)
+TEST_CASE(back_references_are_followed)
 {
 	key_name_assert_name(
 		"_RINvNtCsfhTr2ijyTAe_16rustc_query_impl9execution17try_execute_query"
@@ -546,7 +546,7 @@ static void back_references_are_followed(void **state)
 }
 
 /* Where the symbol table is gone, 1.95 still exports this. */
-static void a_task_that_executes_a_query_holds_the_cache(void **state)
+TEST_CASE(a_task_that_executes_a_query_holds_the_cache)
 {
 	key_name_assert_name(
 		TASK "TRINtNtNtBY_5query8plumbing11QueryVTableINtNtB40_6caches10DefIdCache"
@@ -570,7 +570,7 @@ static void assert_guard(const char *symbol, enum wire_key key, const char *type
 	assert_false(name.has_size);
 }
 
-static void a_guard_holds_the_key(void **state)
+TEST_CASE(a_guard_holds_the_key)
 {
 	assert_guard(GUARD("NtNtCs2_10rustc_span6def_id5DefId"), WIRE_KEY_DEF, "DefId");
 	assert_guard(GUARD("NtCs2_12rustc_hir_id7OwnerId"), WIRE_KEY_LOCAL, "OwnerId");
@@ -594,7 +594,7 @@ static void a_guard_holds_the_key(void **state)
 	"TINtNtNtCs2_12rustc_middle5query5erase10ErasedDataAhj1c_ENtNtNtCs2_" \
 	"12rustc_middle9dep_graph5graph12DepNodeIndexE"
 
-static void a_table_holds_the_key_and_the_size(void **state)
+TEST_CASE(a_table_holds_the_key_and_the_size)
 {
 	key_name_assert_name(TABLE("TNtNtCs2_10rustc_span6def_id5DefId" RESULT "E"), WIRE_KEY_DEF,
 			     28);
@@ -608,7 +608,7 @@ static void a_table_holds_the_key_and_the_size(void **state)
 
 #define TAGGED "_RNvMNtCs1_12rustc_middle7queriesNtB2_14TaggedQueryKey"
 
-static void functions_of_the_enum_of_queries(void **state)
+TEST_CASE(functions_of_the_enum_of_queries)
 {
 	assert_true(key_name__of_tagged(TAGGED "10query_name", "query_name"));
 	assert_true(key_name__of_tagged(TAGGED "12default_span.llvm.7", "default_span"));
@@ -620,7 +620,7 @@ static void functions_of_the_enum_of_queries(void **state)
 }
 
 /* Before, the cache was an argument of a configuration. */
-static void a_configuration_holds_the_cache(void **state)
+TEST_CASE(a_configuration_holds_the_cache)
 {
 	key_name_assert_name(
 		"_RINvNtNtCs1_18rustc_query_system5query8plumbing17try_execute_query"
@@ -631,7 +631,7 @@ static void a_configuration_holds_the_cache(void **state)
 		WIRE_KEY_DEF, 24);
 }
 
-static void other_types_are_unknown(void **state)
+TEST_CASE(other_types_are_unknown)
 {
 	assert_unknown(HASHED("NtNtCs2_12rustc_middle2ty2Ty"));
 	assert_unknown(
@@ -646,7 +646,7 @@ static void other_types_are_unknown(void **state)
 	assert_unknown(BODY "NtNtCs5_10rustc_span6def_id5DefIdKb0_EB4_");
 }
 
-static void a_value_of_another_type_has_no_size(void **state)
+TEST_CASE(a_value_of_another_type_has_no_size)
 {
 	struct key_name name = key_name__parse(BODY CACHES "10DefIdCacheAhj8_EKb0_EB4_");
 
@@ -654,7 +654,7 @@ static void a_value_of_another_type_has_no_size(void **state)
 	assert_false(name.has_size);
 }
 
-static void what_is_no_body_is_unknown(void **state)
+TEST_CASE(what_is_no_body_is_unknown)
 {
 	assert_unknown("");
 	assert_unknown("_R");
@@ -664,43 +664,4 @@ static void what_is_no_body_is_unknown(void **state)
 	assert_unknown(BODY "EB4_");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_are_as_rust_writes_them),
-		cmocka_unit_test(a_name_that_never_ends_is_left_as_it_is),
-		cmocka_unit_test(a_count_that_never_ends_is_not_begun),
-		cmocka_unit_test(an_identifier_that_looks_like_a_count_is_read),
-		cmocka_unit_test(paths_are_spelled_out),
-		cmocka_unit_test(a_method_is_its_type_s),
-		cmocka_unit_test(types_are_left_out),
-		cmocka_unit_test(legacy_names_are_known_too),
-		cmocka_unit_test(a_symbol_of_no_known_scheme_is_left_unchanged),
-		cmocka_unit_test(depth_is_bounded),
-		cmocka_unit_test(random_text_is_survived),
-		cmocka_unit_test(a_pc_lies_in_one_function_or_in_none),
-		cmocka_unit_test(folded_functions_have_the_name_of_the_longest),
-		cmocka_unit_test(a_nested_function_splits_the_outer_one),
-		cmocka_unit_test(a_file_without_symbols_has_no_functions),
-		cmocka_unit_test(symbols_for_the_linker_will_do),
-		cmocka_unit_test(code_without_a_symbol_has_ranges),
-		cmocka_unit_test(a_file_may_have_nothing_at_all),
-		cmocka_unit_test(functions_are_the_same_in_a_store),
-		cmocka_unit_test(damaged_functions_are_refused),
-		cmocka_unit_test(the_cache_has_the_type),
-		cmocka_unit_test(types_have_no_modules),
-		cmocka_unit_test(a_long_type_is_unknown),
-		cmocka_unit_test(functions_of_keys),
-		cmocka_unit_test(back_references_are_followed),
-		cmocka_unit_test(a_task_that_executes_a_query_holds_the_cache),
-		cmocka_unit_test(a_guard_holds_the_key),
-		cmocka_unit_test(a_table_holds_the_key_and_the_size),
-		cmocka_unit_test(functions_of_the_enum_of_queries),
-		cmocka_unit_test(a_configuration_holds_the_cache),
-		cmocka_unit_test(other_types_are_unknown),
-		cmocka_unit_test(a_value_of_another_type_has_no_size),
-		cmocka_unit_test(what_is_no_body_is_unknown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -57,7 +57,7 @@ static struct elf_image *open_fixture(const char *name)
 	return img;
 }
 
-static void rows_of_the_functions_that_are_asked_for(void **state)
+TEST_CASE(rows_of_the_functions_that_are_asked_for)
 {
 	static const uint32_t lines[] = {11, 12, 13, 14, 27};
 	static const uint32_t offsets[] = {0, 1, 6, 7, 0};
@@ -75,7 +75,7 @@ static void rows_of_the_functions_that_are_asked_for(void **state)
 }
 
 /* Two instructions of one line make one row. */
-static void rows_show_only_changes(void **state)
+TEST_CASE(rows_show_only_changes)
 {
 	_elf_image_ struct elf_image *img = open_fixture("lines.so");
 	struct lines_range range = range_of(img, "second");
@@ -88,7 +88,7 @@ static void rows_show_only_changes(void **state)
 	assert_int_equal(got.line[1], 22);
 }
 
-static void without_line_tables_there_are_no_rows(void **state)
+TEST_CASE(without_line_tables_there_are_no_rows)
 {
 	_elf_image_ struct elf_image *img = open_fixture("driver_v0.so");
 	struct lines_range range = {0, UINT32_MAX};
@@ -98,14 +98,14 @@ static void without_line_tables_there_are_no_rows(void **state)
 	assert_int_equal(got.n, 0);
 }
 
-static void nothing_is_asked_for(void **state)
+TEST_CASE(nothing_is_asked_for)
 {
 	_elf_image_ struct elf_image *img = open_fixture("lines.so");
 
 	assert_int_equal(lines__read(img, NULL, 0, keep, NULL), 0);
 }
 
-static void an_error_of_the_callback_is_returned(void **state)
+TEST_CASE(an_error_of_the_callback_is_returned)
 {
 	_elf_image_ struct elf_image *img = open_fixture("lines.so");
 	struct lines_range ranges[] = {range_of(img, "first"), range_of(img, "third")};
@@ -116,7 +116,7 @@ static void an_error_of_the_callback_is_returned(void **state)
 }
 
 /* With any wrong byte, the tables are read or refused, without reading out of bounds. */
-static void damaged_tables_are_refused(void **state)
+TEST_CASE(damaged_tables_are_refused)
 {
 	static uint8_t buf[1 << 20];
 	size_t refused = 0, len;
@@ -146,16 +146,4 @@ static void damaged_tables_are_refused(void **state)
 	assert_true(refused > 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rows_of_the_functions_that_are_asked_for),
-		cmocka_unit_test(rows_show_only_changes),
-		cmocka_unit_test(without_line_tables_there_are_no_rows),
-		cmocka_unit_test(nothing_is_asked_for),
-		cmocka_unit_test(an_error_of_the_callback_is_returned),
-		cmocka_unit_test(damaged_tables_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_dir_setup, fixture_dir_teardown);
-}
+TEST_MAIN(fixture_dir_setup, fixture_dir_teardown)

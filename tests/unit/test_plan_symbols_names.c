@@ -357,17 +357,17 @@ static void check(const struct expectation *e, bool is_legacy)
 	for (size_t i = 0; i < N_OF(table); i++) \
 	check(&(table)[i], is_legacy)
 
-static void names_of_today_are_known(void **state)
+TEST_CASE(names_of_today_are_known)
 {
 	CHECK_ALL(today, false);
 }
 
-static void older_names_are_known(void **state)
+TEST_CASE(older_names_are_known)
 {
 	CHECK_ALL(older, false);
 }
 
-static void legacy_names_are_read_as_far_as_possible(void **state)
+TEST_CASE(legacy_names_are_read_as_far_as_possible)
 {
 	CHECK_ALL(legacy, true);
 }
@@ -377,7 +377,7 @@ static void assert_other(const char *symbol)
 	check(&(struct expectation){symbol, NAME_OTHER, NAME_PART_ENTRY, NULL}, false);
 }
 
-static void everything_else_is_other(void **state)
+TEST_CASE(everything_else_is_other)
 {
 	for (size_t i = 0; i < N_OF(others); i++)
 		assert_other(others[i]);
@@ -405,14 +405,14 @@ static void truncate_all(const struct expectation *table, size_t n)
 			classify_copy(table[i].symbol, len - 1);
 }
 
-static void truncated_names_are_survived(void **state)
+TEST_CASE(truncated_names_are_survived)
 {
 	truncate_all(today, N_OF(today));
 	truncate_all(older, N_OF(older));
 	truncate_all(legacy, N_OF(legacy));
 }
 
-static void damaged_names_are_survived(void **state)
+TEST_CASE(damaged_names_are_survived)
 {
 	static const char letters[] = "_RZNEKBCIsvt0123456789ab.";
 
@@ -431,7 +431,7 @@ static void damaged_names_are_survived(void **state)
 	}
 }
 
-static void lengths_beyond_any_name_are_refused(void **state)
+TEST_CASE(lengths_beyond_any_name_are_refused)
 {
 	static const char *const symbols[] = {"_RNvC99999999999999999999999999a",
 					      "_ZN99999999999999999999999999aE",
@@ -441,25 +441,11 @@ static void lengths_beyond_any_name_are_refused(void **state)
 		assert_other(symbols[i]);
 }
 
-static void the_error_message_has_both_generations(void **state)
+TEST_CASE(the_error_message_has_both_generations)
 {
 	assert_non_null(strstr(names_looked_for(), "execute_query"));
 	assert_non_null(strstr(names_looked_for(), "get_query"));
 	assert_non_null(strstr(names_looked_for(), "try_execute_query"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_of_today_are_known),
-		cmocka_unit_test(older_names_are_known),
-		cmocka_unit_test(legacy_names_are_read_as_far_as_possible),
-		cmocka_unit_test(everything_else_is_other),
-		cmocka_unit_test(truncated_names_are_survived),
-		cmocka_unit_test(damaged_names_are_survived),
-		cmocka_unit_test(lengths_beyond_any_name_are_refused),
-		cmocka_unit_test(the_error_message_has_both_generations),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

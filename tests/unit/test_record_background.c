@@ -9,7 +9,7 @@
 #include "options/exit_code.h"
 
 /* The invalid event list makes the recording fail before it needs root or BPF. */
-static void a_recording_that_fails_says_why_when_asked(void **state)
+TEST_CASE(a_recording_that_fails_says_why_when_asked)
 {
 	const char *words[] = {""};
 	char *command[] = {(char *)"true", NULL};
@@ -45,7 +45,7 @@ static void a_recording_that_fails_says_why_when_asked(void **state)
 }
 
 /* The view destroys a prepared recording if the view itself cannot start. */
-static void without_a_go_nothing_is_recorded(void **state)
+TEST_CASE(without_a_go_nothing_is_recorded)
 {
 	const char *words[] = {""};
 	const struct cli_record_options options = {.system = true, .events = {words, 1}};
@@ -65,7 +65,7 @@ static void without_a_go_nothing_is_recorded(void **state)
 	assert_int_equal(WEXITSTATUS(status), EXIT_CODE_FAILURE);
 }
 
-static void none_has_ended(void **state)
+TEST_CASE(none_has_ended)
 {
 	_background_ struct background b = BACKGROUND_NONE;
 
@@ -73,13 +73,4 @@ static void none_has_ended(void **state)
 	background__stop(&b, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_recording_that_fails_says_why_when_asked),
-		cmocka_unit_test(without_a_go_nothing_is_recorded),
-		cmocka_unit_test(none_has_ended),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -57,7 +57,7 @@ static void set(pid_t pid, const char *name, pid_t parent, pid_t session)
 	world[pid].runs = true;
 }
 
-static void a_build_is_that_of_the_topmost_cargo(void **state)
+TEST_CASE(a_build_is_that_of_the_topmost_cargo)
 {
 	struct build_of a, b;
 
@@ -82,7 +82,7 @@ static void a_build_is_that_of_the_topmost_cargo(void **state)
 	assert_false(build_of_runs(&b));
 }
 
-static void without_cargo_it_is_a_session(void **state)
+TEST_CASE(without_cargo_it_is_a_session)
 {
 	set(2, "make", 1, 2);
 	set(3, "rustc", 2, 2);
@@ -92,7 +92,7 @@ static void without_cargo_it_is_a_session(void **state)
 }
 
 /* An agent that cargo runs starts a container for each job, and one compiler has a limit. */
-static void a_cargo_outside_the_container_is_another_one(void **state)
+TEST_CASE(a_cargo_outside_the_container_is_another_one)
 {
 	struct build_of a, b;
 
@@ -111,7 +111,7 @@ static void a_cargo_outside_the_container_is_another_one(void **state)
 	assert_true(build_of_is_same(&a, &b));
 }
 
-static void a_session_in_two_groups_has_two_builds(void **state)
+TEST_CASE(a_session_in_two_groups_has_two_builds)
 {
 	struct build_of a, b, c;
 
@@ -129,7 +129,7 @@ static void a_session_in_two_groups_has_two_builds(void **state)
 }
 
 /* Processes that change their parents while they are read, and one that is gone. */
-static void a_circle_of_parents_ends(void **state)
+TEST_CASE(a_circle_of_parents_ends)
 {
 	set(2, "sh", 3, 2);
 	set(3, "sh", 2, 2);
@@ -138,15 +138,4 @@ static void a_circle_of_parents_ends(void **state)
 	assert_int_equal(build_of(9).user, PROCESS_USER_UNKNOWN);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_build_is_that_of_the_topmost_cargo),
-		cmocka_unit_test(without_cargo_it_is_a_session),
-		cmocka_unit_test(a_cargo_outside_the_container_is_another_one),
-		cmocka_unit_test(a_session_in_two_groups_has_two_builds),
-		cmocka_unit_test(a_circle_of_parents_ends),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

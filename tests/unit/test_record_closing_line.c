@@ -4,7 +4,7 @@
 #include "test.h"
 #include "../fixtures/output.h"
 
-static void it_counts_what_was_recorded(void **state)
+TEST_CASE(it_counts_what_was_recorded)
 {
 	const struct closing_line all = {.queries = 5,
 					 .others = 2,
@@ -50,7 +50,7 @@ static char *printed(const struct closing_line *l)
 	return text;
 }
 
-static void samples_are_counted_if_they_were_asked_for(void **state)
+TEST_CASE(samples_are_counted_if_they_were_asked_for)
 {
 	struct closing_line l = {
 		.queries = 5, .sampled = true, .compilers = 1, .place = "a.qpt", .bytes = 2048};
@@ -73,12 +73,4 @@ static void samples_are_counted_if_they_were_asked_for(void **state)
 	free(text);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_counts_what_was_recorded),
-		cmocka_unit_test(samples_are_counted_if_they_were_asked_for),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

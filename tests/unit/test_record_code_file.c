@@ -68,7 +68,7 @@ static void assert_readable(const char *symbol, const char *expected)
 	assert_string_equal(name, expected);
 }
 
-static void names_are_readable(void **state)
+TEST_CASE(names_are_readable)
 {
 	assert_readable("_RNvCs1_5crate8function", "crate::function");
 	assert_readable("_RINvCs1_5crate8functionhE", "crate::function::<u8>");
@@ -79,7 +79,7 @@ static void names_are_readable(void **state)
 }
 
 /* Line tables are for libdw, in a process with the rights of a recording. */
-static void foreign_line_tables_are_not_read(void **state)
+TEST_CASE(foreign_line_tables_are_not_read)
 {
 	const struct trace_function f = {.addr = 0x1000, .size = 16, .first = 1};
 	struct opened o;
@@ -95,12 +95,4 @@ static void foreign_line_tables_are_not_read(void **state)
 	close_opened(&o);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_are_readable),
-		cmocka_unit_test(foreign_line_tables_are_not_read),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_dir_setup, fixture_dir_teardown);
-}
+TEST_MAIN(fixture_dir_setup, fixture_dir_teardown)

@@ -112,7 +112,7 @@ static struct trace_location finish(struct code_names *c, struct trace_writer *w
 	return read_location(r, locindex);
 }
 
-static void a_caller_is_read_back_with_its_line(void **state)
+TEST_CASE(a_caller_is_read_back_with_its_line)
 {
 	_trace_writer_ struct trace_writer *w = open_trace();
 	_code_names_ struct code_names *c = meet_a_caller(w);
@@ -125,7 +125,7 @@ static void a_caller_is_read_back_with_its_line(void **state)
 	assert_int_equal(at.line, 12);
 }
 
-static void a_library_without_lines_has_names(void **state)
+TEST_CASE(a_library_without_lines_has_names)
 {
 	_code_names_ struct code_names *c = NULL;
 	_trace_writer_ struct trace_writer *w = open_trace();
@@ -142,7 +142,7 @@ static void a_library_without_lines_has_names(void **state)
 }
 
 /* A caller in the first library is not looked up in the second one, which reuses its number. */
-static void a_number_goes_to_another_library(void **state)
+TEST_CASE(a_number_goes_to_another_library)
 {
 	_trace_writer_ struct trace_writer *w = open_trace();
 	_code_names_ struct code_names *c = meet_a_caller(w);
@@ -168,7 +168,7 @@ static const struct tracks_functions *add_file(struct code_names *c, const char 
 	return functions;
 }
 
-static void a_file_has_one_number_however_it_comes(void **state)
+TEST_CASE(a_file_has_one_number_however_it_comes)
 {
 	_code_names_ struct code_names *c = NULL;
 	const struct tracks_functions *lib = NULL, *file, *other;
@@ -211,7 +211,7 @@ static void assert_name(const struct tracks_functions *fns, uint32_t pc, const c
 		assert_string_equal(name, expected);
 }
 
-static void the_vdso_has_no_file(void **state)
+TEST_CASE(the_vdso_has_no_file)
 {
 	_code_names_ struct code_names *c = NULL;
 	struct trace_function f = {0};
@@ -228,7 +228,7 @@ static void the_vdso_has_no_file(void **state)
 }
 
 /* Of a file without symbols or an unwind table nothing is known, and of one that is none. */
-static void a_file_may_have_no_names(void **state)
+TEST_CASE(a_file_may_have_no_names)
 {
 	_code_names_ struct code_names *c = NULL;
 	_output_ struct output o = {};
@@ -242,7 +242,7 @@ static void a_file_may_have_no_names(void **state)
 	assert_name(fns, 0x1000, NULL);
 }
 
-static void names_are_readable(void **state)
+TEST_CASE(names_are_readable)
 {
 	_code_names_ struct code_names *c = NULL;
 	const struct tracks_functions *fns;
@@ -254,17 +254,4 @@ static void names_are_readable(void **state)
 		    "__rustc::__rust_panic_cleanup");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_caller_is_read_back_with_its_line),
-		cmocka_unit_test(a_library_without_lines_has_names),
-		cmocka_unit_test(a_number_goes_to_another_library),
-		cmocka_unit_test(a_file_has_one_number_however_it_comes),
-		cmocka_unit_test(the_vdso_has_no_file),
-		cmocka_unit_test(a_file_may_have_no_names),
-		cmocka_unit_test(names_are_readable),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_dir_setup, fixture_dir_teardown);
-}
+TEST_MAIN(fixture_dir_setup, fixture_dir_teardown)

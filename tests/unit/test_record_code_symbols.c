@@ -32,7 +32,7 @@ static struct symbol_file *get(struct code_symbols *s, const char *name)
 	return f;
 }
 
-static void symbols_are_read_when_they_are_needed(void **state)
+TEST_CASE(symbols_are_read_when_they_are_needed)
 {
 	_code_symbols_ struct code_symbols *s = with_room(SIZE_MAX);
 	struct symbol_file *f = get(s, "guards.so");
@@ -47,7 +47,7 @@ static void symbols_are_read_when_they_are_needed(void **state)
 }
 
 /* Any number of recorders take the memory of one, until the last one ends. */
-static void users_of_a_file_share_its_symbols(void **state)
+TEST_CASE(users_of_a_file_share_its_symbols)
 {
 	_code_symbols_ struct code_symbols *s = with_room(SIZE_MAX);
 	struct symbol_file *one = get(s, "guards.so"), *two = get(s, "guards.so");
@@ -63,7 +63,7 @@ static void users_of_a_file_share_its_symbols(void **state)
 	assert_int_equal(code_symbols__bytes(s), 0);
 }
 
-static void too_many_symbols_are_not_read(void **state)
+TEST_CASE(too_many_symbols_are_not_read)
 {
 	_code_symbols_ struct code_symbols *s = with_room(0);
 	struct symbol_file *f = get(s, "guards.so"), *more = get(s, "bodies.so");
@@ -80,7 +80,7 @@ static void too_many_symbols_are_not_read(void **state)
 }
 
 /* Only root can make files of two users. */
-static void a_user_takes_no_room_from_others(void **state)
+TEST_CASE(a_user_takes_no_room_from_others)
 {
 	_code_symbols_ struct code_symbols *s = with_room_of(SIZE_MAX, 0, 1);
 	struct symbol_file *first, *second, *other;
@@ -105,7 +105,7 @@ static void a_user_takes_no_room_from_others(void **state)
 	symbol_file__free(other);
 }
 
-static void one_file_is_itself(void **state)
+TEST_CASE(one_file_is_itself)
 {
 	_code_symbols_ struct code_symbols *s = with_room(SIZE_MAX);
 	struct symbol_file *f = get(s, "guards.so"), *same = get(s, "guards.so"),
@@ -127,15 +127,4 @@ static void one_file_is_itself(void **state)
 	symbol_file__free(f);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(symbols_are_read_when_they_are_needed),
-		cmocka_unit_test(users_of_a_file_share_its_symbols),
-		cmocka_unit_test(too_many_symbols_are_not_read),
-		cmocka_unit_test(a_user_takes_no_room_from_others),
-		cmocka_unit_test(one_file_is_itself),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_dir_setup, fixture_dir_teardown);
-}
+TEST_MAIN(fixture_dir_setup, fixture_dir_teardown)

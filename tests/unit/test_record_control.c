@@ -48,7 +48,7 @@ static void launch_shell(const char *script)
 	assert_int_equal(launch__go(c.launch), 0);
 }
 
-static void a_signal_ends_the_recording_and_a_second_interrupt_kills(void **state)
+TEST_CASE_WITH(a_signal_ends_the_recording_and_a_second_interrupt_kills, NULL, end)
 {
 	begin(false);
 	control__take(&c);
@@ -63,7 +63,7 @@ static void a_signal_ends_the_recording_and_a_second_interrupt_kills(void **stat
 }
 
 /* As timeout(1) does; without a limit to what is one signal, the second one would end this test. */
-static void a_signal_that_is_sent_twice_is_one(void **state)
+TEST_CASE_WITH(a_signal_that_is_sent_twice_is_one, NULL, end)
 {
 	static const int signals[] = {SIGINT, SIGTERM};
 
@@ -86,7 +86,7 @@ static void a_signal_that_is_sent_twice_is_one(void **state)
 	}
 }
 
-static void later_signals_are_seen_as_interruptions(void **state)
+TEST_CASE_WITH(later_signals_are_seen_as_interruptions, NULL, end)
 {
 	begin(false);
 	raise(SIGINT);
@@ -105,7 +105,7 @@ static void count_suspend(void *ctx)
 }
 
 /* A child stops as its parent would; it is continued, and the recording goes on. */
-static void it_is_suspended_and_goes_on(void **state)
+TEST_CASE(it_is_suspended_and_goes_on)
 {
 	int status;
 	pid_t pid = fork();
@@ -126,7 +126,7 @@ static void it_is_suspended_and_goes_on(void **state)
 }
 
 /* A signal that a process sent reaches only us. */
-static void a_signal_is_passed_on_to_the_command(void **state)
+TEST_CASE_WITH(a_signal_is_passed_on_to_the_command, NULL, end)
 {
 	begin(true);
 	launch_shell("trap 'exit 7' USR1; while :; do sleep 0.01; done");
@@ -142,7 +142,7 @@ static void a_signal_is_passed_on_to_the_command(void **state)
 						: WEXITSTATUS(c.child_status) == 7);
 }
 
-static void the_end_of_the_command_is_waited_for(void **state)
+TEST_CASE_WITH(the_end_of_the_command_is_waited_for, NULL, end)
 {
 	begin(true);
 	launch_shell("sleep 0.05; exit 3");
@@ -152,7 +152,7 @@ static void the_end_of_the_command_is_waited_for(void **state)
 	assert_false(blocks_interrupts());
 }
 
-static void a_wait_ends_with_its_result_or_a_signal(void **state)
+TEST_CASE_WITH(a_wait_ends_with_its_result_or_a_signal, NULL, end)
 {
 	int ready[2], never[2];
 
@@ -170,7 +170,7 @@ static void a_wait_ends_with_its_result_or_a_signal(void **state)
 	}
 }
 
-static void a_reader_is_given_up_after_two_signals(void **state)
+TEST_CASE_WITH(a_reader_is_given_up_after_two_signals, NULL, end)
 {
 	int ready[2], never[2];
 
@@ -190,19 +190,4 @@ static void a_reader_is_given_up_after_two_signals(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(a_signal_ends_the_recording_and_a_second_interrupt_kills,
-					  end),
-		cmocka_unit_test_teardown(a_signal_that_is_sent_twice_is_one, end),
-		cmocka_unit_test_teardown(later_signals_are_seen_as_interruptions, end),
-		cmocka_unit_test(it_is_suspended_and_goes_on),
-		cmocka_unit_test_teardown(a_signal_is_passed_on_to_the_command, end),
-		cmocka_unit_test_teardown(the_end_of_the_command_is_waited_for, end),
-		cmocka_unit_test_teardown(a_wait_ends_with_its_result_or_a_signal, end),
-		cmocka_unit_test_teardown(a_reader_is_given_up_after_two_signals, end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -21,7 +21,7 @@ static void divide(struct cost_shares *all, struct cost_share *a, struct cost_sh
 	cost_shares__divided(all);
 }
 
-static void own_time_is_divided_by_records(void **state)
+TEST_CASE(own_time_is_divided_by_records)
 {
 	struct cost_shares all = {};
 	struct cost_share a = {}, b = {};
@@ -47,7 +47,7 @@ static void own_time_is_divided_by_records(void **state)
 	assert_int_equal(b.own_ns, 330);
 }
 
-static void what_is_charged_to_one_is_not_divided(void **state)
+TEST_CASE(what_is_charged_to_one_is_not_divided)
 {
 	struct cost_shares all = {};
 	struct cost_share a = {}, b = {};
@@ -63,7 +63,7 @@ static void what_is_charged_to_one_is_not_divided(void **state)
 	assert_int_equal(b.own_ns, 100);
 }
 
-static void hits_are_divided_by_intervals(void **state)
+TEST_CASE(hits_are_divided_by_intervals)
 {
 	struct cost_shares all = {};
 	struct cost_share a = {}, b = {};
@@ -80,7 +80,7 @@ static void hits_are_divided_by_intervals(void **state)
 	assert_int_equal(cost_share__hits(&a, &all, 8), 20);
 }
 
-static void times_are_divided_by_samples_and_intervals(void **state)
+TEST_CASE(times_are_divided_by_samples_and_intervals)
 {
 	const uint64_t counters[WIRE_COUNTER_MAX] = {
 		[WIRE_COUNT_TICKS] = 40,
@@ -103,7 +103,7 @@ static void times_are_divided_by_samples_and_intervals(void **state)
 	assert_int_equal(own[WIRE_COUNT_NAMES_NS], 600);
 }
 
-static void the_rest_is_counted_for_each(void **state)
+TEST_CASE(the_rest_is_counted_for_each)
 {
 	const struct probe_costs costs = {.emulated.hit_ps = 800000};
 	const struct overhead_input in = {
@@ -131,15 +131,4 @@ static void the_rest_is_counted_for_each(void **state)
 	assert_int_equal(own.session.n_waited, 2);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(own_time_is_divided_by_records),
-		cmocka_unit_test(what_is_charged_to_one_is_not_divided),
-		cmocka_unit_test(hits_are_divided_by_intervals),
-		cmocka_unit_test(times_are_divided_by_samples_and_intervals),
-		cmocka_unit_test(the_rest_is_counted_for_each),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -22,7 +22,7 @@ static void assert_asked(const struct cli_record_options *o, const char *const l
 	assert_int_equal(filter__passes(f, FILTER_TIMER, "link"), passes);
 }
 
-static void queries_are_recorded_where_executions_are_wanted(void **state)
+TEST_CASE(queries_are_recorded_where_executions_are_wanted)
 {
 	static const struct cli_record_options exact = {.exact = true, .quiet = true};
 	/* Beside a list, these are about what it names. */
@@ -54,7 +54,7 @@ static void queries_are_recorded_where_executions_are_wanted(void **state)
 }
 
 /* Samples show intervals of two periods and more. */
-static void short_intervals_need_probes_in_queries(void **state)
+TEST_CASE(short_intervals_need_probes_in_queries)
 {
 	static const struct {
 		struct cli_record_options o;
@@ -73,7 +73,7 @@ static void short_intervals_need_probes_in_queries(void **state)
 }
 
 /* They are slow to attach: no more of them than are needed. */
-static void perf_events_have_a_shorter_default(void **state)
+TEST_CASE(perf_events_have_a_shorter_default)
 {
 	static const struct {
 		struct cli_record_options o;
@@ -90,7 +90,7 @@ static void perf_events_have_a_shorter_default(void **state)
 			     cases[i].passes);
 }
 
-static void an_empty_word_is_refused(void **state)
+TEST_CASE(an_empty_word_is_refused)
 {
 	const char *list = "passes,";
 	const struct cli_record_options o = {.events = {&list, 1}};
@@ -99,7 +99,7 @@ static void an_empty_word_is_refused(void **state)
 	assert_int_equal(filter_asked(&o, &f), -EINVAL);
 }
 
-static void something_is_left_to_record(void **state)
+TEST_CASE(something_is_left_to_record)
 {
 	const char *list = "none";
 	struct cli_record_options o = {.events = {&list, 1}, .no_sample = true};
@@ -112,15 +112,4 @@ static void something_is_left_to_record(void **state)
 	assert_int_equal(filter_asked(&o, &f), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(queries_are_recorded_where_executions_are_wanted),
-		cmocka_unit_test(short_intervals_need_probes_in_queries),
-		cmocka_unit_test(perf_events_have_a_shorter_default),
-		cmocka_unit_test(an_empty_word_is_refused),
-		cmocka_unit_test(something_is_left_to_record),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -33,7 +33,7 @@ static struct trace_writer *begin(void)
 	return w;
 }
 
-static void spans_are_summed_as_they_are_written(void **state)
+TEST_CASE(spans_are_summed_as_they_are_written)
 {
 	const struct trace_thread thread = {.tid = 8, .name = "rustc"};
 	struct trace_losses losses = {.count = {[TRACE_LOST_RING_FULL] = 3}};
@@ -78,11 +78,4 @@ static void spans_are_summed_as_they_are_written(void **state)
 	assert_false(more);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(spans_are_summed_as_they_are_written),
-	};
-
-	return cmocka_run_group_tests(tests, temporary_make, temporary_remove);
-}
+TEST_MAIN(temporary_make, temporary_remove)

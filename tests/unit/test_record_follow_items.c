@@ -88,7 +88,7 @@ static void check(const struct follow_items *items, const struct follow *f, uint
 	assert_int_equal(item->self_ns, self_ns);
 }
 
-static void names_that_come_late_are_those_of_earlier_spans(void **state)
+TEST_CASE_WITH(names_that_come_late_are_those_of_earlier_spans, temporary_make, temporary_remove)
 {
 	_trace_writer_ struct trace_writer *w = begin();
 	_follow_items_ struct follow_items items = {};
@@ -124,7 +124,7 @@ static void names_that_come_late_are_those_of_earlier_spans(void **state)
 	check(&items, &f, 2, 1, "app::main", 80);
 }
 
-static void what_comes_after_the_names_counts(void **state)
+TEST_CASE_WITH(what_comes_after_the_names_counts, temporary_make, temporary_remove)
 {
 	_trace_writer_ struct trace_writer *w = begin();
 	_follow_items_ struct follow_items items = {};
@@ -150,7 +150,7 @@ static void what_comes_after_the_names_counts(void **state)
 }
 
 /* As in `report --by item`. */
-static void other_crates_and_off_cpu_times_are_no_items(void **state)
+TEST_CASE_WITH(other_crates_and_off_cpu_times_are_no_items, temporary_make, temporary_remove)
 {
 	struct trace_span off = {
 		.tid = 1,
@@ -178,7 +178,7 @@ static void other_crates_and_off_cpu_times_are_no_items(void **state)
 }
 
 /* A look at the clock comes after a part only, and so does an answer. */
-static void a_pass_may_take_several_calls(void **state)
+TEST_CASE_WITH(a_pass_may_take_several_calls, temporary_make, temporary_remove)
 {
 	_trace_writer_ struct trace_writer *w = begin();
 	_follow_items_ struct follow_items items = {};
@@ -203,7 +203,7 @@ static void a_pass_may_take_several_calls(void **state)
 	assert_int_equal(items.list.at[0].executions, 10000);
 }
 
-static void a_pipe_has_no_items(void **state)
+TEST_CASE_WITH(a_pipe_has_no_items, temporary_make, temporary_remove)
 {
 	_trace_writer_ struct trace_writer *w = begin();
 	_follow_items_ struct follow_items items = {};
@@ -255,7 +255,7 @@ static void write_sample(struct trace_writer *w, uint32_t process, uint32_t quer
 	assert_int_equal(trace_writer__sample(w, &sample), 0);
 }
 
-static void items_of_samples_are_those_of_their_jobs(void **state)
+TEST_CASE_WITH(items_of_samples_are_those_of_their_jobs, temporary_make, temporary_remove)
 {
 	const struct trace_sampling sampling = {.hz = 499, .queries = true};
 	_trace_writer_ struct trace_writer *w = begin();
@@ -300,18 +300,4 @@ static void items_of_samples_are_those_of_their_jobs(void **state)
 	check(&items, &f, 0, 1, "app::main", 10000);
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, temporary_make, temporary_remove)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(names_that_come_late_are_those_of_earlier_spans),
-		TEST(what_comes_after_the_names_counts),
-		TEST(other_crates_and_off_cpu_times_are_no_items),
-		TEST(a_pass_may_take_several_calls),
-		TEST(a_pipe_has_no_items),
-		TEST(items_of_samples_are_those_of_their_jobs),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -8,7 +8,7 @@
 #include "../fixtures/trace_dump.h"
 #include "qprof/trace_format.h"
 
-static void names_and_places_reach_the_trace(void **state)
+TEST_CASE_WITH(names_and_places_reach_the_trace, temporary_make, temporary_remove)
 {
 	_trace_output_ struct trace_output trace = {.writer = sampled_trace_open(temporary)};
 	struct item_output o = {.trace = &trace};
@@ -33,7 +33,7 @@ static void names_and_places_reach_the_trace(void **state)
 	assert_contains(text, "typeck #7 event=a::one foreign at=a.rs:3\n");
 }
 
-static void more_names_than_there_is_room_for_are_left_out(void **state)
+TEST_CASE_WITH(more_names_than_there_is_room_for_are_left_out, temporary_make, temporary_remove)
 {
 	_trace_output_ struct trace_output trace = {.writer = sampled_trace_open(temporary)};
 	struct item_output o = {.trace = &trace};
@@ -54,7 +54,7 @@ static void more_names_than_there_is_room_for_are_left_out(void **state)
 	assert_int_equal(trace.err, 0);
 }
 
-static void nothing_goes_into_a_trace_that_failed(void **state)
+TEST_CASE(nothing_goes_into_a_trace_that_failed)
 {
 	_trace_output_ struct trace_output trace = {.err = -ENOSPC};
 	struct item_output o = {.trace = &trace};
@@ -67,15 +67,4 @@ static void nothing_goes_into_a_trace_that_failed(void **state)
 	assert_int_equal(trace.err, -ENOSPC);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(names_and_places_reach_the_trace, temporary_make,
-						temporary_remove),
-		cmocka_unit_test_setup_teardown(more_names_than_there_is_room_for_are_left_out,
-						temporary_make, temporary_remove),
-		cmocka_unit_test(nothing_goes_into_a_trace_that_failed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

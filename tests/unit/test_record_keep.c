@@ -14,7 +14,7 @@ static enum keep_action decide(const struct kept *traces, size_t n, uint64_t age
 	return keep_decide(traces, n, &limits, now, &at);
 }
 
-static void without_limits_all_are_kept(void **state)
+TEST_CASE(without_limits_all_are_kept)
 {
 	const struct kept t[] = {{1, 100, 10, false, false}};
 
@@ -22,7 +22,7 @@ static void without_limits_all_are_kept(void **state)
 	assert_int_equal(decide(NULL, 0, 1, 1, 1000), KEEP_ALL);
 }
 
-static void old_ones_go_unless_they_are_still_written(void **state)
+TEST_CASE(old_ones_go_unless_they_are_still_written)
 {
 	const struct kept t[] = {
 		{1, 1, 10, true, false}, {1, 1, 95, false, false}, {1, 1, 20, false, false}};
@@ -34,7 +34,7 @@ static void old_ones_go_unless_they_are_still_written(void **state)
 	assert_int_equal(decide(t, 3, 50, 0, 5), KEEP_ALL);
 }
 
-static void the_oldest_goes_of_the_user_with_the_most(void **state)
+TEST_CASE(the_oldest_goes_of_the_user_with_the_most)
 {
 	const struct kept t[] = {{1, 30, 10, false, false},
 				 {2, 50, 30, false, false},
@@ -46,7 +46,7 @@ static void the_oldest_goes_of_the_user_with_the_most(void **state)
 	assert_int_equal(at, 2);
 }
 
-static void who_fills_the_disk_by_an_open_trace_loses_that(void **state)
+TEST_CASE(who_fills_the_disk_by_an_open_trace_loses_that)
 {
 	const struct kept t[] = {
 		{1, 30, 10, false, false}, {2, 60, 20, true, false}, {2, 90, 20, true, false}};
@@ -55,7 +55,7 @@ static void who_fills_the_disk_by_an_open_trace_loses_that(void **state)
 	assert_int_equal(at, 2);
 }
 
-static void a_user_is_counted_once_wherever_the_traces_are(void **state)
+TEST_CASE(a_user_is_counted_once_wherever_the_traces_are)
 {
 	/* User 1 has the most, though the first and the largest trace are of others. */
 	const struct kept t[] = {{2, 40, 10, false, false},
@@ -67,7 +67,7 @@ static void a_user_is_counted_once_wherever_the_traces_are(void **state)
 	assert_int_equal(at, 3);
 }
 
-static void a_trace_that_was_cut_is_not_cut_again(void **state)
+TEST_CASE(a_trace_that_was_cut_is_not_cut_again)
 {
 	struct kept t[] = {
 		{2, 60, 20, true, false}, {2, 90, 20, true, true}, {1, 30, 10, false, false}};
@@ -83,16 +83,4 @@ static void a_trace_that_was_cut_is_not_cut_again(void **state)
 	assert_int_equal(at, 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_limits_all_are_kept),
-		cmocka_unit_test(old_ones_go_unless_they_are_still_written),
-		cmocka_unit_test(the_oldest_goes_of_the_user_with_the_most),
-		cmocka_unit_test(who_fills_the_disk_by_an_open_trace_loses_that),
-		cmocka_unit_test(a_user_is_counted_once_wherever_the_traces_are),
-		cmocka_unit_test(a_trace_that_was_cut_is_not_cut_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

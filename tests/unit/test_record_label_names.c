@@ -5,7 +5,7 @@
 #include "../fixtures/sampled_trace.h"
 #include "../fixtures/temporary.h"
 
-static void labels_have_the_numbers_of_the_trace(void **state)
+TEST_CASE_WITH(labels_have_the_numbers_of_the_trace, temporary_make, temporary_remove)
 {
 	_trace_output_ struct trace_output trace = {.writer = sampled_trace_open(temporary)};
 	struct label_names l = {0};
@@ -20,7 +20,7 @@ static void labels_have_the_numbers_of_the_trace(void **state)
 	label_names__clear(&l);
 }
 
-static void labels_go_on_without_the_trace(void **state)
+TEST_CASE(labels_go_on_without_the_trace)
 {
 	_trace_output_ struct trace_output trace = {.err = -ENOSPC};
 	struct label_names l = {0};
@@ -36,7 +36,7 @@ static void labels_go_on_without_the_trace(void **state)
 }
 
 /* Not with gaps, whose size would double with each. */
-static void numbers_without_the_trace_are_dense(void **state)
+TEST_CASE(numbers_without_the_trace_are_dense)
 {
 	_trace_output_ struct trace_output trace = {.err = -ENOSPC};
 	struct label_names l = {0};
@@ -51,14 +51,4 @@ static void numbers_without_the_trace_are_dense(void **state)
 	label_names__clear(&l);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(labels_have_the_numbers_of_the_trace,
-						temporary_make, temporary_remove),
-		cmocka_unit_test(labels_go_on_without_the_trace),
-		cmocka_unit_test(numbers_without_the_trace_are_dense),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -34,7 +34,7 @@ static int run_shell(const char *script)
 	return run((const char *const[]){"sh", "-c", script, NULL});
 }
 
-static void the_child_waits_until_it_may_go(void **state)
+TEST_CASE(the_child_waits_until_it_may_go)
 {
 	char path[] = "/tmp/qprof-test-launch-XXXXXX";
 	int fd = mkstemp(path), status;
@@ -48,7 +48,7 @@ static void the_child_waits_until_it_may_go(void **state)
 	assert_int_equal(access(path, F_OK), -1);
 }
 
-static void a_child_that_never_goes_runs_nothing(void **state)
+TEST_CASE(a_child_that_never_goes_runs_nothing)
 {
 	char path[] = "/tmp/qprof-test-launch-XXXXXX";
 	int fd = mkstemp(path);
@@ -62,7 +62,7 @@ static void a_child_that_never_goes_runs_nothing(void **state)
 	assert_int_equal(unlink(path), 0);
 }
 
-static void statuses_are_those_of_wait(void **state)
+TEST_CASE(statuses_are_those_of_wait)
 {
 	int status = run_shell("exit 7");
 
@@ -71,7 +71,7 @@ static void statuses_are_those_of_wait(void **state)
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
 }
 
-static void reaping_twice_gives_the_same(void **state)
+TEST_CASE(reaping_twice_gives_the_same)
 {
 	_launch_ struct launch *l = prepared((const char *const[]){"false", NULL});
 	int status = -1;
@@ -84,7 +84,7 @@ static void reaping_twice_gives_the_same(void **state)
 	assert_int_equal(launch__signal(l, SIGTERM), -ESRCH);
 }
 
-static void the_launch_reports_why_a_command_cannot_run(void **state)
+TEST_CASE(the_launch_reports_why_a_command_cannot_run)
 {
 	struct launch *l = prepared((const char *const[]){"/nonexistent/command", NULL});
 	pid_t pid;
@@ -101,7 +101,7 @@ static void the_launch_reports_why_a_command_cannot_run(void **state)
 	launch__free(l);
 }
 
-static void signals_reach_the_child(void **state)
+TEST_CASE(signals_reach_the_child)
 {
 	_launch_ struct launch *l = prepared((const char *const[]){"sleep", "10", NULL});
 	int status;
@@ -112,7 +112,7 @@ static void signals_reach_the_child(void **state)
 	assert_int_equal(WTERMSIG(status), SIGHUP);
 }
 
-static void a_child_killed_before_its_exec_counts_as_gone_by_a_signal(void **state)
+TEST_CASE(a_child_killed_before_its_exec_counts_as_gone_by_a_signal)
 {
 	_launch_ struct launch *l = prepared((const char *const[]){"true", NULL});
 	int status;
@@ -147,7 +147,7 @@ static uint64_t bit(int sig)
 	return 1ull << (sig - 1);
 }
 
-static void our_signal_handling_does_not_leak(void **state)
+TEST_CASE(our_signal_handling_does_not_leak)
 {
 	sigset_t set, old;
 
@@ -165,7 +165,7 @@ static void our_signal_handling_does_not_leak(void **state)
 	sigprocmask(SIG_SETMASK, &old, NULL);
 }
 
-static void the_child_ignores_signals_that_were_ignored_at_start(void **state)
+TEST_CASE(the_child_ignores_signals_that_were_ignored_at_start)
 {
 	/* As under nohup. */
 	signal(SIGHUP, SIG_IGN);
@@ -191,7 +191,7 @@ static void list_inheritable(char *text, size_t size)
 	}
 }
 
-static void no_file_of_ours_stays_open_but_others_do(void **state)
+TEST_CASE(no_file_of_ours_stays_open_but_others_do)
 {
 	int inherited = fcntl(STDIN_FILENO, F_DUPFD, 90); /* as make's job server */
 	_output_ struct output o;
@@ -225,7 +225,7 @@ static int end_like(int status)
 	return ended;
 }
 
-static void we_end_as_the_child_ended(void **state)
+TEST_CASE(we_end_as_the_child_ended)
 {
 	assert_int_equal(end_like(3 << 8), 3 << 8);
 	assert_int_equal(end_like(0), 0);
@@ -235,21 +235,4 @@ static void we_end_as_the_child_ended(void **state)
 	assert_int_equal(end_like(SIGABRT | 0x80), SIGABRT);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_child_waits_until_it_may_go),
-		cmocka_unit_test(a_child_that_never_goes_runs_nothing),
-		cmocka_unit_test(statuses_are_those_of_wait),
-		cmocka_unit_test(reaping_twice_gives_the_same),
-		cmocka_unit_test(the_launch_reports_why_a_command_cannot_run),
-		cmocka_unit_test(signals_reach_the_child),
-		cmocka_unit_test(a_child_killed_before_its_exec_counts_as_gone_by_a_signal),
-		cmocka_unit_test(our_signal_handling_does_not_leak),
-		cmocka_unit_test(the_child_ignores_signals_that_were_ignored_at_start),
-		cmocka_unit_test(no_file_of_ours_stays_open_but_others_do),
-		cmocka_unit_test(we_end_as_the_child_ended),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -24,7 +24,7 @@ static void fake_rustc(const char *script)
 	setenv("PATH", path, 1);
 }
 
-static void its_error_is_that_of_asking(void **state)
+TEST_CASE(its_error_is_that_of_asking)
 {
 	struct likely l = {};
 	const char *path;
@@ -36,7 +36,7 @@ static void its_error_is_that_of_asking(void **state)
 	likely__clear(&l);
 }
 
-static void nothing_is_left_to_clear(void **state)
+TEST_CASE(nothing_is_left_to_clear)
 {
 	struct likely l = {};
 
@@ -44,7 +44,7 @@ static void nothing_is_left_to_clear(void **state)
 	assert_int_equal(likely__done_fd(&l), -1);
 }
 
-static void parts_are_expected_by_arguments_and_flags(void **state)
+TEST_CASE(parts_are_expected_by_arguments_and_flags)
 {
 	char *const with[] = {(char *)"rustc", (char *)"-Zthreads=4", NULL};
 
@@ -75,7 +75,7 @@ static bool is_incremental(const char *command)
 	return parts;
 }
 
-static void cargo_compiles_incrementally_unless_it_optimizes(void **state)
+TEST_CASE(cargo_compiles_incrementally_unless_it_optimizes)
 {
 	unsetenv("CARGO_INCREMENTAL");
 	assert_true(is_incremental("cargo build"));
@@ -93,7 +93,7 @@ static void cargo_compiles_incrementally_unless_it_optimizes(void **state)
 	assert_false(is_incremental("make build"));
 }
 
-static void a_variable_of_cargo_says_more_than_the_profile(void **state)
+TEST_CASE(a_variable_of_cargo_says_more_than_the_profile)
 {
 	setenv("CARGO_INCREMENTAL", "0", 1);
 	assert_false(is_incremental("cargo build"));
@@ -106,7 +106,7 @@ static void a_variable_of_cargo_says_more_than_the_profile(void **state)
 }
 
 /* A program that execs us may leave children behind: they become our children, and stay. */
-static void only_what_was_asked_is_ended(void **state)
+TEST_CASE(only_what_was_asked_is_ended)
 {
 	char script[256], byte;
 	struct likely l = {};
@@ -132,16 +132,4 @@ static void only_what_was_asked_is_ended(void **state)
 	assert_int_equal(WTERMSIG(status), SIGKILL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(its_error_is_that_of_asking),
-		cmocka_unit_test(nothing_is_left_to_clear),
-		cmocka_unit_test(parts_are_expected_by_arguments_and_flags),
-		cmocka_unit_test(cargo_compiles_incrementally_unless_it_optimizes),
-		cmocka_unit_test(a_variable_of_cargo_says_more_than_the_profile),
-		cmocka_unit_test(only_what_was_asked_is_ended),
-	};
-
-	return cmocka_run_group_tests(tests, directory_make, directory_remove);
-}
+TEST_MAIN(directory_make, directory_remove)

@@ -39,7 +39,7 @@ static void finish(struct live_output *live, struct summary_calls *calls, int er
 	live_output__destroy(live);
 }
 
-static void the_summary_is_written_when_the_end_returns(void **state)
+TEST_CASE(the_summary_is_written_when_the_end_returns)
 {
 	struct summary_calls calls = {0};
 	struct live_output live = {0};
@@ -57,7 +57,7 @@ static void the_summary_is_written_when_the_end_returns(void **state)
 	close(reader);
 }
 
-static void a_stream_without_a_descriptor_is_written_to(void **state)
+TEST_CASE(a_stream_without_a_descriptor_is_written_to)
 {
 	struct summary_calls calls = {0};
 	struct live_output live = {0};
@@ -72,7 +72,7 @@ static void a_stream_without_a_descriptor_is_written_to(void **state)
 	assert_string_equal(text, "the summary\n");
 }
 
-static void without_a_summary_nothing_is_written(void **state)
+TEST_CASE(without_a_summary_nothing_is_written)
 {
 	struct live_output live = {0};
 	_free_ char *text = NULL;
@@ -94,7 +94,7 @@ static bool do_not_wait(void *ctx, int fd)
 	return false;
 }
 
-static void a_reader_that_is_not_waited_for_is_an_error(void **state)
+TEST_CASE(a_reader_that_is_not_waited_for_is_an_error)
 {
 	unsigned int n_waits = 0;
 	struct summary_calls calls = {0};
@@ -112,7 +112,7 @@ static void a_reader_that_is_not_waited_for_is_an_error(void **state)
 	assert_contains(o.text[1], "error: not all of the output was written");
 }
 
-static void a_view_that_fails_is_reported_once_and_has_no_summary(void **state)
+TEST_CASE(a_view_that_fails_is_reported_once_and_has_no_summary)
 {
 	struct summary *s = sample_three();
 	const struct live_state view = {
@@ -130,7 +130,7 @@ static void a_view_that_fails_is_reported_once_and_has_no_summary(void **state)
 	summary__free(s);
 }
 
-static void a_summary_that_fails_is_reported(void **state)
+TEST_CASE(a_summary_that_fails_is_reported)
 {
 	struct summary_calls calls = {.err = -EIO};
 	struct live_output live = {0};
@@ -145,16 +145,4 @@ static void a_summary_that_fails_is_reported(void **state)
 	assert_contains(o.text[1], "cannot print the summary: Input/output error");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_summary_is_written_when_the_end_returns),
-		cmocka_unit_test(a_stream_without_a_descriptor_is_written_to),
-		cmocka_unit_test(without_a_summary_nothing_is_written),
-		cmocka_unit_test(a_reader_that_is_not_waited_for_is_an_error),
-		cmocka_unit_test(a_view_that_fails_is_reported_once_and_has_no_summary),
-		cmocka_unit_test(a_summary_that_fails_is_reported),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -91,7 +91,7 @@ static void answer(struct world *w)
 	now__answer(&w->now, &w->source, w->summary, &w->answer);
 }
 
-static void the_innermost_with_an_item_is_told(void **state)
+TEST_CASE_WITH(the_innermost_with_an_item_is_told, begin, end)
 {
 	struct world *w = *state;
 
@@ -107,7 +107,7 @@ static void the_innermost_with_an_item_is_told(void **state)
 	assert_string_equal(w->answer.at[0].item, "hangs::planted");
 }
 
-static void without_an_item_it_is_the_innermost(void **state)
+TEST_CASE_WITH(without_an_item_it_is_the_innermost, begin, end)
 {
 	struct world *w = *state;
 
@@ -120,7 +120,7 @@ static void without_an_item_it_is_the_innermost(void **state)
 	assert_string_equal(w->answer.at[0].item, "");
 }
 
-static void a_name_that_is_gone_leaves_the_query(void **state)
+TEST_CASE_WITH(a_name_that_is_gone_leaves_the_query, begin, end)
 {
 	struct world *w = *state;
 
@@ -132,7 +132,7 @@ static void a_name_that_is_gone_leaves_the_query(void **state)
 	assert_string_equal(w->answer.at[0].item, "");
 }
 
-static void what_is_not_known_is_not_told(void **state)
+TEST_CASE_WITH(what_is_not_known_is_not_told, begin, end)
 {
 	struct world *w = *state;
 
@@ -158,7 +158,7 @@ static void what_is_not_known_is_not_told(void **state)
 	assert_int_equal(w->answer.n, 0);
 }
 
-static void it_is_asked_once_a_second(void **state)
+TEST_CASE_WITH(it_is_asked_once_a_second, begin, end)
 {
 	struct world *w = *state;
 	uint32_t asked = w->asked;
@@ -189,7 +189,7 @@ static void activity(struct world *w, uint16_t guard, uint64_t key)
 }
 
 /* Names of guards are those of queries here. */
-static void an_activity_has_its_argument(void **state)
+TEST_CASE_WITH(an_activity_has_its_argument, begin, end)
 {
 	struct world *w = *state;
 
@@ -216,7 +216,7 @@ static void an_activity_has_its_argument(void **state)
 	assert_string_equal(w->answer.at[0].item, "hangs::planted");
 }
 
-static void a_long_path_keeps_its_end(void **state)
+TEST_CASE_WITH(a_long_path_keeps_its_end, begin, end)
 {
 	struct world *w = *state;
 	char path[1000];
@@ -231,19 +231,4 @@ static void a_long_path_keeps_its_end(void **state)
 	assert_non_null(strstr(w->answer.at[0].item, "a::zz"));
 }
 
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, begin, end)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(the_innermost_with_an_item_is_told),
-		TEST(without_an_item_it_is_the_innermost),
-		TEST(a_name_that_is_gone_leaves_the_query),
-		TEST(what_is_not_known_is_not_told),
-		TEST(it_is_asked_once_a_second),
-		TEST(an_activity_has_its_argument),
-		TEST(a_long_path_keeps_its_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

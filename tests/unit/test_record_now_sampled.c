@@ -66,7 +66,7 @@ static void add(struct now_sampled *n, uint32_t process, int query, uint32_t pla
 	assert_int_equal(now_sampled__sample(n, &sample), 0);
 }
 
-static void what_most_samples_have_is_told(void **state)
+TEST_CASE(what_most_samples_have_is_told)
 {
 	__cleanup(now_sampled__destroy) struct now_sampled n = {0};
 	_summary_ struct summary *s = compilers();
@@ -104,7 +104,7 @@ static int symbol_of(void *ctx, uint32_t string, char **out)
 
 /* In LLVM its own function is no news, and neither is that of a sample whose function is unknown.
  */
-static void the_function_that_llvm_compiles_is_told(void **state)
+TEST_CASE(the_function_that_llvm_compiles_is_told)
 {
 	static const struct trace_llvm entries[] = {
 		{.function = 0, .pass = 7},
@@ -147,7 +147,7 @@ static void the_function_that_llvm_compiles_is_told(void **state)
 	assert_string_equal(answer.at[0].function, "");
 }
 
-static void waits_say_nothing(void **state)
+TEST_CASE(waits_say_nothing)
 {
 	__cleanup(now_sampled__destroy) struct now_sampled n = {0};
 	const struct trace_stack interval = {.kind = TRACE_STACK_QUERY, .place = TYPECK};
@@ -175,7 +175,7 @@ static void sample_in(struct now_sampled *n, uint32_t job)
 }
 
 /* As where there are probes, the innermost execution that is about an item is named. */
-static void the_item_of_a_long_execution_is_told(void **state)
+TEST_CASE(the_item_of_a_long_execution_is_told)
 {
 	static const struct trace_job outer = {.query = TYPECK},
 				      inner = {.query = LAYOUT, .parent = 5};
@@ -202,14 +202,4 @@ static void the_item_of_a_long_execution_is_told(void **state)
 	recent_jobs__clear(&jobs);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_item_of_a_long_execution_is_told),
-		cmocka_unit_test(what_most_samples_have_is_told),
-		cmocka_unit_test(waits_say_nothing),
-		cmocka_unit_test(the_function_that_llvm_compiles_is_told),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -3,7 +3,7 @@
 
 #include "test.h"
 
-static void parts_are_numbers_times_costs(void **state)
+TEST_CASE(parts_are_numbers_times_costs)
 {
 	uint64_t counters[WIRE_COUNTER_MAX] = {
 		[WIRE_COUNT_HITS] = 1000,    [WIRE_COUNT_SAMPLES] = 2,	 [WIRE_COUNT_TICKS] = 3,
@@ -40,7 +40,7 @@ static void parts_are_numbers_times_costs(void **state)
 }
 
 /* While it is recorded, nothing is measured yet; hits never are where no query has a probe. */
-static void hits_breakpoints_and_ticks_have_usual_costs(void **state)
+TEST_CASE(hits_breakpoints_and_ticks_have_usual_costs)
 {
 	const uint64_t counters[WIRE_COUNTER_MAX] = {[WIRE_COUNT_HITS] = 1, [WIRE_COUNT_TICKS] = 1};
 	const struct probe_costs costs = {};
@@ -56,7 +56,7 @@ static void hits_breakpoints_and_ticks_have_usual_costs(void **state)
 }
 
 /* A part that is attached later is in no compiler that came before. */
-static void compilers_have_the_breakpoints_of_their_time(void **state)
+TEST_CASE(compilers_have_the_breakpoints_of_their_time)
 {
 	struct breakpoints b = {0};
 
@@ -66,19 +66,9 @@ static void compilers_have_the_breakpoints_of_their_time(void **state)
 	assert_int_equal(breakpoints__count(&b, 5, 1500), 6000);
 }
 
-static void the_command_is_not_ours(void **state)
+TEST_CASE(the_command_is_not_ours)
 {
 	assert_int_equal(overhead_own_ns(UINT64_MAX), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(parts_are_numbers_times_costs),
-		cmocka_unit_test(hits_breakpoints_and_ticks_have_usual_costs),
-		cmocka_unit_test(compilers_have_the_breakpoints_of_their_time),
-		cmocka_unit_test(the_command_is_not_ours),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -57,7 +57,7 @@ static struct told tell(const struct past *p)
 	return told;
 }
 
-static void a_recorder_that_begins_later_is_told_everything(void **state)
+TEST_CASE(a_recorder_that_begins_later_is_told_everything)
 {
 	const struct wire_label label = {.type = WIRE_LABEL, .label = 1};
 	struct past *p = calloc(1, sizeof(*p));
@@ -86,7 +86,7 @@ static void a_recorder_that_begins_later_is_told_everything(void **state)
 	free(p);
 }
 
-static void the_number_of_a_library_may_come_again(void **state)
+TEST_CASE(the_number_of_a_library_may_come_again)
 {
 	struct past *p = calloc(1, sizeof(*p));
 	struct plan *plan = sample_plan();
@@ -107,12 +107,4 @@ static void the_number_of_a_library_may_come_again(void **state)
 	free(p);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_recorder_that_begins_later_is_told_everything),
-		cmocka_unit_test(the_number_of_a_library_may_come_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

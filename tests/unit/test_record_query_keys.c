@@ -16,7 +16,7 @@ static void assert_problem(char *layout, char *keys, const char *expected)
 		assert_null(why);
 }
 
-static void a_problem_has_its_library(void **state)
+TEST_CASE(a_problem_has_its_library)
 {
 	assert_problem(NULL, NULL, NULL);
 	assert_problem((char *)"no text", (char *)"no kinds", "no text in /lib/a.so");
@@ -24,7 +24,7 @@ static void a_problem_has_its_library(void **state)
 		       "keys that are in memory cannot be read in /lib/a.so");
 }
 
-static void the_first_problem_is_kept(void **state)
+TEST_CASE(the_first_problem_is_kept)
 {
 	struct plan plan = {.path = (char *)"/lib/b.so"};
 	_free_ char *why = strdup("no text in /lib/a.so");
@@ -34,12 +34,4 @@ static void the_first_problem_is_kept(void **state)
 	assert_string_equal(why, "no text in /lib/a.so");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_problem_has_its_library),
-		cmocka_unit_test(the_first_problem_is_kept),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -145,7 +145,7 @@ static int lines_of(const char *text, const char *with)
 	return n;
 }
 
-static void records_become_a_trace_and_a_summary(void **state)
+TEST_CASE_WITH(records_become_a_trace_and_a_summary, NULL, remove_file)
 {
 	_free_ char *summary = NULL, *trace = NULL;
 	size_t size;
@@ -210,7 +210,7 @@ static void record_a_build(struct recorder *r)
 	assert_int_equal(give(r, &killed, sizeof(killed)), 0);
 }
 
-static void several_crates_end_with_the_report_of_a_build(void **state)
+TEST_CASE_WITH(several_crates_end_with_the_report_of_a_build, NULL, remove_file)
 {
 	_free_ char *shown = NULL, *report = NULL;
 	size_t size;
@@ -227,7 +227,7 @@ static void several_crates_end_with_the_report_of_a_build(void **state)
 	assert_string_equal(shown, report);
 }
 
-static void slow_intervals_are_reported_as_they_end(void **state)
+TEST_CASE_WITH(slow_intervals_are_reported_as_they_end, NULL, remove_file)
 {
 	struct recorder_options opt = {.output = path, .mode = LIVE_NONE, .slow_ns = 1000};
 	_recorder_ struct recorder *r = start_with(&opt);
@@ -285,7 +285,7 @@ static size_t memory_in_use(void)
 	return m.uordblks + m.hblkhd; /* hblkhd: large arrays */
 }
 
-static void an_ended_compiler_frees_its_query_rows(void **state)
+TEST_CASE_WITH(an_ended_compiler_frees_its_query_rows, NULL, remove_file)
 {
 	enum { FIRST = 2000, MORE = 10000 };
 	_recorder_ struct recorder *r = start(NULL, LIVE_NONE, false);
@@ -305,7 +305,7 @@ static void an_ended_compiler_frees_its_query_rows(void **state)
 }
 
 /* The summary subtracts the costs; the trace keeps the measured times. */
-static void costs_are_stored_and_taken_off(void **state)
+TEST_CASE_WITH(costs_are_stored_and_taken_off, NULL, remove_file)
 {
 	static const struct probe_costs costs = {.emulated = {400000, 500000},
 						 .stepped = {9000000, 9100000}};
@@ -331,7 +331,7 @@ static void costs_are_stored_and_taken_off(void **state)
 }
 
 /* The trace omits a cost that could not be measured; it does not store 0. */
-static void costs_that_are_not_known_are_left_out(void **state)
+TEST_CASE_WITH(costs_that_are_not_known_are_left_out, NULL, remove_file)
 {
 	static const struct probe_costs unknown;
 	_recorder_ struct recorder *r = start(stdout, LIVE_NONE, false);
@@ -342,7 +342,7 @@ static void costs_that_are_not_known_are_left_out(void **state)
 	assert_null(strstr(trace, "costs"));
 }
 
-static void a_record_that_makes_no_sense_is_lost_and_counted(void **state)
+TEST_CASE_WITH(a_record_that_makes_no_sense_is_lost_and_counted, NULL, remove_file)
 {
 	_recorder_ struct recorder *r = start(stdout, LIVE_NONE, false);
 	struct wire_span strange = span(0, 0, 5, 6);
@@ -362,7 +362,7 @@ static void a_record_that_makes_no_sense_is_lost_and_counted(void **state)
 	assert_contains(trace, "losses bad_record=4\n");
 }
 
-static void a_running_process_and_a_late_one_are_marked(void **state)
+TEST_CASE_WITH(a_running_process_and_a_late_one_are_marked, NULL, remove_file)
 {
 	_recorder_ struct recorder *r = start(stdout, LIVE_NONE, false);
 	struct session_sink sink = recorder__sink(r);
@@ -381,7 +381,7 @@ static void a_running_process_and_a_late_one_are_marked(void **state)
 	assert_contains(trace, "pid=3 parent=30 start=500 end=0 late [rustc --crate-name b ...]");
 }
 
-static void directories_and_thread_names_are_recorded(void **state)
+TEST_CASE_WITH(directories_and_thread_names_are_recorded, NULL, remove_file)
 {
 	_recorder_ struct recorder *r = start(stdout, LIVE_NONE, false);
 	struct session_sink sink = recorder__sink(r);
@@ -417,7 +417,7 @@ static int record_on_a_full_disk(struct recorder *r)
 }
 
 /* The failure is reported once; the live view and the summary go on. */
-static void a_full_disk_ends_the_file_only(void **state)
+TEST_CASE_WITH(a_full_disk_ends_the_file_only, NULL, remove_file)
 {
 	_free_ char *summary = NULL, *trace = NULL;
 	size_t size;
@@ -449,7 +449,7 @@ static void a_full_disk_ends_the_file_only(void **state)
 	assert_contains(trace, "problem: ");
 }
 
-static void a_capture_that_could_not_start_leaves_no_file(void **state)
+TEST_CASE_WITH(a_capture_that_could_not_start_leaves_no_file, NULL, remove_file)
 {
 	_recorder_ struct recorder *r = start(stdout, LIVE_NONE, false);
 	struct stat st;
@@ -469,7 +469,7 @@ static FILE *pipe_without_reader(void)
 	return fdopen(pipes[1], "w");
 }
 
-static void a_reader_that_goes_away_ends_its_view_only(void **state)
+TEST_CASE_WITH(a_reader_that_goes_away_ends_its_view_only, NULL, remove_file)
 {
 	FILE *live = pipe_without_reader();
 	_recorder_ struct recorder *r = start(live, LIVE_BLOCKS, true);
@@ -492,7 +492,7 @@ static void a_reader_that_goes_away_ends_its_view_only(void **state)
 	assert_contains(trace, "whole\n");
 }
 
-static void a_view_that_cannot_be_drawn_is_reported_once(void **state)
+TEST_CASE_WITH(a_view_that_cannot_be_drawn_is_reported_once, NULL, remove_file)
 {
 	FILE *live = fopen("/dev/full", "w");
 	_recorder_ struct recorder *r = start(live, LIVE_BLOCKS, true);
@@ -541,7 +541,7 @@ static void finish_with(enum wire_counter counter, uint64_t n, const char *event
 	assert_int_equal(lines_of(o.text[1], "\n"), expected);
 }
 
-static void most_that_is_lost_is_an_error_however_quiet(void **state)
+TEST_CASE_WITH(most_that_is_lost_is_an_error_however_quiet, NULL, remove_file)
 {
 	finish_with(WIRE_LOST_RING_FULL, 458, "default", true,
 		    "error: 458 of 458 intervals were lost; the main cause: ring buffer full; use "
@@ -554,7 +554,7 @@ static void most_that_is_lost_is_an_error_however_quiet(void **state)
 }
 
 /* The process may have executed its last query before the recording began. */
-static void a_process_that_ran_already_needs_no_record(void **state)
+TEST_CASE_WITH(a_process_that_ran_already_needs_no_record, NULL, remove_file)
 {
 	FILE *live = fopen("/dev/null", "w");
 	_recorder_ struct recorder *r = start(live, LIVE_NONE, false);
@@ -608,7 +608,7 @@ static struct recorder *start_naming(bool keys)
 	return r;
 }
 
-static void names_of_items_reach_the_trace(void **state)
+TEST_CASE_WITH(names_of_items_reach_the_trace, NULL, remove_file)
 {
 	_recorder_ struct recorder *r = start_naming(true);
 	_free_ char *trace = NULL;
@@ -628,7 +628,7 @@ static void names_of_items_reach_the_trace(void **state)
 }
 
 /* As after Ctrl-C. */
-static void names_of_a_running_compiler_reach_the_trace(void **state)
+TEST_CASE_WITH(names_of_a_running_compiler_reach_the_trace, NULL, remove_file)
 {
 	_recorder_ struct recorder *r = start_naming(true);
 	_free_ char *trace = NULL;
@@ -639,7 +639,7 @@ static void names_of_a_running_compiler_reach_the_trace(void **state)
 	assert_contains(trace, " #7 event=a::one\n");
 }
 
-static void without_keys_there_are_no_names(void **state)
+TEST_CASE_WITH(without_keys_there_are_no_names, NULL, remove_file)
 {
 	_recorder_ struct recorder *r = start_naming(false);
 	_free_ char *trace = NULL;
@@ -653,7 +653,7 @@ static void without_keys_there_are_no_names(void **state)
 }
 
 /* More ids than a trace may map. The recording goes on, and what was mapped before stays. */
-static void names_without_room_do_not_end_the_recording(void **state)
+TEST_CASE_WITH(names_without_room_do_not_end_the_recording, NULL, remove_file)
 {
 	enum { FILL_IT = QPT_MAPPED_MAX / EXECUTIONS_MAX };
 	_recorder_ struct recorder *r = start_naming(true);
@@ -681,31 +681,4 @@ static void names_without_room_do_not_end_the_recording(void **state)
 	assert_contains(trace, "whole\n");
 }
 
-#define TEST(name) cmocka_unit_test_teardown(name, remove_file)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(directories_and_thread_names_are_recorded),
-		TEST(records_become_a_trace_and_a_summary),
-		TEST(several_crates_end_with_the_report_of_a_build),
-		TEST(slow_intervals_are_reported_as_they_end),
-		TEST(an_ended_compiler_frees_its_query_rows),
-		TEST(costs_are_stored_and_taken_off),
-		TEST(costs_that_are_not_known_are_left_out),
-		TEST(a_record_that_makes_no_sense_is_lost_and_counted),
-		TEST(a_running_process_and_a_late_one_are_marked),
-		TEST(a_full_disk_ends_the_file_only),
-		TEST(a_capture_that_could_not_start_leaves_no_file),
-		TEST(a_reader_that_goes_away_ends_its_view_only),
-		TEST(a_view_that_cannot_be_drawn_is_reported_once),
-		TEST(most_that_is_lost_is_an_error_however_quiet),
-		TEST(a_process_that_ran_already_needs_no_record),
-		TEST(names_of_items_reach_the_trace),
-		TEST(names_of_a_running_compiler_reach_the_trace),
-		TEST(without_keys_there_are_no_names),
-		TEST(names_without_room_do_not_end_the_recording),
-	};
-
-	return cmocka_run_group_tests(tests, make_directory, remove_directory);
-}
+TEST_MAIN(make_directory, remove_directory)

@@ -18,7 +18,7 @@ static uint32_t add(struct sample_output *o, uint32_t parent, uint8_t kind, uint
 	return id;
 }
 
-static void samples_reach_the_trace_and_are_counted(void **state)
+TEST_CASE_WITH(samples_reach_the_trace_and_are_counted, temporary_make, temporary_remove)
 {
 	_trace_output_ struct trace_output trace = {.writer = sampled_trace_open(temporary)};
 	struct sample_output o = {.trace = &trace};
@@ -42,7 +42,7 @@ static void samples_reach_the_trace_and_are_counted(void **state)
 }
 
 /* A page fault has the innermost frame only, as was asked for. */
-static void a_stack_that_was_not_asked_for_is_not_cut(void **state)
+TEST_CASE_WITH(a_stack_that_was_not_asked_for_is_not_cut, temporary_make, temporary_remove)
 {
 	static const struct sampling_options light = {
 		.fault_period = 10, .light = WIRE_LIGHT_NEAR, .hz = 499};
@@ -63,7 +63,7 @@ static void a_stack_that_was_not_asked_for_is_not_cut(void **state)
 	assert_contains(text, "sampling 499 Hz, faults by 10, light\n");
 }
 
-static void without_samples_nothing_is_written(void **state)
+TEST_CASE_WITH(without_samples_nothing_is_written, temporary_make, temporary_remove)
 {
 	_trace_output_ struct trace_output trace = {.writer = sampled_trace_open(temporary)};
 	struct sample_output o = {.trace = &trace};
@@ -76,7 +76,7 @@ static void without_samples_nothing_is_written(void **state)
 }
 
 /* A stack that is too deep stands for one that finds no room: the writer says the same. */
-static void a_stack_without_room_is_left_out_whole(void **state)
+TEST_CASE_WITH(a_stack_without_room_is_left_out_whole, temporary_make, temporary_remove)
 {
 	_trace_output_ struct trace_output trace = {.writer = sampled_trace_open(temporary)};
 	struct sample_output o = {.trace = &trace};
@@ -113,7 +113,7 @@ static void a_stack_without_room_is_left_out_whole(void **state)
 			      "(/lib/librustc_driver.so)\nwhole\n");
 }
 
-static void nothing_goes_into_a_trace_that_failed(void **state)
+TEST_CASE(nothing_goes_into_a_trace_that_failed)
 {
 	_trace_output_ struct trace_output trace = {.err = -ENOSPC};
 	struct sample_output o = {.trace = &trace};
@@ -125,19 +125,4 @@ static void nothing_goes_into_a_trace_that_failed(void **state)
 	assert_int_equal(trace.err, -ENOSPC);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(samples_reach_the_trace_and_are_counted,
-						temporary_make, temporary_remove),
-		cmocka_unit_test_setup_teardown(a_stack_that_was_not_asked_for_is_not_cut,
-						temporary_make, temporary_remove),
-		cmocka_unit_test_setup_teardown(without_samples_nothing_is_written, temporary_make,
-						temporary_remove),
-		cmocka_unit_test_setup_teardown(a_stack_without_room_is_left_out_whole,
-						temporary_make, temporary_remove),
-		cmocka_unit_test(nothing_goes_into_a_trace_that_failed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

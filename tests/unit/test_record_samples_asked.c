@@ -12,7 +12,7 @@ static struct sampling_options asked(const struct cli_record_options *o, const c
 }
 
 /* Nobody asked for those without which only times would be missing. */
-static void times_are_sampled_where_some_query_has_no_probe(void **state)
+TEST_CASE(times_are_sampled_where_some_query_has_no_probe)
 {
 	static const struct {
 		const char *events;
@@ -50,7 +50,7 @@ static void times_are_sampled_where_some_query_has_no_probe(void **state)
 }
 
 /* Only then do the probes know the query of a page fault. */
-static void no_stack_is_walked_if_every_query_has_a_probe(void **state)
+TEST_CASE(no_stack_is_walked_if_every_query_has_a_probe)
 {
 	const struct cli_record_options light = {.light_period = 9};
 	struct sampling_options s = asked(&light, "query-provider");
@@ -63,12 +63,4 @@ static void no_stack_is_walked_if_every_query_has_a_probe(void **state)
 	assert_int_equal(asked(&light, "query-provider,-type_of").light, WIRE_LIGHT_NEAR);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(times_are_sampled_where_some_query_has_no_probe),
-		cmocka_unit_test(no_stack_is_walked_if_every_query_has_a_probe),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

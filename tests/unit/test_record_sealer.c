@@ -54,7 +54,7 @@ static struct sealer *sealer_of(int (*seal)(int fd))
 }
 
 /* The disk does nothing yet, and nothing here waits for it. */
-static void a_slow_disk_delays_no_caller(void **state)
+TEST_CASE_WITH(a_slow_disk_delays_no_caller, open_disk, close_disk)
 {
 	struct sealer *s = sealer_of(slow_seal);
 
@@ -67,7 +67,7 @@ static void a_slow_disk_delays_no_caller(void **state)
 	sealer__free(s);
 }
 
-static void all_are_sealed_before_it_ends(void **state)
+TEST_CASE_WITH(all_are_sealed_before_it_ends, open_disk, close_disk)
 {
 	struct sealer *s = sealer_of(slow_seal);
 	int fd = any_fd();
@@ -78,7 +78,7 @@ static void all_are_sealed_before_it_ends(void **state)
 	assert_int_equal(fcntl(fd, F_GETFD), -1);
 }
 
-static void an_error_is_reported_once(void **state)
+TEST_CASE_WITH(an_error_is_reported_once, open_disk, close_disk)
 {
 	struct sealer *s = sealer_of(slow_seal);
 	_output_ struct output o = {};
@@ -96,7 +96,7 @@ static void an_error_is_reported_once(void **state)
 }
 
 /* A disk that never works holds a limited number of files open. */
-static void too_many_are_not_sealed(void **state)
+TEST_CASE_WITH(too_many_are_not_sealed, open_disk, close_disk)
 {
 	struct sealer *s = sealer_of(slow_seal);
 	int fd;
@@ -121,7 +121,7 @@ static void note(void *ctx, const char *path)
 	n_sealed++;
 }
 
-static void a_sealed_trace_is_told_of(void **state)
+TEST_CASE_WITH(a_sealed_trace_is_told_of, open_disk, close_disk)
 {
 	struct sealer *s = sealer_of(slow_seal);
 	char good[] = "good";
@@ -142,17 +142,4 @@ static void a_sealed_trace_is_told_of(void **state)
 	sealer__free(s);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_slow_disk_delays_no_caller, open_disk,
-						close_disk),
-		cmocka_unit_test_setup_teardown(all_are_sealed_before_it_ends, open_disk,
-						close_disk),
-		cmocka_unit_test_setup_teardown(an_error_is_reported_once, open_disk, close_disk),
-		cmocka_unit_test_setup_teardown(too_many_are_not_sealed, open_disk, close_disk),
-		cmocka_unit_test_setup_teardown(a_sealed_trace_is_told_of, open_disk, close_disk),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -89,7 +89,7 @@ static void see(struct lines *x, uint32_t process, uint32_t invocation)
 	slow_lines__see(&x->l, &s, &times, "typeck");
 }
 
-static void a_name_is_read_while_the_compiler_runs(void **state)
+TEST_CASE_WITH(a_name_is_read_while_the_compiler_runs, temporary_make, temporary_remove)
 {
 	struct lines x;
 
@@ -101,7 +101,8 @@ static void a_name_is_read_while_the_compiler_runs(void **state)
 	end(&x);
 }
 
-static void a_line_waits_for_the_name_of_a_compiler_that_has_exited(void **state)
+TEST_CASE_WITH(a_line_waits_for_the_name_of_a_compiler_that_has_exited, temporary_make,
+	       temporary_remove)
 {
 	struct trace_mapping m = {.process = 1, .first = 6, .n = 2, .series = true};
 	struct lines x;
@@ -128,7 +129,7 @@ static void a_line_waits_for_the_name_of_a_compiler_that_has_exited(void **state
 	end(&x);
 }
 
-static void a_line_whose_name_does_not_come_has_none(void **state)
+TEST_CASE_WITH(a_line_whose_name_does_not_come_has_none, temporary_make, temporary_remove)
 {
 	struct lines x;
 
@@ -144,7 +145,7 @@ static void a_line_whose_name_does_not_come_has_none(void **state)
 }
 
 /* An interval about nothing of this crate, or about no item, has no name that could come. */
-static void a_line_that_has_no_name_does_not_wait(void **state)
+TEST_CASE_WITH(a_line_that_has_no_name_does_not_wait, temporary_make, temporary_remove)
 {
 	struct lines x;
 
@@ -157,7 +158,7 @@ static void a_line_that_has_no_name_does_not_wait(void **state)
 	end(&x);
 }
 
-static void few_lines_wait(void **state)
+TEST_CASE_WITH(few_lines_wait, temporary_make, temporary_remove)
 {
 	struct lines x;
 
@@ -185,7 +186,7 @@ static void sample_in(struct slow_sampled *s, uint64_t time_ns, uint32_t job)
 }
 
 /* Where no query has a probe. An activity's own time holds that of queries. */
-static void executions_that_samples_met_are_slow_too(void **state)
+TEST_CASE_WITH(executions_that_samples_met_are_slow_too, temporary_make, temporary_remove)
 {
 	const struct trace_texts names = {.text = name_of};
 	const struct trace_job outer = {.query = 2}, inner = {.query = 3, .parent = 70001};
@@ -224,7 +225,7 @@ static void executions_that_samples_met_are_slow_too(void **state)
 }
 
 /* An execution may be in more jobs than are kept. */
-static void a_line_whose_key_is_forgotten_waits_for_its_name(void **state)
+TEST_CASE_WITH(a_line_whose_key_is_forgotten_waits_for_its_name, temporary_make, temporary_remove)
 {
 	const struct trace_texts names = {.text = name_of};
 	const struct trace_job job = {.query = 3};
@@ -252,24 +253,4 @@ static void a_line_whose_key_is_forgotten_waits_for_its_name(void **state)
 	end(&x);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_name_is_read_while_the_compiler_runs,
-						temporary_make, temporary_remove),
-		cmocka_unit_test_setup_teardown(
-			a_line_waits_for_the_name_of_a_compiler_that_has_exited, temporary_make,
-			temporary_remove),
-		cmocka_unit_test_setup_teardown(a_line_whose_name_does_not_come_has_none,
-						temporary_make, temporary_remove),
-		cmocka_unit_test_setup_teardown(a_line_that_has_no_name_does_not_wait,
-						temporary_make, temporary_remove),
-		cmocka_unit_test_setup_teardown(few_lines_wait, temporary_make, temporary_remove),
-		cmocka_unit_test_setup_teardown(executions_that_samples_met_are_slow_too,
-						temporary_make, temporary_remove),
-		cmocka_unit_test_setup_teardown(a_line_whose_key_is_forgotten_waits_for_its_name,
-						temporary_make, temporary_remove),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

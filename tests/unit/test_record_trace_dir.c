@@ -37,7 +37,7 @@ static int end(void **state)
 	return system(command);
 }
 
-static void names_have_only_numbers_of_the_build(void **state)
+TEST_CASE_WITH(names_have_only_numbers_of_the_build, begin, end)
 {
 	const struct build_of b = {.user = 1000, .root = 4711};
 	struct trace_dir d = {.path = path, .fd = -1};
@@ -51,7 +51,7 @@ static void names_have_only_numbers_of_the_build(void **state)
 }
 
 /* --keep removes what has such a name. */
-static void similar_names_are_not_ours(void **state)
+TEST_CASE(similar_names_are_not_ours)
 {
 	static const char *const similar[] = {
 		"qprof-19700101T000000Z.qpt",
@@ -79,7 +79,7 @@ static void similar_names_are_not_ours(void **state)
 	assert_true(trace_dir_user("qprof-19700101T000000Z-u4294967295-p1.qpt", &user));
 }
 
-static void only_traces_are_listed(void **state)
+TEST_CASE_WITH(only_traces_are_listed, begin, end)
 {
 	struct trace_dir d = TRACE_DIR_NONE;
 	_dir_traces_ struct dir_traces list = {0};
@@ -98,7 +98,7 @@ static void only_traces_are_listed(void **state)
 	trace_dir__close(&d);
 }
 
-static void others_must_not_write_to_it(void **state)
+TEST_CASE_WITH(others_must_not_write_to_it, begin, end)
 {
 	struct trace_dir d = TRACE_DIR_NONE;
 
@@ -122,7 +122,7 @@ static int open_below(void)
 	return err;
 }
 
-static void others_must_not_replace_it(void **state)
+TEST_CASE_WITH(others_must_not_replace_it, begin, end)
 {
 	assert_int_equal(open_below(), 0);
 	assert_int_equal(chmod(path, 0777), 0);
@@ -137,7 +137,7 @@ static void others_must_not_replace_it(void **state)
 }
 
 /* In /tmp, where anybody can put it. */
-static void a_link_of_another_user_is_refused(void **state)
+TEST_CASE_WITH(a_link_of_another_user_is_refused, begin, end)
 {
 	struct trace_dir d;
 	char link[64], below[64];
@@ -155,18 +155,4 @@ static void a_link_of_another_user_is_refused(void **state)
 	trace_dir__close(&d);
 }
 
-#define IN_DIR(test) cmocka_unit_test_setup_teardown(test, begin, end)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_DIR(names_have_only_numbers_of_the_build),
-		cmocka_unit_test(similar_names_are_not_ours),
-		IN_DIR(only_traces_are_listed),
-		IN_DIR(others_must_not_write_to_it),
-		IN_DIR(others_must_not_replace_it),
-		IN_DIR(a_link_of_another_user_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

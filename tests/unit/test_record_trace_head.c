@@ -4,7 +4,7 @@
 #include "test.h"
 #include "trace/trace_id.h"
 
-static void it_names_the_machine_and_the_command(void **state)
+TEST_CASE(it_names_the_machine_and_the_command)
 {
 	char *const command[] = {(char *)"cargo", (char *)"build", (char *)"-r", NULL};
 	_trace_head_ struct trace_head head;
@@ -18,7 +18,7 @@ static void it_names_the_machine_and_the_command(void **state)
 	assert_int_equal(info.realtime_start_ns, 0);
 }
 
-static void there_may_be_no_command(void **state)
+TEST_CASE(there_may_be_no_command)
 {
 	char *const empty[] = {NULL};
 	_trace_head_ struct trace_head head;
@@ -31,12 +31,4 @@ static void there_may_be_no_command(void **state)
 	assert_string_equal(info.command, "");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_names_the_machine_and_the_command),
-		cmocka_unit_test(there_may_be_no_command),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

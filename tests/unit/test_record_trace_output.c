@@ -53,7 +53,7 @@ static void refuse(const char *at, bool force, int want, const char *why)
 	assert_contains(o.text[1], why);
 }
 
-static void a_file_that_exists_is_kept(void **state)
+TEST_CASE_WITH(a_file_that_exists_is_kept, NULL, remove_files)
 {
 	_trace_output_ struct trace_output forced = {0};
 	_free_ char *text = NULL;
@@ -68,7 +68,7 @@ static void a_file_that_exists_is_kept(void **state)
 }
 
 /* Under sudo too, where other files are of the invoker. */
-static void ours_are_for_nobody_else_to_read(void **state)
+TEST_CASE_WITH(ours_are_for_nobody_else_to_read, NULL, remove_files)
 {
 	_trace_output_ struct trace_output trace = {.ours = true};
 	struct stat st;
@@ -84,14 +84,14 @@ static void ours_are_for_nobody_else_to_read(void **state)
 	assert_int_equal(st.st_uid, geteuid());
 }
 
-static void a_place_that_cannot_be_written_to(void **state)
+TEST_CASE_WITH(a_place_that_cannot_be_written_to, NULL, remove_files)
 {
 	refuse("/nonexistent/a.qpt", false, -ENOENT,
 	       "qprof-bpf: error: cannot create /nonexistent/a.qpt: No such file or directory; "
 	       "choose another place with -o\n");
 }
 
-static void a_discarded_trace_leaves_no_file(void **state)
+TEST_CASE_WITH(a_discarded_trace_leaves_no_file, NULL, remove_files)
 {
 	_trace_output_ struct trace_output trace = {0};
 
@@ -101,7 +101,7 @@ static void a_discarded_trace_leaves_no_file(void **state)
 	assert_int_equal(access(path, F_OK), -1);
 }
 
-static void a_discarded_trace_keeps_the_file_it_would_replace(void **state)
+TEST_CASE_WITH(a_discarded_trace_keeps_the_file_it_would_replace, NULL, remove_files)
 {
 	_trace_output_ struct trace_output trace = {0};
 	_free_ char *before = NULL, *after = NULL;
@@ -117,7 +117,7 @@ static void a_discarded_trace_keeps_the_file_it_would_replace(void **state)
 }
 
 /* After the commit the file has its name, even if the recorder dies. */
-static void a_committed_trace_replaces_the_existing_file(void **state)
+TEST_CASE_WITH(a_committed_trace_replaces_the_existing_file, NULL, remove_files)
 {
 	_trace_output_ struct trace_output trace = {0};
 	_free_ char *text = NULL;
@@ -131,7 +131,7 @@ static void a_committed_trace_replaces_the_existing_file(void **state)
 	assert_int_equal(access(path, F_OK), 0);
 }
 
-static void a_link_stays_one_and_its_file_is_replaced(void **state)
+TEST_CASE_WITH(a_link_stays_one_and_its_file_is_replaced, NULL, remove_files)
 {
 	_trace_output_ struct trace_output trace = {0};
 	char real[sizeof(path)];
@@ -150,7 +150,7 @@ static void a_link_stays_one_and_its_file_is_replaced(void **state)
 }
 
 /* In a directory like /tmp, where anybody can put it. */
-static void a_link_of_another_user_is_not_followed(void **state)
+TEST_CASE_WITH(a_link_of_another_user_is_not_followed, NULL, remove_files)
 {
 	char real[sizeof(path)];
 
@@ -165,7 +165,7 @@ static void a_link_of_another_user_is_not_followed(void **state)
 	assert_int_equal(chmod(directory_path("."), 0700), 0);
 }
 
-static void a_path_that_is_not_a_regular_file_is_left_alone(void **state)
+TEST_CASE_WITH(a_path_that_is_not_a_regular_file_is_left_alone, NULL, remove_files)
 {
 	/* An open() for writing would wait for a reader forever. */
 	assert_int_equal(mkfifo(path, 0600), 0);
@@ -179,7 +179,7 @@ static void a_path_that_is_not_a_regular_file_is_left_alone(void **state)
 	assert_int_equal(access(path, F_OK), 0);
 }
 
-static void a_file_that_cannot_take_its_place_stays_and_is_reported_once(void **state)
+TEST_CASE_WITH(a_file_that_cannot_take_its_place_stays_and_is_reported_once, NULL, remove_files)
 {
 	_trace_output_ struct trace_output trace = {0};
 	_free_ char *text = NULL;
@@ -220,7 +220,7 @@ static void finish(struct trace_output *trace, bool removed)
 	}
 }
 
-static void a_trace_that_was_removed_is_reported(void **state)
+TEST_CASE_WITH(a_trace_that_was_removed_is_reported, NULL, remove_files)
 {
 	_trace_output_ struct trace_output trace = {0};
 
@@ -230,7 +230,7 @@ static void a_trace_that_was_removed_is_reported(void **state)
 	finish(&trace, true);
 }
 
-static void a_trace_whose_place_another_took_is_reported(void **state)
+TEST_CASE_WITH(a_trace_whose_place_another_took_is_reported, NULL, remove_files)
 {
 	_trace_output_ struct trace_output first = {0}, second = {0};
 
@@ -243,7 +243,7 @@ static void a_trace_whose_place_another_took_is_reported(void **state)
 }
 
 /* It is whole, and the user knows where it is. */
-static void a_trace_may_be_moved(void **state)
+TEST_CASE_WITH(a_trace_may_be_moved, NULL, remove_files)
 {
 	_trace_output_ struct trace_output trace = {0};
 	char moved[sizeof(path)];
@@ -255,7 +255,7 @@ static void a_trace_may_be_moved(void **state)
 	finish(&trace, false);
 }
 
-static void the_first_error_is_reported_and_kept(void **state)
+TEST_CASE_WITH(the_first_error_is_reported_and_kept, NULL, remove_files)
 {
 	_trace_output_ struct trace_output trace = {.path = strdup("b.qpt")};
 	_output_ struct output o;
@@ -272,9 +272,7 @@ static void the_first_error_is_reported_and_kept(void **state)
 				       "can be read\n");
 }
 
-#define TEST(name) cmocka_unit_test_teardown(name, remove_files)
-
-static void a_trace_is_called_by_when_it_was_made(void **state)
+TEST_CASE(a_trace_is_called_by_when_it_was_made)
 {
 	char name[TRACE_OUTPUT_NAME_MAX];
 	regex_t form;
@@ -285,25 +283,4 @@ static void a_trace_is_called_by_when_it_was_made(void **state)
 	regfree(&form);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_trace_is_called_by_when_it_was_made),
-		TEST(a_file_that_exists_is_kept),
-		TEST(ours_are_for_nobody_else_to_read),
-		TEST(a_place_that_cannot_be_written_to),
-		TEST(a_discarded_trace_leaves_no_file),
-		TEST(a_trace_that_was_removed_is_reported),
-		TEST(a_trace_whose_place_another_took_is_reported),
-		TEST(a_trace_may_be_moved),
-		TEST(a_discarded_trace_keeps_the_file_it_would_replace),
-		TEST(a_committed_trace_replaces_the_existing_file),
-		TEST(a_link_stays_one_and_its_file_is_replaced),
-		TEST(a_link_of_another_user_is_not_followed),
-		TEST(a_path_that_is_not_a_regular_file_is_left_alone),
-		TEST(a_file_that_cannot_take_its_place_stays_and_is_reported_once),
-		TEST(the_first_error_is_reported_and_kept),
-	};
-
-	return cmocka_run_group_tests(tests, make_directory, directory_remove);
-}
+TEST_MAIN(make_directory, directory_remove)

@@ -103,7 +103,7 @@ static void assert_spans_of(const char *trace, uint32_t pid)
 }
 
 /* Nothing that was recorded is lost, whatever is known of its process. */
-static void processes_of_no_build_share_a_trace(void **state)
+TEST_CASE_WITH(processes_of_no_build_share_a_trace, NULL, remove_files)
 {
 	_free_ char *own = NULL, *unknown = NULL;
 	_traces_ struct traces *t = begin();
@@ -131,7 +131,7 @@ static void processes_of_no_build_share_a_trace(void **state)
 				   "build could be found\n");
 }
 
-static void a_wait_of_a_process_that_is_gone_is_kept(void **state)
+TEST_CASE_WITH(a_wait_of_a_process_that_is_gone_is_kept, NULL, remove_files)
 {
 	const struct wire_off_cpu w = {
 		.type = WIRE_OFF_CPU, .pid = GONE, .tid = GONE, .start_ns = 1000, .end_ns = 2000};
@@ -146,7 +146,7 @@ static void a_wait_of_a_process_that_is_gone_is_kept(void **state)
 }
 
 /* As on a full disk. */
-static void a_trace_that_cannot_be_made_is_a_failure(void **state)
+TEST_CASE_WITH(a_trace_that_cannot_be_made_is_a_failure, NULL, remove_files)
 {
 	_traces_ struct traces *t = begin();
 	_output_ struct output o;
@@ -163,7 +163,7 @@ static void a_trace_that_cannot_be_made_is_a_failure(void **state)
 }
 
 /* As the end of a process whose trace is complete. */
-static void what_adds_nothing_makes_no_trace(void **state)
+TEST_CASE_WITH(what_adds_nothing_makes_no_trace, NULL, remove_files)
 {
 	_traces_ struct traces *t = begin();
 
@@ -195,7 +195,7 @@ static struct cost cost_in(const char *end)
 #define LONG_NS UINT64_C(1000000000000)
 
 /* Of 40 hits, three of four spans are of the first process; so is waiting. */
-static void each_trace_has_its_own_cost(void **state)
+TEST_CASE_WITH(each_trace_has_its_own_cost, NULL, remove_files)
 {
 	const struct probe_costs costs = {.emulated.hit_ps = 800000};
 	const uint64_t counters[WIRE_COUNTER_MAX] = {[WIRE_COUNT_HITS] = 40};
@@ -238,15 +238,4 @@ static void each_trace_has_its_own_cost(void **state)
 	assert_int_equal(own.n_waited, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(processes_of_no_build_share_a_trace, remove_files),
-		cmocka_unit_test_teardown(a_wait_of_a_process_that_is_gone_is_kept, remove_files),
-		cmocka_unit_test_teardown(each_trace_has_its_own_cost, remove_files),
-		cmocka_unit_test_teardown(a_trace_that_cannot_be_made_is_a_failure, remove_files),
-		cmocka_unit_test_teardown(what_adds_nothing_makes_no_trace, remove_files),
-	};
-
-	return cmocka_run_group_tests(tests, make_directory, remove_directory);
-}
+TEST_MAIN(make_directory, remove_directory)

@@ -23,7 +23,7 @@ static void assert_doing(uint8_t scope, bool codegen, const char *pass, const ch
 	assert_string_equal(l.symbol ?: "-", symbol ?: "-");
 }
 
-static void the_pass_and_the_function_are_read(void **state)
+TEST_CASE(the_pass_and_the_function_are_read)
 {
 	tell_the_truth();
 	assert_doing(WIRE_LLVM_FUNCTION, false, "GVNPass", "_RNvC1a5outer");
@@ -46,7 +46,7 @@ static void the_pass_and_the_function_are_read(void **state)
 }
 
 /* LLVM has no entry for these passes. */
-static void of_a_component_the_first_function_is_read(void **state)
+TEST_CASE(of_a_component_the_first_function_is_read)
 {
 	static const uint32_t leads[] = {PASSES + 0x18, COMPONENT + 8, NODES, NODE + 8};
 
@@ -70,7 +70,7 @@ static void of_a_component_the_first_function_is_read(void **state)
 	assert_doing(WIRE_LLVM_MODULE, true, "GVNPass", NULL);
 }
 
-static void where_nothing_runs_nothing_is_named(void **state)
+TEST_CASE(where_nothing_runs_nothing_is_named)
 {
 	/* An empty list, and a thread that has no memory of this module. */
 	tell_the_truth();
@@ -88,7 +88,7 @@ static void where_nothing_runs_nothing_is_named(void **state)
 	assert_doing(WIRE_LLVM_FUNCTION, false, "GVNPass", NULL);
 }
 
-static void a_name_is_printable_and_may_be_some_buckets_further(void **state)
+TEST_CASE(a_name_is_printable_and_may_be_some_buckets_further)
 {
 	tell_the_truth();
 	put(first_bucket(), BASE + BLOCK);
@@ -100,7 +100,7 @@ static void a_name_is_printable_and_may_be_some_buckets_further(void **state)
 }
 
 /* Each makes the thread's work unknown: nothing is read outside of the memory, nothing loops. */
-static void a_list_that_lies_says_nothing(void **state)
+TEST_CASE(a_list_that_lies_says_nothing)
 {
 	static const struct {
 		uint32_t at;
@@ -144,7 +144,7 @@ static void a_list_that_lies_says_nothing(void **state)
 	assert_doing(WIRE_LLVM_UNKNOWN, false, NULL, NULL);
 }
 
-static void more_entries_than_the_limit_say_nothing(void **state)
+TEST_CASE(more_entries_than_the_limit_say_nothing)
 {
 	for (uint32_t n = WIRE_LLVM_ENTRIES; n <= WIRE_LLVM_ENTRIES + 1; n++) {
 		tell_the_truth();
@@ -158,7 +158,7 @@ static void more_entries_than_the_limit_say_nothing(void **state)
 }
 
 /* Of a stack without a file of LLVM nothing is read. */
-static void a_thread_that_is_not_in_llvm(void **state)
+TEST_CASE(a_thread_that_is_not_in_llvm)
 {
 	const struct llvm_plan plan = {.problem = LLVM_NO_HEAD};
 	const struct llvm_file file = {&plan, BIAS};
@@ -175,17 +175,4 @@ static void a_thread_that_is_not_in_llvm(void **state)
 	assert_int_equal(l.scope, WIRE_LLVM_UNKNOWN);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_pass_and_the_function_are_read),
-		cmocka_unit_test(of_a_component_the_first_function_is_read),
-		cmocka_unit_test(where_nothing_runs_nothing_is_named),
-		cmocka_unit_test(a_name_is_printable_and_may_be_some_buckets_further),
-		cmocka_unit_test(a_list_that_lies_says_nothing),
-		cmocka_unit_test(more_entries_than_the_limit_say_nothing),
-		cmocka_unit_test(a_thread_that_is_not_in_llvm),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -70,14 +70,14 @@ static const struct shown two[] = {
 	{{.frame = 2, .request = 3, .query = B, .guard = PLAN_NONE, .kind = WIRE_KIND_QUERY}, "b"},
 };
 
-static void without_events_the_stack_suffices(void **state)
+TEST_CASE(without_events_the_stack_suffices)
 {
 	CHECK(NOTHING, two, calls, true, "a b");
 	CHECK(NOTHING, ((struct shown[]){RUNS(5, PLAN_NONE, PLAN_NONE), GUARD(1, X)}), calls, true,
 	      "? x");
 }
 
-static void without_a_stack_events_suffice(void **state)
+TEST_CASE(without_a_stack_events_suffice)
 {
 	const struct entered entered[] = {QUERY(500, 1, A), ACTIVITY(400, 2, X), QUERY(300, 3, B)};
 	struct stuck_sources from = {.entered = entered, .n_entered = 3};
@@ -87,7 +87,7 @@ static void without_a_stack_events_suffice(void **state)
 	check_rows(&from, "a@1 x!2 b@3");
 }
 
-static void an_entered_query_has_its_start_time(void **state)
+TEST_CASE(an_entered_query_has_its_start_time)
 {
 	CHECK(((struct entered[]){QUERY(300, 9, B)}), two, calls, true, "a b@9");
 	CHECK(((struct entered[]){QUERY(600, 5, A), QUERY(300, 9, B)}), two, calls, true,
@@ -100,7 +100,7 @@ static void an_entered_query_has_its_start_time(void **state)
 	      ((struct shown[]){RUNS(5, PLAN_NONE, PLAN_NONE)}), calls, true, "c@5");
 }
 
-static void activities_stand_where_they_were_entered(void **state)
+TEST_CASE(activities_stand_where_they_were_entered)
 {
 	CHECK(((struct entered[]){ACTIVITY(800, 4, X)}), two, calls, true, "x!4 a b");
 	CHECK(((struct entered[]){ACTIVITY(110, 4, X)}), two, calls, true, "a b x!4");
@@ -108,7 +108,7 @@ static void activities_stand_where_they_were_entered(void **state)
 	      calls, true, "a x!4 y!5 b@6");
 }
 
-static void an_activity_that_both_show_is_one(void **state)
+TEST_CASE(an_activity_that_both_show_is_one)
 {
 	const struct shown shown[] = {RUNS(5, 6, A), GUARD(4, X), GUARD(4, Y), RUNS(2, 3, B)};
 
@@ -120,7 +120,7 @@ static void an_activity_that_both_show_is_one(void **state)
 	CHECK(((struct entered[]){ACTIVITY(150, 4, X)}), shown, calls, true, "a x y b x!4");
 }
 
-static void an_entry_that_has_left_the_stack_is_ignored(void **state)
+TEST_CASE(an_entry_that_has_left_the_stack_is_ignored)
 {
 	/* Below the innermost function: the query has ended, but its end is not recorded yet. */
 	CHECK(((struct entered[]){QUERY(600, 5, A), QUERY(50, 7, C)}), two, calls, true, "a@5 b");
@@ -130,7 +130,7 @@ static void an_entry_that_has_left_the_stack_is_ignored(void **state)
 	CHECK(((struct entered[]){QUERY(600, 5, A), QUERY(440, 7, C)}), two, calls, true, "a@5 b");
 }
 
-static void outermost_calls_may_be_missing(void **state)
+TEST_CASE(outermost_calls_may_be_missing)
 {
 	const struct native_call few[] = {{100, 0}, {300, 0}};
 	const struct shown shown[] = {RUNS(1, PLAN_NONE, B)};
@@ -141,7 +141,7 @@ static void outermost_calls_may_be_missing(void **state)
 }
 
 /* Between a and b the thread switched to another stack at a higher address. */
-static void stacks_may_follow_in_any_order(void **state)
+TEST_CASE(stacks_may_follow_in_any_order)
 {
 	const struct native_call switched[] = {{90100, 0}, {90200, 0}, {90300, 0}, {300, 0},
 					       {400, 0},   {500, 0},   {600, 0}};
@@ -152,7 +152,7 @@ static void stacks_may_follow_in_any_order(void **state)
 	CHECK(((struct entered[]){QUERY(90200, 6, B)}), shown, switched, true, "a b@6");
 }
 
-static void a_key_comes_from_the_entry_or_the_body(void **state)
+TEST_CASE(a_key_comes_from_the_entry_or_the_body)
 {
 	const struct native_call keyed[] = {{100, 0}, {200, 7}};
 	const struct shown shown[] = {RUNS(1, PLAN_NONE, A)};
@@ -172,19 +172,4 @@ static void a_key_comes_from_the_entry_or_the_body(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_events_the_stack_suffices),
-		cmocka_unit_test(without_a_stack_events_suffice),
-		cmocka_unit_test(an_entered_query_has_its_start_time),
-		cmocka_unit_test(activities_stand_where_they_were_entered),
-		cmocka_unit_test(an_activity_that_both_show_is_one),
-		cmocka_unit_test(an_entry_that_has_left_the_stack_is_ignored),
-		cmocka_unit_test(outermost_calls_may_be_missing),
-		cmocka_unit_test(stacks_may_follow_in_any_order),
-		cmocka_unit_test(a_key_comes_from_the_entry_or_the_body),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

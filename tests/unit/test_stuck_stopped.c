@@ -61,7 +61,7 @@ static int look_at(void *ctx, const struct stopped *s)
 	return seen->err;
 }
 
-static void it_is_stopped_meanwhile(void **state)
+TEST_CASE(it_is_stopped_meanwhile)
 {
 	struct seen seen = {0};
 	pid_t pid = running_child__start(run_for_ever);
@@ -79,7 +79,7 @@ static void it_is_stopped_meanwhile(void **state)
 	running_child__end(pid);
 }
 
-static void it_continues_after_an_error(void **state)
+TEST_CASE(it_continues_after_an_error)
 {
 	struct seen seen = {.err = -EBADMSG};
 	pid_t pid = running_child__start(run_for_ever);
@@ -103,7 +103,7 @@ static int outlast(void *ctx, const struct stopped *s)
 	return 0;
 }
 
-static void it_does_not_wait_for_us_for_ever(void **state)
+TEST_CASE(it_does_not_wait_for_us_for_ever)
 {
 	pid_t pid = running_child__start(run_for_ever);
 	struct stopped s;
@@ -122,7 +122,7 @@ static int hold_it(void *ctx, const struct stopped *s)
 	return 0;
 }
 
-static void a_held_one_is_stopped_to_the_end(void **state)
+TEST_CASE(a_held_one_is_stopped_to_the_end)
 {
 	pid_t pid = running_child__start(run_for_ever);
 	bool held = false;
@@ -144,7 +144,7 @@ static void on_signal(int sig)
 }
 
 /* A signal that was about to be delivered at the stop is delivered afterwards. */
-static void signals_reach_it(void **state)
+TEST_CASE(signals_reach_it)
 {
 	int sent = 0;
 	pid_t pid;
@@ -179,7 +179,7 @@ static pid_t child_of(pid_t pid)
 }
 
 /* A thread in vfork() waits until its child ends; only a fatal signal interrupts it. */
-static void one_that_cannot_stop_is_not_waited_for(void **state)
+TEST_CASE(one_that_cannot_stop_is_not_waited_for)
 {
 	pid_t pid = fork();
 	struct stopped s;
@@ -207,24 +207,11 @@ static void one_that_cannot_stop_is_not_waited_for(void **state)
 	assert_true(WIFEXITED(status));
 }
 
-static void a_process_that_is_gone_is_reported(void **state)
+TEST_CASE(a_process_that_is_gone_is_reported)
 {
 	struct stopped s;
 
 	assert_int_equal(stopped__take(&s, 0x7fffffff, running_child__look, NULL), -ESRCH);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_is_stopped_meanwhile),
-		cmocka_unit_test(it_continues_after_an_error),
-		cmocka_unit_test(it_does_not_wait_for_us_for_ever),
-		cmocka_unit_test(a_held_one_is_stopped_to_the_end),
-		cmocka_unit_test(signals_reach_it),
-		cmocka_unit_test(one_that_cannot_stop_is_not_waited_for),
-		cmocka_unit_test(a_process_that_is_gone_is_reported),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -53,7 +53,7 @@ static void wait_for_tables(struct walked_files *all)
 	walked_files__wait(all, clock_ns(CLOCK_MONOTONIC) + LONG_NS);
 }
 
-static void a_file_is_read_once(void **state)
+TEST_CASE(a_file_is_read_once)
 {
 	_walked_files_ struct walked_files *all = NULL;
 	struct walked_file *f, *again;
@@ -82,7 +82,7 @@ static int find_libc(struct dl_phdr_info *info, size_t size, void *path)
 }
 
 /* Its path leads nowhere, but the mapping does. */
-static void a_deleted_file_has_a_table(void **state)
+TEST_CASE(a_deleted_file_has_a_table)
 {
 	_walked_files_ struct walked_files *all = NULL;
 	char copy[] = "/tmp/qprof-test-XXXXXX", command[256];
@@ -114,7 +114,7 @@ static void a_deleted_file_has_a_table(void **state)
 	close(fd);
 }
 
-static void the_vdso_has_a_table(void **state)
+TEST_CASE(the_vdso_has_a_table)
 {
 	_walked_files_ struct walked_files *all = NULL;
 	struct walked_file *f;
@@ -130,13 +130,4 @@ static void the_vdso_has_a_table(void **state)
 	walked_file__release(f);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_file_is_read_once),
-		cmocka_unit_test(a_deleted_file_has_a_table),
-		cmocka_unit_test(the_vdso_has_a_table),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_MAIN(setup, teardown)

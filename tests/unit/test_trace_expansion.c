@@ -28,7 +28,7 @@ static int read_all(const char *path, bool unlimited, struct trace_stats *stats)
 	return err;
 }
 
-static void files_that_compress_well_are_read(void **state)
+TEST_CASE(files_that_compress_well_are_read)
 {
 	struct trace_stats stats;
 	glob_t files;
@@ -44,7 +44,7 @@ static void files_that_compress_well_are_read(void **state)
 	globfree(&files);
 }
 
-static void a_file_that_expands_to_too_much_is_refused(void **state)
+TEST_CASE(a_file_that_expands_to_too_much_is_refused)
 {
 	struct trace_stats stats = {};
 
@@ -55,7 +55,7 @@ static void a_file_that_expands_to_too_much_is_refused(void **state)
 }
 
 /* Each item may be a sum of its own in what reads the trace. */
-static void more_results_than_a_writer_lists_are_refused(void **state)
+TEST_CASE(more_results_than_a_writer_lists_are_refused)
 {
 	struct trace_stats stats = {};
 
@@ -64,7 +64,7 @@ static void more_results_than_a_writer_lists_are_refused(void **state)
 }
 
 /* The headers of its chunks are enough for that. */
-static void a_file_that_promises_too_much_is_not_begun(void **state)
+TEST_CASE_WITH(a_file_that_promises_too_much_is_not_begun, temporary_make, temporary_remove)
 {
 	enum { EQUAL = 8, MIB = 4200 };
 	_trace_reader_ struct trace_reader *r = NULL;
@@ -88,7 +88,7 @@ static void a_file_that_promises_too_much_is_not_begun(void **state)
 	assert_int_equal(trace_reader__open_with(temporary, true, &r, &why), 0);
 }
 
-static void the_expansion_limit_grows_with_the_bytes_read(void **state)
+TEST_CASE(the_expansion_limit_grows_with_the_bytes_read)
 {
 	struct expansion e = {};
 
@@ -103,7 +103,7 @@ static void the_expansion_limit_grows_with_the_bytes_read(void **state)
 }
 
 /* A name that is left out for want of room must not look like one that is not known. */
-static void a_text_beyond_the_memory_refuses_the_trace(void **state)
+TEST_CASE(a_text_beyond_the_memory_refuses_the_trace)
 {
 	struct expansion e = {}, without = {.unlimited = true};
 	size_t kept = 90;
@@ -116,7 +116,7 @@ static void a_text_beyond_the_memory_refuses_the_trace(void **state)
 	assert_false(expansion__keep(NULL, &kept, 1, 100));
 }
 
-static void nothing_is_refused_without_limits(void **state)
+TEST_CASE(nothing_is_refused_without_limits)
 {
 	struct expansion e = {.unlimited = true};
 
@@ -125,18 +125,4 @@ static void nothing_is_refused_without_limits(void **state)
 	assert_false(e.refused);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(files_that_compress_well_are_read),
-		cmocka_unit_test(a_file_that_expands_to_too_much_is_refused),
-		cmocka_unit_test(more_results_than_a_writer_lists_are_refused),
-		cmocka_unit_test_setup_teardown(a_file_that_promises_too_much_is_not_begun,
-						temporary_make, temporary_remove),
-		cmocka_unit_test(the_expansion_limit_grows_with_the_bytes_read),
-		cmocka_unit_test(a_text_beyond_the_memory_refuses_the_trace),
-		cmocka_unit_test(nothing_is_refused_without_limits),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -118,7 +118,7 @@ static void assert_location(struct tables *t, const struct functions *all, uint3
 	assert_string_equal(got.file, file);
 }
 
-static void listed_functions_are_found_by_location(void **state)
+TEST_CASE(listed_functions_are_found_by_location)
 {
 	struct rng rng = rng_new();
 	_free_ struct functions *all = functions_new(&rng, FUNCTIONS_MAX, N_FILES);
@@ -163,7 +163,7 @@ static void listed_functions_are_found_by_location(void **state)
 }
 
 /* A refused payload leaves the table unchanged. */
-static void damage_changes_nothing(void **state)
+TEST_CASE(damage_changes_nothing)
 {
 	struct rng rng = rng_new();
 	_free_ struct functions *all = functions_new(&rng, 30, N_FILES);
@@ -213,7 +213,7 @@ static void damage_changes_nothing(void **state)
 }
 
 /* A capture gives out ranges without gaps; these need no search to test for membership. */
-static void ranges_without_gaps_hold_all_numbers(void **state)
+TEST_CASE(ranges_without_gaps_hold_all_numbers)
 {
 	static const uint8_t functions[] = {2, 1, 2, 5, 2, 3, 0, 0, 77, 0, 0, 99, 0};
 	struct tables t;
@@ -240,7 +240,7 @@ struct refused {
  * of its function's number from the one before (-1 at first) and its number of locations; 0 ends
  * it.
  */
-static void functions_that_cannot_be_are_refused(void **state)
+TEST_CASE(functions_that_cannot_be_are_refused)
 {
 	static const uint8_t first[] = {1, 10, 2, 5, 0, 0, 77, 0};
 	static const uint8_t second[] = {1, 15, 4, 5, 0, 1, 5, 1};
@@ -276,7 +276,7 @@ static void functions_that_cannot_be_are_refused(void **state)
 }
 
 /* Function 0 has 4 bytes; files are strings 0 and 1. */
-static void lines_that_do_not_fit_are_refused(void **state)
+TEST_CASE(lines_that_do_not_fit_are_refused)
 {
 	static const uint8_t function[] = {1, 10, 2, 5, 0, 0, 77, 0};
 	static const uint8_t good[] = {1, 0, 6, 4, 0, 20, 2, 2, 2, 0};
@@ -325,7 +325,7 @@ static int add(struct function_list *l, uint32_t first, uint32_t size)
 	return function_list__add(l, &f, 3, 4);
 }
 
-static void ranges_are_one_pc_value_table(void **state)
+TEST_CASE(ranges_are_one_pc_value_table)
 {
 	/* n, base; locations: 4 of function 0, 2 of none, 1 of 1; library, address, name of each */
 	static const uint8_t want[] = {2, 5, 2, 4, 1, 2, 4, 1, 0, 3, 77, 4, 3, 77, 4};
@@ -347,7 +347,7 @@ static void ranges_are_one_pc_value_table(void **state)
 	assert_memory_equal(b.data, next, sizeof(next));
 }
 
-static void ranges_that_overlap_or_do_not_fit_are_refused(void **state)
+TEST_CASE(ranges_that_overlap_or_do_not_fit_are_refused)
 {
 	_function_list_ struct function_list l = {0};
 
@@ -363,7 +363,7 @@ static void ranges_that_overlap_or_do_not_fit_are_refused(void **state)
 	assert_int_equal(add(&l, UINT32_MAX, 0), -EINVAL);
 }
 
-static void lines_are_two_pc_value_tables(void **state)
+TEST_CASE(lines_are_two_pc_value_tables)
 {
 	/* function 0; files: none for 1 byte, 2 for 9; lines: 0 for 1, 100 for 3, 99 for 6 */
 	static const uint8_t want[] = {0, 2, 1, 6, 9, 0, 2, 1, 0xc8, 1, 3, 1, 6, 0};
@@ -377,7 +377,7 @@ static void lines_are_two_pc_value_tables(void **state)
 	assert_memory_equal(b.data, want, sizeof(want));
 }
 
-static void function_list_lines_that_do_not_fit_are_refused(void **state)
+TEST_CASE(function_list_lines_that_do_not_fit_are_refused)
 {
 	static const struct trace_line back[] = {{1, 0, 5}, {1, 0, 6}};
 	static const struct trace_line beyond[] = {{0, 0, 5}, {10, 0, 6}};
@@ -403,7 +403,7 @@ static void function_list_lines_that_do_not_fit_are_refused(void **state)
 	assert_int_equal(b.size, 0);
 }
 
-static void lines_beyond_a_chunk_are_refused(void **state)
+TEST_CASE(lines_beyond_a_chunk_are_refused)
 {
 	enum { N = 800000 };
 	_free_ struct trace_line *rows = calloc(N, sizeof(*rows));
@@ -419,7 +419,7 @@ static void lines_beyond_a_chunk_are_refused(void **state)
 	assert_true(l.line_bytes >= 1000 && l.line_bytes <= b.size);
 }
 
-static void lines_beyond_a_trace_are_refused(void **state)
+TEST_CASE(lines_beyond_a_trace_are_refused)
 {
 	const struct trace_line row = {0, 0, 1};
 	_function_list_ struct function_list l = {.line_bytes = QPT_LINE_BYTES_MAX - 3};
@@ -453,7 +453,7 @@ static uint32_t touch(struct locations *l, uint64_t key, uint32_t size, uint32_t
 	return locindex;
 }
 
-static void numbers_follow_the_order_of_first_touches(void **state)
+TEST_CASE(numbers_follow_the_order_of_first_touches)
 {
 	_locations_ struct locations *l = NULL;
 
@@ -468,7 +468,7 @@ static void numbers_follow_the_order_of_first_touches(void **state)
 }
 
 /* A function's key contains its library, so libraries do not collide. */
-static void every_location_has_its_own_number(void **state)
+TEST_CASE(every_location_has_its_own_number)
 {
 	static struct model all[N_LIBRARIES * N_FUNCTIONS];
 	struct rng rng = rng_new();
@@ -494,7 +494,7 @@ static void every_location_has_its_own_number(void **state)
 	}
 }
 
-static void offsets_beyond_the_function_are_refused(void **state)
+TEST_CASE(offsets_beyond_the_function_are_refused)
 {
 	_locations_ struct locations *l = NULL;
 	uint32_t locindex = 77;
@@ -508,7 +508,7 @@ static void offsets_beyond_the_function_are_refused(void **state)
 	assert_int_equal(touch(l, 1, 8, 8, true), 9);
 }
 
-static void numbers_that_run_out_are_refused_and_never_wrap(void **state)
+TEST_CASE(numbers_that_run_out_are_refused_and_never_wrap)
 {
 	_locations_ struct locations *l = NULL;
 	uint32_t locindex = 77;
@@ -528,7 +528,7 @@ static void numbers_that_run_out_are_refused_and_never_wrap(void **state)
 }
 
 /* Two traces with the same touches have the same numbers. */
-static void numbers_depend_on_touches_alone(void **state)
+TEST_CASE(numbers_depend_on_touches_alone)
 {
 	_locations_ struct locations *a = NULL, *b = NULL;
 	struct rng rng = rng_new();
@@ -547,26 +547,4 @@ static void numbers_depend_on_touches_alone(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(listed_functions_are_found_by_location),
-		cmocka_unit_test(ranges_without_gaps_hold_all_numbers),
-		cmocka_unit_test(damage_changes_nothing),
-		cmocka_unit_test(functions_that_cannot_be_are_refused),
-		cmocka_unit_test(lines_that_do_not_fit_are_refused),
-		cmocka_unit_test(ranges_are_one_pc_value_table),
-		cmocka_unit_test(ranges_that_overlap_or_do_not_fit_are_refused),
-		cmocka_unit_test(lines_are_two_pc_value_tables),
-		cmocka_unit_test(function_list_lines_that_do_not_fit_are_refused),
-		cmocka_unit_test(lines_beyond_a_chunk_are_refused),
-		cmocka_unit_test(lines_beyond_a_trace_are_refused),
-		cmocka_unit_test(numbers_follow_the_order_of_first_touches),
-		cmocka_unit_test(every_location_has_its_own_number),
-		cmocka_unit_test(offsets_beyond_the_function_are_refused),
-		cmocka_unit_test(numbers_that_run_out_are_refused_and_never_wrap),
-		cmocka_unit_test(numbers_depend_on_touches_alone),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

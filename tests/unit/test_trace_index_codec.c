@@ -47,7 +47,7 @@ static struct index_builder random_index(struct rng *rng, struct index_entry ent
 	return b;
 }
 
-static void entries_come_back(void **state)
+TEST_CASE(entries_come_back)
 {
 	struct rng rng = rng_new();
 	struct index_entry *entries = calloc(N, sizeof(*entries)), *got = malloc(sizeof(*got));
@@ -77,7 +77,7 @@ static void entries_come_back(void **state)
 	free(got);
 }
 
-static void every_cut_is_noticed(void **state)
+TEST_CASE(every_cut_is_noticed)
 {
 	struct rng rng = rng_new();
 	struct index_entry *entries = calloc(N, sizeof(*entries));
@@ -100,7 +100,7 @@ static void every_cut_is_noticed(void **state)
 
 /* ---- Batch summary --------------------------------------------------------------------------- */
 
-static void sets_are_sorted_and_complete(void **state)
+TEST_CASE(sets_are_sorted_and_complete)
 {
 	struct rng rng = rng_new();
 	_free_ struct spans *s = spans_new(&rng, 4000, 7, 300);
@@ -130,7 +130,7 @@ static void sets_are_sorted_and_complete(void **state)
 	batch_summer__destroy(&summer);
 }
 
-static void a_list_that_would_be_incomplete_is_left_empty(void **state)
+TEST_CASE(a_list_that_would_be_incomplete_is_left_empty)
 {
 	_free_ struct trace_span *s = calloc(2000, sizeof(*s));
 	struct batch_summer summer = {0};
@@ -153,14 +153,4 @@ static void a_list_that_would_be_incomplete_is_left_empty(void **state)
 	batch_summer__destroy(&summer);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(entries_come_back),
-		cmocka_unit_test(every_cut_is_noticed),
-		cmocka_unit_test(sets_are_sorted_and_complete),
-		cmocka_unit_test(a_list_that_would_be_incomplete_is_left_empty),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -25,7 +25,7 @@ static int take(const uint8_t *at, size_t size, struct trace_info *info)
 	return trace_info__take(info, &in);
 }
 
-static void a_payload_is_read_as_it_was_stored(void **state)
+TEST_CASE(a_payload_is_read_as_it_was_stored)
 {
 	struct byte_buffer out = {0};
 	struct trace_info info;
@@ -45,7 +45,7 @@ static void a_payload_is_read_as_it_was_stored(void **state)
 	byte_buffer__destroy(&out);
 }
 
-static void no_command_is_read_as_none(void **state)
+TEST_CASE(no_command_is_read_as_none)
 {
 	const struct trace_info none = {.tool = (char *)"t"};
 	struct byte_buffer out = {0};
@@ -59,7 +59,7 @@ static void no_command_is_read_as_none(void **state)
 }
 
 /* Older writers ended the payload after the host, the clock or a budget; all are valid. */
-static void a_cut_payload_is_refused(void **state)
+TEST_CASE(a_cut_payload_is_refused)
 {
 	struct byte_buffer out = {0};
 	/* Bytes at the end. */
@@ -78,7 +78,7 @@ static void a_cut_payload_is_refused(void **state)
 	byte_buffer__destroy(&out);
 }
 
-static void a_budget_of_earlier_versions_is_passed_over(void **state)
+TEST_CASE(a_budget_of_earlier_versions_is_passed_over)
 {
 	struct byte_buffer now = {0}, earlier = {0};
 	size_t later = sizeof(full.id) + 1 + 1 + strlen(full.command), before;
@@ -98,7 +98,7 @@ static void a_budget_of_earlier_versions_is_passed_over(void **state)
 	byte_buffer__destroy(&earlier);
 }
 
-static void a_text_with_a_nul_is_refused(void **state)
+TEST_CASE(a_text_with_a_nul_is_refused)
 {
 	static const uint8_t bytes[] = {1, 1, 2, 'a', 0, 0, 0};
 	struct trace_info info;
@@ -109,7 +109,7 @@ static void a_text_with_a_nul_is_refused(void **state)
 
 /* ---- Losses ---------------------------------------------------------------------------------- */
 
-static void every_cause_has_a_name_of_its_own(void **state)
+TEST_CASE(every_cause_has_a_name_of_its_own)
 {
 	for (int i = 0; i < TRACE_LOSS_MAX; i++) {
 		assert_true(strlen(trace_loss_text(i)) > 0);
@@ -120,7 +120,7 @@ static void every_cause_has_a_name_of_its_own(void **state)
 	assert_string_equal(trace_loss_name(TRACE_COUNT_OPEN), "open");
 }
 
-static void there_is_nothing_past_the_end(void **state)
+TEST_CASE(there_is_nothing_past_the_end)
 {
 	assert_null(trace_loss_name(TRACE_LOSS_MAX));
 	assert_null(trace_loss_text(TRACE_LOSS_MAX));
@@ -128,7 +128,7 @@ static void there_is_nothing_past_the_end(void **state)
 	assert_null(trace_loss_name((enum trace_loss) - 1));
 }
 
-static void only_what_is_missing_is_lost(void **state)
+TEST_CASE(only_what_is_missing_is_lost)
 {
 	struct trace_losses losses;
 	uint64_t expected = 0;
@@ -147,7 +147,7 @@ static void only_what_is_missing_is_lost(void **state)
 
 /* ---- Process --------------------------------------------------------------------------------- */
 
-static void a_copy_owns_its_texts(void **state)
+TEST_CASE(a_copy_owns_its_texts)
 {
 	char command[] = "rustc a.rs", crate[] = "a";
 	struct trace_process p = {
@@ -187,7 +187,7 @@ static bool same(struct trace_id a, struct trace_id b)
 	return !memcmp(&a, &b, sizeof(a));
 }
 
-static void the_text_has_the_usual_form(void **state)
+TEST_CASE(the_text_has_the_usual_form)
 {
 	const struct trace_id id = {{0x0f, 0x1e, 0x2d, 0x3c, 0x4b, 0x5a, 0x49, 0x78, 0x86, 0x95,
 				     0xa4, 0xb3, 0xc2, 0xd1, 0xe0, 0xff}};
@@ -197,7 +197,7 @@ static void the_text_has_the_usual_form(void **state)
 	assert_string_equal(text, "0f1e2d3c-4b5a-4978-8695-a4b3c2d1e0ff");
 }
 
-static void every_new_trace_has_another(void **state)
+TEST_CASE(every_new_trace_has_another)
 {
 	struct trace_id a = {}, b = {};
 	char text[TRACE_ID_TEXT];
@@ -212,7 +212,7 @@ static void every_new_trace_has_another(void **state)
 	assert_non_null(strchr("89ab", text[19]));
 }
 
-static void a_trace_keeps_its_id(void **state)
+TEST_CASE(a_trace_keeps_its_id)
 {
 	struct trace_info with = info;
 
@@ -221,7 +221,7 @@ static void a_trace_keeps_its_id(void **state)
 	assert_true(same(trace_id_of(&with, NULL), with.id));
 }
 
-static void the_beginning_stands_for_a_missing_id(void **state)
+TEST_CASE(the_beginning_stands_for_a_missing_id)
 {
 	struct trace_id id = trace_id_of(&info, &first);
 	struct trace_info other = info;
@@ -239,23 +239,4 @@ static void the_beginning_stands_for_a_missing_id(void **state)
 	assert_false(same(id, trace_id_of(&info, &other_first)));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_payload_is_read_as_it_was_stored),
-		cmocka_unit_test(no_command_is_read_as_none),
-		cmocka_unit_test(a_cut_payload_is_refused),
-		cmocka_unit_test(a_budget_of_earlier_versions_is_passed_over),
-		cmocka_unit_test(a_text_with_a_nul_is_refused),
-		cmocka_unit_test(every_cause_has_a_name_of_its_own),
-		cmocka_unit_test(there_is_nothing_past_the_end),
-		cmocka_unit_test(only_what_is_missing_is_lost),
-		cmocka_unit_test(a_copy_owns_its_texts),
-		cmocka_unit_test(the_text_has_the_usual_form),
-		cmocka_unit_test(every_new_trace_has_another),
-		cmocka_unit_test(a_trace_keeps_its_id),
-		cmocka_unit_test(the_beginning_stands_for_a_missing_id),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

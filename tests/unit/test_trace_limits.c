@@ -380,7 +380,7 @@ static void add_random_item(struct written *t)
 	}
 }
 
-static void random_items_are_read(void **state)
+TEST_CASE_WITH(random_items_are_read, directory_make, directory_remove)
 {
 	struct written t;
 
@@ -395,7 +395,7 @@ static void random_items_are_read(void **state)
 }
 
 /* Such a trace compresses better than any ratio that a reader could go by. */
-static void one_item_again_and_again_is_read(void **state)
+TEST_CASE_WITH(one_item_again_and_again_is_read, directory_make, directory_remove)
 {
 	struct trace_span span = {
 		.start_ns = 2000, .end_ns = 2100, .tid = 7, .invocation = TRACE_NO_INVOCATION};
@@ -441,7 +441,7 @@ static void one_item_again_and_again_is_read(void **state)
 	everything_reads(&t);
 }
 
-static void the_largest_items_are_read(void **state)
+TEST_CASE_WITH(the_largest_items_are_read, directory_make, directory_remove)
 {
 	char *name = malloc(QPT_TEXT_MAX + 100);
 	struct trace_span span = {.end_ns = UINT64_MAX, .depth = UINT16_MAX, .tid = UINT32_MAX};
@@ -513,16 +513,4 @@ static void the_largest_items_are_read(void **state)
 	everything_reads(&t);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(random_items_are_read, directory_make,
-						directory_remove),
-		cmocka_unit_test_setup_teardown(one_item_again_and_again_is_read, directory_make,
-						directory_remove),
-		cmocka_unit_test_setup_teardown(the_largest_items_are_read, directory_make,
-						directory_remove),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -26,7 +26,7 @@ static int take(struct symbol_table *t, const struct byte_buffer *bytes)
 }
 
 /* The last one counts. */
-static void symbols_come_back_from_several_chunks(void **state)
+TEST_CASE(symbols_come_back_from_several_chunks)
 {
 	struct rng rng = rng_new();
 	_symbol_table_ struct symbol_table t = {0};
@@ -53,7 +53,7 @@ static void symbols_come_back_from_several_chunks(void **state)
 	assert_int_equal(symbol_table__item(&t, PROCESSES, 0), TRACE_NO_STRING);
 }
 
-static void a_list_that_is_malformed_is_refused(void **state)
+TEST_CASE(a_list_that_is_malformed_is_refused)
 {
 	/* A count, then process, symbol and item of each. */
 	static const struct {
@@ -76,7 +76,7 @@ static void a_list_that_is_malformed_is_refused(void **state)
 	}
 }
 
-static void a_list_may_expand_to_so_much(void **state)
+TEST_CASE(a_list_may_expand_to_so_much)
 {
 	struct expansion expansion = {.made = QPT_EXPANSION_FREE};
 	_symbol_table_ struct symbol_table t = {.expansion = &expansion};
@@ -85,7 +85,7 @@ static void a_list_may_expand_to_so_much(void **state)
 	assert_int_equal(take(&t, &bytes), -E2BIG);
 }
 
-static void a_file_may_have_so_many(void **state)
+TEST_CASE(a_file_may_have_so_many)
 {
 	_symbol_table_ struct symbol_table t = {.n = QPT_SYMBOLS_MAX};
 	struct byte_buffer bytes = {.data = (uint8_t[]){1, 0, 0, 0}, .size = 4};
@@ -120,7 +120,7 @@ static struct trace_job any_job(struct rng *rng, uint32_t n)
 	};
 }
 
-static void jobs_come_back_from_several_chunks(void **state)
+TEST_CASE(jobs_come_back_from_several_chunks)
 {
 	struct rng rng = rng_new();
 	_job_table_ struct job_table from = {0}, to = {0};
@@ -148,7 +148,7 @@ static void jobs_come_back_from_several_chunks(void **state)
 	assert_null(job_table__get(&to, N_OF(all) + 1));
 }
 
-static void a_parent_was_added_before(void **state)
+TEST_CASE(a_parent_was_added_before)
 {
 	_job_table_ struct job_table t = {0};
 	struct trace_job job = {.parent = 1};
@@ -158,7 +158,7 @@ static void a_parent_was_added_before(void **state)
 	assert_int_equal(id, 77);
 }
 
-static void a_list_that_refers_to_nothing_is_refused(void **state)
+TEST_CASE(a_list_that_refers_to_nothing_is_refused)
 {
 	/* A count, then process, query, invocation and the way to the parent of each. */
 	static const uint8_t bad[][6] = {
@@ -178,7 +178,7 @@ static void a_list_that_refers_to_nothing_is_refused(void **state)
 	}
 }
 
-static void a_list_ends_with_its_chunk(void **state)
+TEST_CASE(a_list_ends_with_its_chunk)
 {
 	_job_table_ struct job_table t = {0};
 	struct byte_buffer bytes = {.data = (uint8_t[]){1, 0, 0, 0, 0, 0}, .size = 6};
@@ -186,7 +186,7 @@ static void a_list_ends_with_its_chunk(void **state)
 	assert_int_equal(job_table_take(&t, &bytes), -EBADMSG);
 }
 
-static void job_table_a_list_may_expand_to_so_much(void **state)
+TEST_CASE(job_table_a_list_may_expand_to_so_much)
 {
 	struct expansion expansion = {.made = QPT_EXPANSION_FREE};
 	_job_table_ struct job_table t = {.expansion = &expansion};
@@ -239,7 +239,7 @@ static bool same(const struct trace_llvm *a, const struct trace_llvm *b)
 	       a->codegen == b->codegen;
 }
 
-static void entries_come_back_once_from_several_chunks(void **state)
+TEST_CASE(entries_come_back_once_from_several_chunks)
 {
 	struct rng rng = rng_new();
 	_llvm_table_ struct llvm_table from = {0}, to = {0};
@@ -265,7 +265,7 @@ static void entries_come_back_once_from_several_chunks(void **state)
 	assert_null(llvm_table__get(&to, to.n + 1));
 }
 
-static void strings_were_added_before(void **state)
+TEST_CASE(strings_were_added_before)
 {
 	static const struct trace_llvm bad[] = {
 		{.pass = LLVM_TABLE_STRINGS, .function = TRACE_NO_STRING},
@@ -283,7 +283,7 @@ static void strings_were_added_before(void **state)
 	assert_int_equal(t.n, 0);
 }
 
-static void malformed_lists_are_refused(void **state)
+TEST_CASE(malformed_lists_are_refused)
 {
 	/* A count, then the head, the pass and the function of each. */
 	static const uint8_t bad[][4] = {
@@ -304,7 +304,7 @@ static void malformed_lists_are_refused(void **state)
 	assert_int_equal(llvm_table_take(&t, sound, sizeof(sound)), 0);
 }
 
-static void llvm_table_a_list_may_expand_to_so_much(void **state)
+TEST_CASE(llvm_table_a_list_may_expand_to_so_much)
 {
 	struct expansion expansion = {.made = QPT_EXPANSION_FREE};
 	_llvm_table_ struct llvm_table t = {.expansion = &expansion};
@@ -351,7 +351,7 @@ static void assert_same(const struct trace_place *a, const struct trace_place *b
 	assert_int_equal(a->call_line, b->call_line);
 }
 
-static void what_is_stored_is_found(void **state)
+TEST_CASE(what_is_stored_is_found)
 {
 	struct byte_buffer b = payload_of(1, places, N_OF(places));
 	struct place_table t = {0};
@@ -369,7 +369,7 @@ static void what_is_stored_is_found(void **state)
 	byte_buffer__destroy(&b);
 }
 
-static void each_process_has_its_own(void **state)
+TEST_CASE(each_process_has_its_own)
 {
 	const struct trace_place other = {
 		.process = 0, .string = 5, .file = 8, .line = 3, .call_file = TRACE_NO_STRING};
@@ -393,7 +393,7 @@ static void each_process_has_its_own(void **state)
 	byte_buffer__destroy(&c);
 }
 
-static void what_is_malformed_is_refused(void **state)
+TEST_CASE(what_is_malformed_is_refused)
 {
 	struct byte_buffer b = payload_of(1, places, N_OF(places)), none = payload_of(1, NULL, 0);
 	struct place_table t = {0};
@@ -412,7 +412,7 @@ static void what_is_malformed_is_refused(void **state)
 	byte_buffer__destroy(&none);
 }
 
-static void a_line_is_not_0(void **state)
+TEST_CASE(a_line_is_not_0)
 {
 	struct trace_place place = places[0];
 	struct place_table t = {0};
@@ -430,7 +430,7 @@ static void a_line_is_not_0(void **state)
 	place_table__destroy(&t);
 }
 
-static void many_places_in_few_bytes_are_refused(void **state)
+TEST_CASE(many_places_in_few_bytes_are_refused)
 {
 	struct expansion e = {.made = QPT_EXPANSION_FREE - 100};
 	struct place_table t = {.expansion = &e};
@@ -445,7 +445,7 @@ static void many_places_in_few_bytes_are_refused(void **state)
 
 #define ITEMS 500u
 
-static void items_are_grouped_and_keep_their_order(void **state)
+TEST_CASE(items_are_grouped_and_keep_their_order)
 {
 	struct rng rng = rng_new();
 	struct batch_threads b = {0};
@@ -487,7 +487,7 @@ static int load(const struct byte_buffer *bytes, uint32_t n_threads, uint32_t n,
 	return batch_threads__load(b, &in, n_threads, n, n_processes);
 }
 
-static void a_table_comes_back_and_must_add_up(void **state)
+TEST_CASE(a_table_comes_back_and_must_add_up)
 {
 	struct batch_threads b = {0}, back = {0};
 	struct thread_set set = {0};
@@ -520,7 +520,7 @@ static void a_table_comes_back_and_must_add_up(void **state)
 
 /* ---- Thread set ------------------------------------------------------------------------------ */
 
-static void threads_count_once_and_up_to_the_limit(void **state)
+TEST_CASE(threads_count_once_and_up_to_the_limit)
 {
 	struct thread_set s = {0};
 
@@ -536,31 +536,4 @@ static void threads_count_once_and_up_to_the_limit(void **state)
 	thread_set__destroy(&s);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(symbols_come_back_from_several_chunks),
-		cmocka_unit_test(a_list_that_is_malformed_is_refused),
-		cmocka_unit_test(a_list_may_expand_to_so_much),
-		cmocka_unit_test(a_file_may_have_so_many),
-		cmocka_unit_test(jobs_come_back_from_several_chunks),
-		cmocka_unit_test(a_parent_was_added_before),
-		cmocka_unit_test(a_list_that_refers_to_nothing_is_refused),
-		cmocka_unit_test(a_list_ends_with_its_chunk),
-		cmocka_unit_test(job_table_a_list_may_expand_to_so_much),
-		cmocka_unit_test(entries_come_back_once_from_several_chunks),
-		cmocka_unit_test(strings_were_added_before),
-		cmocka_unit_test(malformed_lists_are_refused),
-		cmocka_unit_test(llvm_table_a_list_may_expand_to_so_much),
-		cmocka_unit_test(what_is_stored_is_found),
-		cmocka_unit_test(each_process_has_its_own),
-		cmocka_unit_test(what_is_malformed_is_refused),
-		cmocka_unit_test(a_line_is_not_0),
-		cmocka_unit_test(many_places_in_few_bytes_are_refused),
-		cmocka_unit_test(items_are_grouped_and_keep_their_order),
-		cmocka_unit_test(a_table_comes_back_and_must_add_up),
-		cmocka_unit_test(threads_count_once_and_up_to_the_limit),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -142,7 +142,7 @@ static void check_span(const struct trace_span *got, const struct spans *s, bool
 	fail_msg("a span that was not written");
 }
 
-static void written_spans_are_read_back(void **state)
+TEST_CASE(written_spans_are_read_back)
 {
 	struct rng rng = rng_new();
 	_free_ struct spans *s = spans_new(&rng, 9000, 5, 300);
@@ -174,7 +174,7 @@ static void written_spans_are_read_back(void **state)
 	assert_int_equal(item.kind, TRACE_ITEM_END);
 }
 
-static void processes_come_before_their_spans_and_update(void **state)
+TEST_CASE(processes_come_before_their_spans_and_update)
 {
 	_free_ uint8_t *bytes = NULL;
 	_free_ char *text = NULL;
@@ -231,7 +231,7 @@ static void assert_prefix(const char *whole, const char *cut)
 	assert_memory_equal(whole, cut, problem - cut);
 }
 
-static void every_cut_reads_as_a_prefix(void **state)
+TEST_CASE(every_cut_reads_as_a_prefix)
 {
 	_free_ uint8_t *bytes = NULL;
 	_free_ char *whole = NULL;
@@ -261,7 +261,7 @@ static void every_cut_reads_as_a_prefix(void **state)
 	assert_int_equal(last, strlen(whole) - strlen("whole\n"));
 }
 
-static void every_flipped_bit_is_noticed(void **state)
+TEST_CASE(every_flipped_bit_is_noticed)
 {
 	_free_ uint8_t *bytes = NULL;
 	_free_ char *whole = NULL;
@@ -356,7 +356,7 @@ static struct spans *write_phases(struct rng *rng, bool finish)
 	return s;
 }
 
-static void filters_give_what_reading_all_would(void **state)
+TEST_CASE(filters_give_what_reading_all_would)
 {
 	struct rng rng = rng_new();
 	_free_ struct spans *s = write_phases(&rng, true);
@@ -387,7 +387,7 @@ static void filters_give_what_reading_all_would(void **state)
 }
 
 /* The file of a killed writer has no index, and a reader of a pipe cannot use one. */
-static void filters_need_no_index(void **state)
+TEST_CASE(filters_need_no_index)
 {
 	struct rng rng = rng_new();
 	_free_ struct spans *s = write_phases(&rng, false);
@@ -417,7 +417,7 @@ static void filters_need_no_index(void **state)
 	assert_int_equal(stats.chunks_passed_over, 0);
 }
 
-static void the_index_has_every_chunk(void **state)
+TEST_CASE(the_index_has_every_chunk)
 {
 	struct rng rng = rng_new();
 	_free_ struct spans *s = write_phases(&rng, true);
@@ -434,7 +434,7 @@ static void the_index_has_every_chunk(void **state)
 	assert_false(stats.damaged);
 }
 
-static void names_that_never_come_are_counted(void **state)
+TEST_CASE(names_that_never_come_are_counted)
 {
 	_trace_reader_ struct trace_reader *r = NULL;
 	struct trace_stats stats;
@@ -492,7 +492,7 @@ static void check_location(const struct trace_reader *r, const struct functions 
 }
 
 /* Locations have lines from the first span on, though LINES chunks come last in the file. */
-static void callers_are_known_by_function_and_line(void **state)
+TEST_CASE(callers_are_known_by_function_and_line)
 {
 	struct rng rng = rng_new();
 	_free_ struct spans *s = spans_new(&rng, 9000, 2, 20);
@@ -520,7 +520,7 @@ static void callers_are_known_by_function_and_line(void **state)
 	assert_int_equal(stats.functions, all->n);
 }
 
-static void missing_files_say_why(void **state)
+TEST_CASE(missing_files_say_why)
 {
 	_trace_reader_ struct trace_reader *r = NULL;
 	const char *why = NULL;
@@ -553,7 +553,7 @@ static void check_golden(const char *pattern, size_t least)
 	globfree(&found);
 }
 
-static void good_golden_files_are_read(void **state)
+TEST_CASE(good_golden_files_are_read)
 {
 	check_golden(GOLDEN "good-*.qpt", 9);
 }
@@ -623,7 +623,7 @@ static char *golden_items(const char *file, struct golden_wish *wish, bool by_ha
 }
 
 /* The files include wrong indexes, except those that hide wanted items. */
-static void golden_files_are_filtered_as_by_hand(void **state)
+TEST_CASE(golden_files_are_filtered_as_by_hand)
 {
 	struct golden_wish wishes[] = {
 		{},
@@ -672,7 +672,7 @@ static bool is_index_wrong(const char *file)
 	return stats.index_is_wrong || stats.misindexed;
 }
 
-static void every_wrong_index_is_noticed(void **state)
+TEST_CASE(every_wrong_index_is_noticed)
 {
 	glob_t found;
 
@@ -687,29 +687,9 @@ static void every_wrong_index_is_noticed(void **state)
 	globfree(&found);
 }
 
-static void bad_golden_files_are_refused_for_the_right_reason(void **state)
+TEST_CASE(bad_golden_files_are_refused_for_the_right_reason)
 {
 	check_golden(GOLDEN "bad-*.qpt", 45);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(written_spans_are_read_back),
-		cmocka_unit_test(processes_come_before_their_spans_and_update),
-		cmocka_unit_test(every_cut_reads_as_a_prefix),
-		cmocka_unit_test(every_flipped_bit_is_noticed),
-		cmocka_unit_test(filters_give_what_reading_all_would),
-		cmocka_unit_test(filters_need_no_index),
-		cmocka_unit_test(the_index_has_every_chunk),
-		cmocka_unit_test(names_that_never_come_are_counted),
-		cmocka_unit_test(callers_are_known_by_function_and_line),
-		cmocka_unit_test(missing_files_say_why),
-		cmocka_unit_test(good_golden_files_are_read),
-		cmocka_unit_test(golden_files_are_filtered_as_by_hand),
-		cmocka_unit_test(every_wrong_index_is_noticed),
-		cmocka_unit_test(bad_golden_files_are_refused_for_the_right_reason),
-	};
-
-	return cmocka_run_group_tests(tests, temporary_make, temporary_remove);
-}
+TEST_MAIN(temporary_make, temporary_remove)

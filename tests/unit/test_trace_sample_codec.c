@@ -102,7 +102,7 @@ static struct trace_sample *make_samples(struct rng *rng, uint32_t n, uint32_t n
 	return s;
 }
 
-static void samples_come_back(void **state)
+TEST_CASE(samples_come_back)
 {
 	struct rng rng = rng_new();
 	_free_ struct trace_sample *s = make_samples(&rng, 5000, 8);
@@ -114,7 +114,7 @@ static void samples_come_back(void **state)
 	assert_round_trip(s, 5000, UINT32_MAX);
 }
 
-static void any_values_come_back(void **state)
+TEST_CASE(any_values_come_back)
 {
 	struct rng rng = rng_new();
 	_free_ struct trace_sample *s = calloc(1000, sizeof(*s));
@@ -140,7 +140,7 @@ static void any_values_come_back(void **state)
 }
 
 /* A thread that only runs: a byte of cause, value and stack each, and two of the timer's noise. */
-static void samples_are_small(void **state)
+TEST_CASE(samples_are_small)
 {
 	struct rng rng = {1};
 	_free_ struct trace_sample *s = make_samples(&rng, 4000, 4);
@@ -164,7 +164,7 @@ static int decode_within(const uint8_t *data, size_t size, const struct sample_l
 	return sample_codec__decode(c, copy, size, limits, &samples, &n, why);
 }
 
-static void every_cut_is_noticed(void **state)
+TEST_CASE(every_cut_is_noticed)
 {
 	struct rng rng = rng_new();
 	_free_ struct trace_sample *s = make_samples(&rng, 60, 3);
@@ -183,7 +183,7 @@ static void every_cut_is_noticed(void **state)
 	assert_string_equal(why, "a batch of samples does not fill its chunk");
 }
 
-static void what_is_not_there_is_noticed(void **state)
+TEST_CASE(what_is_not_there_is_noticed)
 {
 	const struct trace_sample s = {.process = 4,
 				       .stack = 7,
@@ -215,7 +215,7 @@ static void what_is_not_there_is_noticed(void **state)
 }
 
 /* n, threads, base, base stack, columns, the table; then a cause, a value, a time and a stack. */
-static void malformed_batches_are_refused(void **state)
+TEST_CASE(malformed_batches_are_refused)
 {
 	static const struct {
 		uint8_t bytes[24];
@@ -266,7 +266,7 @@ static void malformed_batches_are_refused(void **state)
 }
 
 /* Random damage may decode or be refused, but must not crash. */
-static void damage_is_survived(void **state)
+TEST_CASE(damage_is_survived)
 {
 	struct rng rng = rng_new();
 	_free_ struct trace_sample *s = make_samples(&rng, 200, 4);
@@ -339,7 +339,7 @@ static bool is_first(void *ctx, const struct trace_process *p)
 	return !p->index;
 }
 
-static void filters_apply_to_samples(void **state)
+TEST_CASE_WITH(filters_apply_to_samples, temporary_make, temporary_remove)
 {
 	struct trace_filter filter = {.to_ns = UINT64_MAX};
 
@@ -360,7 +360,7 @@ static void filters_apply_to_samples(void **state)
 	assert_int_equal(times_of(&filter), 5000);
 }
 
-static void what_probes_saw_is_resolved(void **state)
+TEST_CASE_WITH(what_probes_saw_is_resolved, temporary_make, temporary_remove)
 {
 	_trace_writer_ struct trace_writer *w = sampled_trace_open(temporary);
 	_trace_reader_ struct trace_reader *r = NULL;
@@ -436,7 +436,7 @@ static void span_codec_assert_round_trip(const struct trace_span *spans, uint32_
 	}
 }
 
-static void nested_spans_come_back(void **state)
+TEST_CASE(nested_spans_come_back)
 {
 	struct rng rng = rng_new();
 	_free_ struct spans *s = spans_new(&rng, 5000, 4, N_LABELS);
@@ -446,7 +446,7 @@ static void nested_spans_come_back(void **state)
 }
 
 /* Spans without order or nesting, with extreme values: these encode larger, but lossless. */
-static void span_codec_any_values_come_back(void **state)
+TEST_CASE(span_codec_any_values_come_back)
 {
 	struct rng rng = rng_new();
 	_free_ struct trace_span *s = calloc(1000, sizeof(*s));
@@ -472,7 +472,7 @@ static void span_codec_any_values_come_back(void **state)
 }
 
 /* One span with a caller is enough to store the column. */
-static void callers_come_back(void **state)
+TEST_CASE(callers_come_back)
 {
 	struct rng rng = rng_new();
 	_free_ struct spans *s = spans_new(&rng, 1000, 2, N_LABELS);
@@ -484,7 +484,7 @@ static void callers_come_back(void **state)
 	span_codec_assert_round_trip(s->at, s->n);
 }
 
-static void nested_spans_are_small(void **state)
+TEST_CASE(nested_spans_are_small)
 {
 	struct rng rng = {1};
 	_free_ struct spans *s = spans_new(&rng, 4096, 1, 100);
@@ -518,7 +518,7 @@ static int decode(const struct byte_buffer *b, size_t size, uint32_t n_processes
 	return span_codec_decode_within(b, size, &limits, why);
 }
 
-static void span_codec_every_cut_is_noticed(void **state)
+TEST_CASE(span_codec_every_cut_is_noticed)
 {
 	struct rng rng = rng_new();
 	_free_ struct spans *s = spans_new(&rng, 60, 2, N_LABELS);
@@ -540,7 +540,7 @@ static void span_codec_every_cut_is_noticed(void **state)
 			 -EBADMSG);
 }
 
-static void names_that_are_not_there_are_noticed(void **state)
+TEST_CASE(names_that_are_not_there_are_noticed)
 {
 	struct trace_span s = {.process = 4, .label = 9};
 	_byte_buffer_ struct byte_buffer bytes = {0};
@@ -554,7 +554,7 @@ static void names_that_are_not_there_are_noticed(void **state)
 	assert_string_equal(why, "a span has a name the file does not hold");
 }
 
-static void callers_that_are_not_there_are_noticed(void **state)
+TEST_CASE(callers_that_are_not_there_are_noticed)
 {
 	struct trace_span s[2] = {{.caller = 50}, {.caller = TRACE_NO_LOCATION}};
 	struct span_limits limits = {1, 1, 51};
@@ -569,7 +569,7 @@ static void callers_that_are_not_there_are_noticed(void **state)
 }
 
 /* The example of the specification. */
-static void callers_are_places_in_a_list_of_recent_ones(void **state)
+TEST_CASE(callers_are_places_in_a_list_of_recent_ones)
 {
 	static const uint8_t want[] = {78, 0, 98, 1, 107, 1, 2};
 	const uint32_t callers[] = {70, 70, 90, 70, 99, 0, 99};
@@ -587,7 +587,7 @@ static void callers_are_places_in_a_list_of_recent_ones(void **state)
 	assert_memory_equal(bytes.data + bytes.size - sizeof(want), want, sizeof(want));
 }
 
-static void batches_without_callers_do_not_grow(void **state)
+TEST_CASE(batches_without_callers_do_not_grow)
 {
 	struct trace_span s = {.end_ns = 5};
 	_byte_buffer_ struct byte_buffer bytes = {0};
@@ -600,7 +600,7 @@ static void batches_without_callers_do_not_grow(void **state)
 	assert_int_equal(bytes.size, 4 + 3 + 8 + 1);
 }
 
-static void hostile_counts_cost_nothing(void **state)
+TEST_CASE(hostile_counts_cost_nothing)
 {
 	static const uint8_t counts[][6] = {
 		{0x00},			    /* no spans */
@@ -619,7 +619,7 @@ static void hostile_counts_cost_nothing(void **state)
 }
 
 /* Random damage may decode or be refused, but must not crash. */
-static void span_codec_damage_is_survived(void **state)
+TEST_CASE(span_codec_damage_is_survived)
 {
 	struct rng rng = rng_new();
 	_free_ struct spans *s = spans_new(&rng, 200, 2, N_LABELS);
@@ -639,32 +639,4 @@ static void span_codec_damage_is_survived(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(samples_come_back),
-		cmocka_unit_test(any_values_come_back),
-		cmocka_unit_test(samples_are_small),
-		cmocka_unit_test(every_cut_is_noticed),
-		cmocka_unit_test(what_is_not_there_is_noticed),
-		cmocka_unit_test(malformed_batches_are_refused),
-		cmocka_unit_test(damage_is_survived),
-		cmocka_unit_test_setup_teardown(filters_apply_to_samples, temporary_make,
-						temporary_remove),
-		cmocka_unit_test_setup_teardown(what_probes_saw_is_resolved, temporary_make,
-						temporary_remove),
-		cmocka_unit_test(nested_spans_come_back),
-		cmocka_unit_test(span_codec_any_values_come_back),
-		cmocka_unit_test(callers_come_back),
-		cmocka_unit_test(nested_spans_are_small),
-		cmocka_unit_test(span_codec_every_cut_is_noticed),
-		cmocka_unit_test(names_that_are_not_there_are_noticed),
-		cmocka_unit_test(callers_that_are_not_there_are_noticed),
-		cmocka_unit_test(callers_are_places_in_a_list_of_recent_ones),
-		cmocka_unit_test(batches_without_callers_do_not_grow),
-		cmocka_unit_test(hostile_counts_cost_nothing),
-		cmocka_unit_test(span_codec_damage_is_survived),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -24,7 +24,7 @@ static uint64_t self_of(struct self_time *st, uint32_t tid, uint16_t depth, uint
 	return times.self_ns;
 }
 
-static void children_are_taken_off_once(void **state)
+TEST_CASE(children_are_taken_off_once)
 {
 	_self_time_ struct self_time *st = new_self_time();
 
@@ -57,7 +57,7 @@ static struct self_time *new_with_costs(void)
 	return st;
 }
 
-static void probe_time_counts_where_it_is_spent(void **state)
+TEST_CASE(probe_time_counts_where_it_is_spent)
 {
 	_self_time_ struct self_time *st = new_with_costs();
 	struct trace_times s;
@@ -77,7 +77,7 @@ static void probe_time_counts_where_it_is_spent(void **state)
 }
 
 /* The wrapper's probe, which reports the caller, runs in the time of the calling span. */
-static void a_request_is_one_probe_more(void **state)
+TEST_CASE(a_request_is_one_probe_more)
 {
 	_self_time_ struct self_time *st = new_with_costs();
 	struct trace_span asked_for = {
@@ -93,7 +93,7 @@ static void a_request_is_one_probe_more(void **state)
 }
 
 /* The self parts add up to two hits per span, less the 80 ns outside the outermost span. */
-static void no_probe_is_counted_twice(void **state)
+TEST_CASE(no_probe_is_counted_twice)
 {
 	_self_time_ struct self_time *st = new_with_costs();
 	uint64_t sum = 0;
@@ -104,7 +104,7 @@ static void no_probe_is_counted_twice(void **state)
 	assert_int_equal(sum, 1001 * 200 - 80);
 }
 
-static void unknown_costs_are_none(void **state)
+TEST_CASE(unknown_costs_are_none)
 {
 	static const struct trace_costs unknown[] = {
 		{.ps = {0}},
@@ -123,7 +123,7 @@ static void unknown_costs_are_none(void **state)
 	}
 }
 
-static void threads_are_apart(void **state)
+TEST_CASE(threads_are_apart)
 {
 	_self_time_ struct self_time *st = new_self_time();
 
@@ -132,7 +132,7 @@ static void threads_are_apart(void **state)
 	assert_int_equal(self_of(st, 1, 0, 100, 200), 20);
 }
 
-static void children_of_a_lost_parent_go_to_the_next(void **state)
+TEST_CASE(children_of_a_lost_parent_go_to_the_next)
 {
 	_self_time_ struct self_time *st = new_self_time();
 
@@ -141,7 +141,7 @@ static void children_of_a_lost_parent_go_to_the_next(void **state)
 }
 
 /* The first parent at depth 0 is lost: its child began before the second parent did. */
-static void a_foreign_child_cannot_take_more_than_there_is(void **state)
+TEST_CASE(a_foreign_child_cannot_take_more_than_there_is)
 {
 	_self_time_ struct self_time *st = new_self_time();
 
@@ -153,7 +153,7 @@ static void a_foreign_child_cannot_take_more_than_there_is(void **state)
 }
 
 /* The spans of a damaged file may overlap: two take the same time of their parent. */
-static void overlapping_spans_leave_nothing(void **state)
+TEST_CASE(overlapping_spans_leave_nothing)
 {
 	_self_time_ struct self_time *st = new_self_time();
 
@@ -162,7 +162,7 @@ static void overlapping_spans_leave_nothing(void **state)
 	assert_int_equal(self_of(st, 1, 0, 140, 300), 0);
 }
 
-static void random_trees_come_out_exact(void **state)
+TEST_CASE(random_trees_come_out_exact)
 {
 	struct rng rng = rng_new();
 	_self_time_ struct self_time *st = new_self_time();
@@ -175,7 +175,7 @@ static void random_trees_come_out_exact(void **state)
 }
 
 /* With lost spans a self time is still at most the length of its span. */
-static void losses_never_make_it_negative(void **state)
+TEST_CASE(losses_never_make_it_negative)
 {
 	struct rng rng = rng_new();
 	_self_time_ struct self_time *st = new_self_time();
@@ -206,7 +206,7 @@ static void off_cpu(struct self_time *st, uint16_t depth, uint64_t start, uint64
 	assert_int_equal(times.self_off_ns, 0);
 }
 
-static void off_cpu_is_no_child(void **state)
+TEST_CASE(off_cpu_is_no_child)
 {
 	_self_time_ struct self_time *st = new_self_time();
 	struct trace_times s;
@@ -228,7 +228,7 @@ static void off_cpu_is_no_child(void **state)
 	assert_int_equal(times.off_ns, 0);
 }
 
-static void off_cpu_has_no_probes(void **state)
+TEST_CASE(off_cpu_has_no_probes)
 {
 	_self_time_ struct self_time *st = new_with_costs();
 	struct trace_times s;
@@ -241,7 +241,7 @@ static void off_cpu_has_no_probes(void **state)
 }
 
 /* The spans at depths 1 and 2 around these times are lost, so the times belong to depth 0. */
-static void off_cpu_of_a_lost_parent_goes_to_the_next(void **state)
+TEST_CASE(off_cpu_of_a_lost_parent_goes_to_the_next)
 {
 	_self_time_ struct self_time *st = new_self_time();
 	struct trace_times s;
@@ -269,7 +269,7 @@ static void off_cpu_of(struct self_time *st, const struct trace_span *span)
 }
 
 /* Each off-CPU nanosecond is in the own time of exactly one span, with or without losses. */
-static void off_cpu_is_counted_once(void **state)
+TEST_CASE(off_cpu_is_counted_once)
 {
 	struct rng rng = rng_new();
 	_free_ struct spans *spans = spans_new(&rng, 15000, 1, 10);
@@ -299,7 +299,7 @@ static void off_cpu_is_counted_once(void **state)
 	}
 }
 
-static void a_forgotten_process_begins_anew(void **state)
+TEST_CASE(a_forgotten_process_begins_anew)
 {
 	_self_time_ struct self_time *st = new_self_time();
 	struct trace_span s = {.process = 1, .depth = 0, .start_ns = 100, .end_ns = 200};
@@ -314,26 +314,4 @@ static void a_forgotten_process_begins_anew(void **state)
 	assert_int_equal(self_of(st, 3, 0, 100, 200), 100);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(children_are_taken_off_once),
-		cmocka_unit_test(probe_time_counts_where_it_is_spent),
-		cmocka_unit_test(a_request_is_one_probe_more),
-		cmocka_unit_test(no_probe_is_counted_twice),
-		cmocka_unit_test(unknown_costs_are_none),
-		cmocka_unit_test(threads_are_apart),
-		cmocka_unit_test(children_of_a_lost_parent_go_to_the_next),
-		cmocka_unit_test(a_foreign_child_cannot_take_more_than_there_is),
-		cmocka_unit_test(overlapping_spans_leave_nothing),
-		cmocka_unit_test(random_trees_come_out_exact),
-		cmocka_unit_test(losses_never_make_it_negative),
-		cmocka_unit_test(off_cpu_is_no_child),
-		cmocka_unit_test(off_cpu_has_no_probes),
-		cmocka_unit_test(off_cpu_of_a_lost_parent_goes_to_the_next),
-		cmocka_unit_test(off_cpu_is_counted_once),
-		cmocka_unit_test(a_forgotten_process_begins_anew),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -28,7 +28,7 @@ static int take(struct stack_table *t, const uint8_t *bytes, size_t size, const 
 
 #define LOCATED(v) 2 * (v) /* zigzag */
 
-static void entries_refer_to_lists_and_numbers(void **state)
+TEST_CASE(entries_refer_to_lists_and_numbers)
 {
 	_stack_table_ struct stack_table t = {0};
 	const struct trace_stack *s;
@@ -59,7 +59,7 @@ static void entries_refer_to_lists_and_numbers(void **state)
 	assert_int_equal(stack_table__get(&t, 5)->place, 7);
 }
 
-static void a_ninth_place_drops_out_of_a_list(void **state)
+TEST_CASE(a_ninth_place_drops_out_of_a_list)
 {
 	_stack_table_ struct stack_table t = {0};
 	const char *why;
@@ -83,7 +83,7 @@ static void a_ninth_place_drops_out_of_a_list(void **state)
 	assert_int_equal(stack_table__get(&t, 14)->place, 9);
 }
 
-static void malformed_payloads_are_refused(void **state)
+TEST_CASE(malformed_payloads_are_refused)
 {
 	_stack_table_ struct stack_table t = {0};
 	const char *why = NULL;
@@ -125,7 +125,7 @@ static void malformed_payloads_are_refused(void **state)
 	assert_int_equal(t.n, 0);
 }
 
-static void a_location_must_be_in_the_file(void **state)
+TEST_CASE(a_location_must_be_in_the_file)
 {
 	_stack_table_ struct stack_table t = {0};
 	_byte_buffer_ struct byte_buffer b = {0};
@@ -161,7 +161,7 @@ static void payload_of_walks(struct rng *rng, int n, struct byte_buffer *out)
 	stack_writer__destroy(&w);
 }
 
-static void every_cut_is_noticed(void **state)
+TEST_CASE(every_cut_is_noticed)
 {
 	struct rng rng = rng_new();
 	_byte_buffer_ struct byte_buffer bytes = {0};
@@ -177,7 +177,7 @@ static void every_cut_is_noticed(void **state)
 }
 
 /* Random damage may decode or be refused, but what is decoded is a tree. */
-static void damage_is_survived(void **state)
+TEST_CASE(damage_is_survived)
 {
 	struct rng rng = rng_new();
 	_byte_buffer_ struct byte_buffer bytes = {0};
@@ -203,7 +203,7 @@ static void damage_is_survived(void **state)
 	}
 }
 
-static void entries_count_for_the_expansion(void **state)
+TEST_CASE(entries_count_for_the_expansion)
 {
 	struct rng rng = rng_new();
 	_byte_buffer_ struct byte_buffer bytes = {0};
@@ -273,7 +273,7 @@ static void assert_same(const struct stack_table *a, const struct stack_table *b
 	}
 }
 
-static void the_same_entry_has_the_same_number(void **state)
+TEST_CASE(the_same_entry_has_the_same_number)
 {
 	_stack_writer_ struct stack_writer w = {0};
 	uint32_t a = add(&w, 0, TRACE_STACK_LOCATION, 5);
@@ -292,7 +292,7 @@ static void the_same_entry_has_the_same_number(void **state)
 	assert_null(stack_table__get(&w.table, TRACE_NO_STACK));
 }
 
-static void what_the_file_does_not_hold_is_refused(void **state)
+TEST_CASE(what_the_file_does_not_hold_is_refused)
 {
 	static const struct trace_stack bad[] = {
 		{.parent = 1},
@@ -313,7 +313,7 @@ static void what_the_file_does_not_hold_is_refused(void **state)
 	assert_int_equal(w.table.n, 0);
 }
 
-static void stacks_have_a_limit_and_go_on_below_it(void **state)
+TEST_CASE(stacks_have_a_limit_and_go_on_below_it)
 {
 	_stack_writer_ struct stack_writer w = {0};
 	_stack_table_ struct stack_table t = {0};
@@ -333,7 +333,7 @@ static void stacks_have_a_limit_and_go_on_below_it(void **state)
 	assert_same(&w.table, &t);
 }
 
-static void walks_come_back_whatever_the_batches(void **state)
+TEST_CASE(walks_come_back_whatever_the_batches)
 {
 	struct rng rng = rng_new();
 	struct walk walks[3] = {{.rng = &rng}, {.rng = &rng}, {.rng = &rng}};
@@ -357,7 +357,7 @@ static void walks_come_back_whatever_the_batches(void **state)
 }
 
 /* An entry of a known call takes a byte; places that are new take more. */
-static void entries_are_small(void **state)
+TEST_CASE(entries_are_small)
 {
 	struct rng rng = {1};
 	struct walk walk = {.rng = &rng};
@@ -374,7 +374,7 @@ static void entries_are_small(void **state)
 }
 
 /* The example of the specification. */
-static void the_payload_is_as_specified(void **state)
+TEST_CASE(the_payload_is_as_specified)
 {
 	static const uint8_t want[] = {1, 3, 2, 2, 1, 1, 2, 0, 0, 0, 10, 10, 2};
 	_stack_writer_ struct stack_writer w = {0};
@@ -388,23 +388,4 @@ static void the_payload_is_as_specified(void **state)
 	assert_memory_equal(bytes.data, want, sizeof(want));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(entries_refer_to_lists_and_numbers),
-		cmocka_unit_test(a_ninth_place_drops_out_of_a_list),
-		cmocka_unit_test(malformed_payloads_are_refused),
-		cmocka_unit_test(a_location_must_be_in_the_file),
-		cmocka_unit_test(every_cut_is_noticed),
-		cmocka_unit_test(damage_is_survived),
-		cmocka_unit_test(entries_count_for_the_expansion),
-		cmocka_unit_test(the_same_entry_has_the_same_number),
-		cmocka_unit_test(what_the_file_does_not_hold_is_refused),
-		cmocka_unit_test(stacks_have_a_limit_and_go_on_below_it),
-		cmocka_unit_test(walks_come_back_whatever_the_batches),
-		cmocka_unit_test(entries_are_small),
-		cmocka_unit_test(the_payload_is_as_specified),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -63,7 +63,7 @@ static void make_strings(struct rng *rng, struct interner *t, char *texts[N])
 	}
 }
 
-static void rows_of_strings_come_back(void **state)
+TEST_CASE(rows_of_strings_come_back)
 {
 	struct rng rng = rng_new();
 	_string_table_ struct string_table *table = NULL;
@@ -97,7 +97,7 @@ static void rows_of_strings_come_back(void **state)
 	interner__destroy(&t);
 }
 
-static void a_missing_string_is_reported(void **state)
+TEST_CASE(a_missing_string_is_reported)
 {
 	_string_table_ struct string_table *table = NULL;
 	const char *text = NULL;
@@ -108,7 +108,7 @@ static void a_missing_string_is_reported(void **state)
 	assert_null(text);
 }
 
-static void a_bad_payload_changes_nothing(void **state)
+TEST_CASE(a_bad_payload_changes_nothing)
 {
 	_string_table_ struct string_table *table = NULL;
 	struct interner t = {0};
@@ -141,7 +141,7 @@ static void a_bad_payload_changes_nothing(void **state)
 }
 
 /* The limit on names counts expanded texts, not the bytes in the file. */
-static void names_do_not_take_more_than_their_limit(void **state)
+TEST_CASE(names_do_not_take_more_than_their_limit)
 {
 	_string_table_ struct string_table *table = NULL;
 	struct byte_buffer payload = {0};
@@ -171,7 +171,7 @@ static void names_do_not_take_more_than_their_limit(void **state)
 }
 
 /* A path that begins with the name of another crate is about it, however it was put together. */
-static void paths_of_another_crate_are_foreign(void **state)
+TEST_CASE(paths_of_another_crate_are_foreign)
 {
 	static const char stored[] = "\x00\x06" /* 6 strings from 0 on: */
 				     "\x05\x02"
@@ -204,7 +204,7 @@ static void paths_of_another_crate_are_foreign(void **state)
 }
 
 /* A path that begins with another name than the crate's is not of the crate. */
-static void paths_are_of_the_crate_they_begin_with(void **state)
+TEST_CASE(paths_are_of_the_crate_they_begin_with)
 {
 	static const struct {
 		const char *text;
@@ -307,7 +307,7 @@ static void random_mappings(struct rng *rng, uint32_t *want, struct byte_buffer 
 	}
 }
 
-static void the_last_mapping_of_an_id_holds(void **state)
+TEST_CASE(the_last_mapping_of_an_id_holds)
 {
 	struct rng rng = rng_new();
 	uint32_t *want = malloc(N_IDS * sizeof(*want));
@@ -333,7 +333,7 @@ static void the_last_mapping_of_an_id_holds(void **state)
 	free(want);
 }
 
-static void every_cut_is_noticed(void **state)
+TEST_CASE(every_cut_is_noticed)
 {
 	struct rng rng = rng_new();
 	uint32_t *want = malloc(N_IDS * sizeof(*want));
@@ -349,7 +349,7 @@ static void every_cut_is_noticed(void **state)
 }
 
 /* Without a limit, a few bytes would take gigabytes of memory. */
-static void ids_far_apart_meet_a_limit(void **state)
+TEST_CASE(ids_far_apart_meet_a_limit)
 {
 	_byte_buffer_ struct byte_buffer b = {0};
 	struct id_map_next next = {0};
@@ -373,7 +373,7 @@ static void ids_far_apart_meet_a_limit(void **state)
 }
 
 /* 2^27 ids in a few bytes. */
-static void ranges_take_no_memory_by_id(void **state)
+TEST_CASE(ranges_take_no_memory_by_id)
 {
 	struct id_map_next next = {0};
 	struct trace_mapping all = {.first = 3, .n = QPT_MAPPED_MAX - QPT_MAP_BLOCK, .string = 7};
@@ -395,20 +395,4 @@ static void ranges_take_no_memory_by_id(void **state)
 	assert_int_equal(id_map__get(&m, 1, all.n + 3), ID_MAP_NONE);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rows_of_strings_come_back),
-		cmocka_unit_test(a_missing_string_is_reported),
-		cmocka_unit_test(a_bad_payload_changes_nothing),
-		cmocka_unit_test(names_do_not_take_more_than_their_limit),
-		cmocka_unit_test(paths_of_another_crate_are_foreign),
-		cmocka_unit_test(paths_are_of_the_crate_they_begin_with),
-		cmocka_unit_test(the_last_mapping_of_an_id_holds),
-		cmocka_unit_test(every_cut_is_noticed),
-		cmocka_unit_test(ids_far_apart_meet_a_limit),
-		cmocka_unit_test(ranges_take_no_memory_by_id),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

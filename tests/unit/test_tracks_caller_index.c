@@ -68,7 +68,7 @@ static uint32_t get(struct caller_index *c, struct asked *asked, uint32_t file, 
 	return locindex;
 }
 
-static void a_function_is_asked_for_once_and_an_address_too(void **state)
+TEST_CASE(a_function_is_asked_for_once_and_an_address_too)
 {
 	_caller_index_ struct caller_index *c = new_index();
 	struct asked asked = {0};
@@ -85,7 +85,7 @@ static void a_function_is_asked_for_once_and_an_address_too(void **state)
 	assert_int_equal(asked.name, 1);
 }
 
-static void files_are_kept_apart(void **state)
+TEST_CASE(files_are_kept_apart)
 {
 	_caller_index_ struct caller_index *c = new_index();
 	struct asked asked = {0};
@@ -94,7 +94,7 @@ static void files_are_kept_apart(void **state)
 			     get(c, &asked, 255, SMALL + 8, "small"));
 }
 
-static void a_function_that_gets_no_locindex_is_counted(void **state)
+TEST_CASE(a_function_that_gets_no_locindex_is_counted)
 {
 	_caller_index_ struct caller_index *c = new_index();
 	struct asked asked = {0};
@@ -106,7 +106,7 @@ static void a_function_that_gets_no_locindex_is_counted(void **state)
 	assert_int_not_equal(get(c, &asked, 1, SMALL + 1, "small"), TRACE_NO_LOCATION);
 }
 
-static void a_name_that_cannot_be_had_is_an_error(void **state)
+TEST_CASE(a_name_that_cannot_be_had_is_an_error)
 {
 	_caller_index_ struct caller_index *c = new_index();
 	struct asked asked = {.fail = true};
@@ -133,7 +133,7 @@ static uint32_t place(struct caller_index *c, struct asked *asked, uint64_t addr
 	return locindex;
 }
 
-static void a_pc_lies_where_it_is(void **state)
+TEST_CASE(a_pc_lies_where_it_is)
 {
 	_caller_index_ struct caller_index *c = new_index();
 	struct asked asked = {0};
@@ -157,7 +157,7 @@ static void a_pc_lies_where_it_is(void **state)
 	assert_int_equal(place(c, &asked, 0, true, &is_first), TRACE_NO_LOCATION);
 }
 
-static void without_functions_there_are_no_places(void **state)
+TEST_CASE(without_functions_there_are_no_places)
 {
 	_caller_index_ struct caller_index *c = new_index();
 	struct trace_function found;
@@ -171,7 +171,7 @@ static void without_functions_there_are_no_places(void **state)
 
 /* ---- Executions ------------------------------------------------------------------------------ */
 
-static void a_noted_execution_is_found_by_its_invocation_id(void **state)
+TEST_CASE(a_noted_execution_is_found_by_its_invocation_id)
 {
 	struct executions e = {NULL, 0};
 
@@ -188,7 +188,7 @@ static void a_noted_execution_is_found_by_its_invocation_id(void **state)
 	assert_int_equal(executions__query(&e, 7), WIRE_NO_QUERY);
 }
 
-static void memory_is_bounded(void **state)
+TEST_CASE(memory_is_bounded)
 {
 	struct executions e = {NULL, 0};
 
@@ -213,7 +213,7 @@ static struct held_sample numbered(uint32_t number, uint32_t n_frames)
 }
 
 /* The memory grows, and samples of all sizes follow one another. */
-static void all_come_out_as_they_went_in(void **state)
+TEST_CASE(all_come_out_as_they_went_in)
 {
 	enum { N = 400 };
 	struct held_samples h = {0};
@@ -236,7 +236,7 @@ static void all_come_out_as_they_went_in(void **state)
 	held_samples__clear(&h);
 }
 
-static void an_emptied_one_begins_anew(void **state)
+TEST_CASE(an_emptied_one_begins_anew)
 {
 	struct held_sample a = numbered(1, 3), b = numbered(2, 0), out;
 	struct held_samples h = {0};
@@ -314,7 +314,7 @@ static void assert_none(struct interval_named interval)
 	assert_int_equal(interval_labels__of(&labels, interval, &id), -EBADMSG);
 }
 
-static void a_query_and_a_guard_have_their_own(void **state)
+TEST_CASE_WITH(a_query_and_a_guard_have_their_own, setup, teardown)
 {
 	assert_int_equal(of(WIRE_KIND_QUERY, 1, 0), 11);
 	assert_int_equal(of(WIRE_KIND_LOAD, 0, 0), 10);
@@ -322,7 +322,7 @@ static void a_query_and_a_guard_have_their_own(void **state)
 	assert_int_equal(texts.n, 0);
 }
 
-static void what_is_not_there_is_refused(void **state)
+TEST_CASE_WITH(what_is_not_there_is_refused, setup, teardown)
 {
 	assert_none((struct interval_named){3, WIRE_KIND_QUERY, 2, 0});
 	assert_none((struct interval_named){3, WIRE_KIND_QUERY, WIRE_NO_QUERY, 0});
@@ -331,7 +331,7 @@ static void what_is_not_there_is_refused(void **state)
 	assert_none((struct interval_named){0, WIRE_KIND_QUERY, 0, 0});
 }
 
-static void what_is_not_known_has_one_label(void **state)
+TEST_CASE_WITH(what_is_not_known_has_one_label, setup, teardown)
 {
 	assert_int_equal(of(WIRE_KIND_ACTIVITY, 1, 0), 50);
 	assert_string_equal(texts.last, TRACKS_UNKNOWN);
@@ -340,7 +340,7 @@ static void what_is_not_known_has_one_label(void **state)
 	assert_int_equal(texts.n, 1);
 }
 
-static void a_dynamic_label_may_be_unwanted(void **state)
+TEST_CASE_WITH(a_dynamic_label_may_be_unwanted, setup, teardown)
 {
 	struct wire_label r = {.label = 1, .key = {.len = 7, .text = "dynamic"}};
 
@@ -354,7 +354,7 @@ static void a_dynamic_label_may_be_unwanted(void **state)
 	assert_int_equal(of(WIRE_KIND_QUERY, 1, 2), 11);
 }
 
-static void without_a_sink_for_texts_nothing_is_unknown(void **state)
+TEST_CASE_WITH(without_a_sink_for_texts_nothing_is_unknown, setup, teardown)
 {
 	const struct tracks_sink none = {0};
 	uint32_t id;
@@ -365,8 +365,6 @@ static void without_a_sink_for_texts_nothing_is_unknown(void **state)
 	texts.err = -EIO;
 	assert_int_equal(interval_labels__unknown(&labels, &id), -EIO);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 /* ---- Dynamic labels -------------------------------------------------------------------------- */
 
@@ -392,7 +390,7 @@ static struct wire_label record(uint32_t number, const char *text)
 	return r;
 }
 
-static void a_number_has_its_text_once_it_was_recorded(void **state)
+TEST_CASE(a_number_has_its_text_once_it_was_recorded)
 {
 	char last[sizeof(((struct wire_label *)0)->key.text) + 4] = "";
 	const struct tracks_sink sink = {
@@ -415,7 +413,7 @@ static void a_number_has_its_text_once_it_was_recorded(void **state)
 	dynamic_labels__clear(&l);
 }
 
-static void a_longer_text_ends_in_dots(void **state)
+TEST_CASE(a_longer_text_ends_in_dots)
 {
 	char last[sizeof(((struct wire_label *)0)->key.text) + 4] = "";
 	const struct tracks_sink sink = {.ctx = last, .label = dynamic_labels_label};
@@ -432,27 +430,4 @@ static void a_longer_text_ends_in_dots(void **state)
 	dynamic_labels__clear(&l);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_function_is_asked_for_once_and_an_address_too),
-		cmocka_unit_test(files_are_kept_apart),
-		cmocka_unit_test(a_function_that_gets_no_locindex_is_counted),
-		cmocka_unit_test(a_name_that_cannot_be_had_is_an_error),
-		cmocka_unit_test(a_pc_lies_where_it_is),
-		cmocka_unit_test(without_functions_there_are_no_places),
-		cmocka_unit_test(a_noted_execution_is_found_by_its_invocation_id),
-		cmocka_unit_test(memory_is_bounded),
-		cmocka_unit_test(all_come_out_as_they_went_in),
-		cmocka_unit_test(an_emptied_one_begins_anew),
-		TEST(a_query_and_a_guard_have_their_own),
-		TEST(what_is_not_there_is_refused),
-		TEST(what_is_not_known_has_one_label),
-		TEST(a_dynamic_label_may_be_unwanted),
-		TEST(without_a_sink_for_texts_nothing_is_unknown),
-		cmocka_unit_test(a_number_has_its_text_once_it_was_recorded),
-		cmocka_unit_test(a_longer_text_ends_in_dots),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

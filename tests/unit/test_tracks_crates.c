@@ -73,7 +73,7 @@ static void assert_string(uint32_t crate, uint32_t index, const char *expected, 
 	assert_int_equal(is_numbered, numbered);
 }
 
-static void a_crate_is_called_by_its_name(void **state)
+TEST_CASE_WITH(a_crate_is_called_by_its_name, setup, teardown)
 {
 	assert_string(1, 0, "core", false);
 	assert_string(2, 0, "a", false);
@@ -84,7 +84,7 @@ static void a_crate_is_called_by_its_name(void **state)
 }
 
 /* Those of one letter cannot be marked. */
-static void names_of_other_crates_are_marked(void **state)
+TEST_CASE_WITH(names_of_other_crates_are_marked, setup, teardown)
 {
 	assert_string(1, 7, "core[7]", true);
 	assert_string(1, 0, "core", false);
@@ -95,7 +95,7 @@ static void names_of_other_crates_are_marked(void **state)
 	assert_string_equal(out.strings[out.foreign[1]], "\xc3\xa4h");
 }
 
-static void cached_definitions_have_their_path(void **state)
+TEST_CASE_WITH(cached_definitions_have_their_path, setup, teardown)
 {
 	const struct names_key keys[] = {{40, TAG_NAMED, ONE, 2, 7},
 					 {0, TAG_ROOT, 0, 0, NAMES_NO_PARENT},
@@ -111,7 +111,7 @@ static void cached_definitions_have_their_path(void **state)
 	assert_string(3, 40, NULL, false);
 }
 
-static void what_leads_nowhere_has_a_number(void **state)
+TEST_CASE_WITH(what_leads_nowhere_has_a_number, setup, teardown)
 {
 	const struct names_key keys[] = {
 		{5, TAG_NAMED, ONE, 0, 6},
@@ -134,7 +134,7 @@ static void what_leads_nowhere_has_a_number(void **state)
 	}
 }
 
-static void malformed_pieces_are_refused(void **state)
+TEST_CASE_WITH(malformed_pieces_are_refused, setup, teardown)
 {
 	struct wire_piece r = names_crates(1);
 
@@ -149,7 +149,7 @@ static void malformed_pieces_are_refused(void **state)
 }
 
 /* A path that one compiler has cached, another one need not have. */
-static void names_are_shared(void **state)
+TEST_CASE_WITH(names_are_shared, setup, teardown)
 {
 	const struct names_key keys[] = {{0, TAG_ROOT, 0, 0, NAMES_NO_PARENT},
 					 {7, TAG_NAMED, ONE, 0, 0},
@@ -177,7 +177,7 @@ static void names_are_shared(void **state)
 	assert_string(10, 7, "kernel[7]", true);
 }
 
-static void an_error_of_the_sink_comes_back(void **state)
+TEST_CASE_WITH(an_error_of_the_sink_comes_back, setup, teardown)
 {
 	const struct tracks_sink sink = names_sink(&out);
 	const struct crates_naming how = naming(&sink);
@@ -188,16 +188,4 @@ static void an_error_of_the_sink_comes_back(void **state)
 	assert_int_equal(crates__string(&crates, &how, 1, 7, &id, &numbered), -ENOSPC);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_crate_is_called_by_its_name),	  TEST(names_of_other_crates_are_marked),
-		TEST(cached_definitions_have_their_path), TEST(what_leads_nowhere_has_a_number),
-		TEST(malformed_pieces_are_refused),	  TEST(names_are_shared),
-		TEST(an_error_of_the_sink_comes_back),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -68,7 +68,7 @@ static void add_usual_texts(void)
 	add_texts(&r);
 }
 
-static void a_path_is_printed_as_rustc_prints_it(void **state)
+TEST_CASE_WITH(a_path_is_printed_as_rustc_prints_it, setup, teardown)
 {
 	struct wire_piece r = names_piece(1, 0);
 
@@ -91,7 +91,7 @@ static void a_path_is_printed_as_rustc_prints_it(void **state)
 }
 
 /* As of an adopted process whose command line could not be read. */
-static void a_crate_without_a_name_is_called_crate(void **state)
+TEST_CASE_WITH(a_crate_without_a_name_is_called_crate, setup, teardown)
 {
 	const struct tracks_sink sink = names_sink(&out);
 	struct wire_piece r = names_piece(1, 0);
@@ -104,7 +104,7 @@ static void a_crate_without_a_name_is_called_crate(void **state)
 }
 
 /* Strings are asked for once: a name stays what it was. */
-static void a_second_copy_adds_nothing(void **state)
+TEST_CASE_WITH(a_second_copy_adds_nothing, setup, teardown)
 {
 	struct wire_piece r = names_piece(1, 0);
 	struct wire_symbols texts = names_texts(1);
@@ -124,7 +124,7 @@ static void a_second_copy_adds_nothing(void **state)
 }
 
 /* The names of what is there do not depend on what is not. */
-static void a_lost_piece_takes_the_names_within_it_only(void **state)
+TEST_CASE_WITH(a_lost_piece_takes_the_names_within_it_only, setup, teardown)
 {
 	struct wire_piece first = names_piece(1, 0);
 	struct wire_piece third = names_piece(1, 400 * NAMES_ROW);
@@ -148,7 +148,7 @@ static void a_lost_piece_takes_the_names_within_it_only(void **state)
 	assert_int_equal(all.table.size, 402 * NAMES_ROW + DEFINITIONS_GAP_MAX);
 }
 
-static void parents_that_are_no_parents_give_no_name(void **state)
+TEST_CASE_WITH(parents_that_are_no_parents_give_no_name, setup, teardown)
 {
 	struct wire_piece r = names_piece(1, 0);
 
@@ -167,7 +167,7 @@ static void parents_that_are_no_parents_give_no_name(void **state)
 	assert_string_equal(path(0), "a");
 }
 
-static void tags_that_are_unknown_give_no_name(void **state)
+TEST_CASE_WITH(tags_that_are_unknown_give_no_name, setup, teardown)
 {
 	static const uint32_t tags[] = {TAG_UNKNOWN, WIRE_TAGS - 1, WIRE_TAGS, UINT32_MAX};
 	struct wire_piece r = names_piece(1, 0);
@@ -182,7 +182,7 @@ static void tags_that_are_unknown_give_no_name(void **state)
 	assert_unnamed(1, 2 * N_OF(tags));
 }
 
-static void symbols_without_a_text_give_no_name(void **state)
+TEST_CASE_WITH(symbols_without_a_text_give_no_name, setup, teardown)
 {
 	struct wire_piece r = names_piece(1, 0);
 	struct wire_symbols texts = names_texts(1);
@@ -201,7 +201,7 @@ static void symbols_without_a_text_give_no_name(void **state)
 	assert_string_equal(path(5), "a::named");
 }
 
-static void no_table_and_no_layout_give_no_name(void **state)
+TEST_CASE_WITH(no_table_and_no_layout_give_no_name, setup, teardown)
 {
 	struct wire_piece r = names_piece(1, 0);
 
@@ -232,7 +232,7 @@ static void add_chain(uint32_t n)
 
 #define LONGEST (PATHS_DEPTH_MAX - 1)
 
-static void a_path_that_is_too_long_gives_no_name(void **state)
+TEST_CASE_WITH(a_path_that_is_too_long_gives_no_name, setup, teardown)
 {
 	add_chain(299);
 	add_usual_texts();
@@ -241,7 +241,7 @@ static void a_path_that_is_too_long_gives_no_name(void **state)
 }
 
 /* An earlier path must not lend its string: a trace nests strings 255 deep at most. */
-static void a_long_path_has_no_name_in_whatever_order(void **state)
+TEST_CASE_WITH(a_long_path_has_no_name_in_whatever_order, setup, teardown)
 {
 	add_chain(299);
 	add_usual_texts();
@@ -250,7 +250,7 @@ static void a_long_path_has_no_name_in_whatever_order(void **state)
 	assert_unnamed(LONGEST + 1, 299);
 }
 
-static void the_longest_text_fits(void **state)
+TEST_CASE_WITH(the_longest_text_fits, setup, teardown)
 {
 	struct wire_piece r = names_piece(1, 0);
 	struct wire_symbols texts = names_texts(1);
@@ -275,7 +275,7 @@ static void assert_refused(struct wire_symbols *r, uint32_t size)
 	assert_int_equal(all.texts.size, texts);
 }
 
-static void a_malformed_record_of_symbols_changes_nothing(void **state)
+TEST_CASE_WITH(a_malformed_record_of_symbols_changes_nothing, setup, teardown)
 {
 	struct wire_piece table = names_piece(1, 0);
 	struct wire_symbols r = names_texts(1);
@@ -305,7 +305,7 @@ static void a_malformed_record_of_symbols_changes_nothing(void **state)
 	assert_string_equal(path(1), "a::one");
 }
 
-static void a_text_with_a_nul_costs_its_own_symbol_only(void **state)
+TEST_CASE_WITH(a_text_with_a_nul_costs_its_own_symbol_only, setup, teardown)
 {
 	struct wire_piece table = names_piece(1, 0);
 	struct wire_symbols r = names_texts(1);
@@ -321,7 +321,7 @@ static void a_text_with_a_nul_costs_its_own_symbol_only(void **state)
 	assert_string_equal(path(2), "a::two");
 }
 
-static void an_error_of_the_sink_comes_back(void **state)
+TEST_CASE_WITH(an_error_of_the_sink_comes_back, setup, teardown)
 {
 	struct wire_piece r = names_piece(1, 0);
 	uint32_t id = 5;
@@ -336,8 +336,6 @@ static void an_error_of_the_sink_comes_back(void **state)
 	out.err = 0;
 	assert_string_equal(path(1), "a::one");
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 /* ---- Paths ----------------------------------------------------------------------------------- */
 
@@ -402,7 +400,7 @@ static void assert_path(uint32_t index, const char *expected)
 		assert_int_equal(id, TRACE_NO_STRING);
 }
 
-static void a_path_begins_at_the_root(void **state)
+TEST_CASE_WITH(a_path_begins_at_the_root, paths_setup, paths_teardown)
 {
 	assert_path(0, "a");
 	assert_path(3, "a::1::2::3");
@@ -410,7 +408,7 @@ static void a_path_begins_at_the_root(void **state)
 	assert_path(3, "a::3");
 }
 
-static void what_is_not_below_the_root_has_no_path(void **state)
+TEST_CASE_WITH(what_is_not_below_the_root_has_no_path, paths_setup, paths_teardown)
 {
 	assert_path(N, NULL);
 	source.missing[2] = true;
@@ -426,7 +424,7 @@ static void what_is_not_below_the_root_has_no_path(void **state)
 	assert_path(9, NULL);
 }
 
-static void a_segment_without_a_name_takes_its_children_with_it(void **state)
+TEST_CASE_WITH(a_segment_without_a_name_takes_its_children_with_it, paths_setup, paths_teardown)
 {
 	source.nameless[2] = true;
 	assert_path(1, "a::1");
@@ -434,7 +432,7 @@ static void a_segment_without_a_name_takes_its_children_with_it(void **state)
 	assert_path(3, NULL);
 }
 
-static void the_depth_is_limited(void **state)
+TEST_CASE_WITH(the_depth_is_limited, paths_setup, paths_teardown)
 {
 	uint32_t id;
 
@@ -444,7 +442,7 @@ static void the_depth_is_limited(void **state)
 	assert_path(PATHS_DEPTH_MAX, NULL);
 }
 
-static void kept_strings_are_not_made_again(void **state)
+TEST_CASE_WITH(kept_strings_are_not_made_again, paths_setup, paths_teardown)
 {
 	source.keeps = true;
 	assert_path(3, "a::1::2::3");
@@ -456,7 +454,7 @@ static void kept_strings_are_not_made_again(void **state)
 	assert_int_equal(source.asked, 5);
 }
 
-static void paths_an_error_of_the_sink_comes_back(void **state)
+TEST_CASE_WITH(paths_an_error_of_the_sink_comes_back, paths_setup, paths_teardown)
 {
 	uint32_t id;
 
@@ -514,7 +512,7 @@ static void assert_string(uint64_t id, uint32_t index, const char *expected)
 		assert_int_equal(string, TRACE_NO_STRING);
 }
 
-static void a_crate_that_was_compiled_is_known(void **state)
+TEST_CASE_WITH(a_crate_that_was_compiled_is_known, dependencies_setup, dependencies_teardown)
 {
 	add_all(7, 3, "x");
 	assert_string(7, 0, "c");
@@ -523,7 +521,7 @@ static void a_crate_that_was_compiled_is_known(void **state)
 	assert_string(8, 2, NULL);
 }
 
-static void the_last_table_of_a_crate_counts(void **state)
+TEST_CASE_WITH(the_last_table_of_a_crate_counts, dependencies_setup, dependencies_teardown)
 {
 	add_all(7, 3, "x");
 	add_all(7, 2, "y");
@@ -533,7 +531,7 @@ static void the_last_table_of_a_crate_counts(void **state)
 	assert_string(7, 3, "c::z[3]");
 }
 
-static void single_definitions_fill_in(void **state)
+TEST_CASE_WITH(single_definitions_fill_in, dependencies_setup, dependencies_teardown)
 {
 	assert_int_equal(dependencies__add(&dependencies_all, 7, 0, PATHS_ROOT, "unused"), 0);
 	assert_int_equal(dependencies__add(&dependencies_all, 7, 9, 0, "nine"), 0);
@@ -547,7 +545,7 @@ static void single_definitions_fill_in(void **state)
 	assert_string(7, 9, "c::nine");
 }
 
-static void a_text_is_kept_once(void **state)
+TEST_CASE_WITH(a_text_is_kept_once, dependencies_setup, dependencies_teardown)
 {
 	size_t before;
 
@@ -558,7 +556,7 @@ static void a_text_is_kept_once(void **state)
 	assert_int_equal(dependencies_all.texts.size, before);
 }
 
-static void memory_is_limited(void **state)
+TEST_CASE_WITH(memory_is_limited, dependencies_setup, dependencies_teardown)
 {
 	uint64_t id = 0;
 
@@ -575,7 +573,7 @@ static void memory_is_limited(void **state)
 }
 
 /* Compilers that lie may name any number of crates. */
-static void the_number_of_crates_is_limited(void **state)
+TEST_CASE_WITH(the_number_of_crates_is_limited, dependencies_setup, dependencies_teardown)
 {
 	uint64_t id = 0;
 	uint32_t n;
@@ -592,44 +590,4 @@ static void the_number_of_crates_is_limited(void **state)
 	assert_true(dependencies_all.crates.n < n + 3);
 }
 
-#define DEPENDENCIES_TEST(name) \
-	cmocka_unit_test_setup_teardown(name, dependencies_setup, dependencies_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_path_is_printed_as_rustc_prints_it),
-		TEST(a_crate_without_a_name_is_called_crate),
-		TEST(a_second_copy_adds_nothing),
-		TEST(a_lost_piece_takes_the_names_within_it_only),
-		TEST(parents_that_are_no_parents_give_no_name),
-		TEST(tags_that_are_unknown_give_no_name),
-		TEST(symbols_without_a_text_give_no_name),
-		TEST(no_table_and_no_layout_give_no_name),
-		TEST(a_path_that_is_too_long_gives_no_name),
-		TEST(a_long_path_has_no_name_in_whatever_order),
-		TEST(the_longest_text_fits),
-		TEST(a_malformed_record_of_symbols_changes_nothing),
-		TEST(a_text_with_a_nul_costs_its_own_symbol_only),
-		TEST(an_error_of_the_sink_comes_back),
-		cmocka_unit_test_setup_teardown(a_path_begins_at_the_root, paths_setup,
-						paths_teardown),
-		cmocka_unit_test_setup_teardown(what_is_not_below_the_root_has_no_path, paths_setup,
-						paths_teardown),
-		cmocka_unit_test_setup_teardown(a_segment_without_a_name_takes_its_children_with_it,
-						paths_setup, paths_teardown),
-		cmocka_unit_test_setup_teardown(the_depth_is_limited, paths_setup, paths_teardown),
-		cmocka_unit_test_setup_teardown(kept_strings_are_not_made_again, paths_setup,
-						paths_teardown),
-		cmocka_unit_test_setup_teardown(paths_an_error_of_the_sink_comes_back, paths_setup,
-						paths_teardown),
-		DEPENDENCIES_TEST(a_crate_that_was_compiled_is_known),
-		DEPENDENCIES_TEST(the_last_table_of_a_crate_counts),
-		DEPENDENCIES_TEST(single_definitions_fill_in),
-		DEPENDENCIES_TEST(a_text_is_kept_once),
-		DEPENDENCIES_TEST(memory_is_limited),
-		DEPENDENCIES_TEST(the_number_of_crates_is_limited),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

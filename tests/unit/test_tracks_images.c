@@ -7,7 +7,7 @@
 #include "test.h"
 #include "../fixtures/sunk.h"
 
-static void a_compiler_lives_and_dies(void **state)
+TEST_CASE_WITH(a_compiler_lives_and_dies, setup, teardown)
 {
 	struct fixture *f = *state;
 	const struct trace_process *p = f->out.processes;
@@ -38,7 +38,7 @@ static void a_compiler_lives_and_dies(void **state)
 }
 
 /* Kani's and others' link rustc's library, and get its options. */
-static void a_compiler_of_another_name_has_its_crate(void **state)
+TEST_CASE_WITH(a_compiler_of_another_name_has_its_crate, setup, teardown)
 {
 	struct fixture *f = *state;
 	const struct trace_process *p = f->out.processes;
@@ -53,7 +53,7 @@ static void a_compiler_of_another_name_has_its_crate(void **state)
 	assert_null(p[1].crate);
 }
 
-static void linkers_and_shells_are_left_out(void **state)
+TEST_CASE_WITH(linkers_and_shells_are_left_out, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -66,7 +66,7 @@ static void linkers_and_shells_are_left_out(void **state)
 }
 
 /* A compiler under another name is recognised by its spans. */
-static void a_span_makes_any_command_a_compiler(void **state)
+TEST_CASE_WITH(a_span_makes_any_command_a_compiler, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -79,7 +79,7 @@ static void a_span_makes_any_command_a_compiler(void **state)
 	assert_int_equal(f->out.processes[0].start_ns, 200);
 }
 
-static void an_unknown_pid_was_attached_late(void **state)
+TEST_CASE_WITH(an_unknown_pid_was_attached_late, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -94,7 +94,7 @@ static void an_unknown_pid_was_attached_late(void **state)
 	assert_int_equal(tracks__processes(f->t), 1);
 }
 
-static void an_adopted_process_was_attached_late(void **state)
+TEST_CASE_WITH(an_adopted_process_was_attached_late, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -112,7 +112,7 @@ static void an_adopted_process_was_attached_late(void **state)
 	assert_string_equal(f->out.processes[1].crate, "b");
 }
 
-static void what_ran_already_begins_with_the_recording(void **state)
+TEST_CASE_WITH(what_ran_already_begins_with_the_recording, setup, teardown)
 {
 	struct fixture *f = *state;
 	const struct trace_process *p = f->out.processes;
@@ -131,7 +131,7 @@ static void what_ran_already_begins_with_the_recording(void **state)
 }
 
 /* rustup's rustc execs the compiler in the same process. */
-static void an_exec_before_the_first_span_goes_on(void **state)
+TEST_CASE_WITH(an_exec_before_the_first_span_goes_on, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -143,7 +143,7 @@ static void an_exec_before_the_first_span_goes_on(void **state)
 	assert_string_equal(f->out.processes[0].command, "/toolchain/bin/rustc --crate-name=a");
 }
 
-static void an_exec_after_a_span_begins_another(void **state)
+TEST_CASE_WITH(an_exec_after_a_span_begins_another, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -173,7 +173,7 @@ static int do_peak(struct fixture *f, uint32_t pid, uint64_t time, bool exec, ui
 }
 
 /* The peak of a process before an exec does not count for the program that it executes. */
-static void peaks_are_of_the_image(void **state)
+TEST_CASE_WITH(peaks_are_of_the_image, setup, teardown)
 {
 	struct fixture *f = *state;
 	const struct trace_process *p = f->out.processes;
@@ -196,7 +196,7 @@ static void peaks_are_of_the_image(void **state)
 }
 
 /* The kernel's figures are of all programs that a process has executed. */
-static void cpu_times_are_of_the_image(void **state)
+TEST_CASE_WITH(cpu_times_are_of_the_image, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct wire_exec e = {
@@ -214,7 +214,7 @@ static void cpu_times_are_of_the_image(void **state)
 }
 
 /* A process may be chosen for its memory, and end before the signal comes. */
-static void a_kill_for_memory_is_a_sigkill(void **state)
+TEST_CASE_WITH(a_kill_for_memory_is_a_sigkill, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct wire_exit r = {.type = WIRE_EXIT, .time_ns = 500, .kill = WIRE_KILL_MEMORY};
@@ -228,7 +228,7 @@ static void a_kill_for_memory_is_a_sigkill(void **state)
 	assert_int_equal(f->out.processes[1].kill, TRACE_KILL_UNKNOWN);
 }
 
-static void a_pid_is_used_again(void **state)
+TEST_CASE_WITH(a_pid_is_used_again, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -245,7 +245,7 @@ static void a_pid_is_used_again(void **state)
 }
 
 /* The exit record was lost: the next use of the pid bounds the end. */
-static void a_pid_is_used_again_without_an_exit(void **state)
+TEST_CASE_WITH(a_pid_is_used_again_without_an_exit, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -258,7 +258,7 @@ static void a_pid_is_used_again_without_an_exit(void **state)
 	assert_int_equal(tracks__running(f->t), 1);
 }
 
-static void late_spans_find_their_process(void **state)
+TEST_CASE_WITH(late_spans_find_their_process, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -276,7 +276,7 @@ static void late_spans_find_their_process(void **state)
 	assert_true(f->out.processes[1].attached_late);
 }
 
-static void only_the_last_exits_are_remembered(void **state)
+TEST_CASE_WITH(only_the_last_exits_are_remembered, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -297,7 +297,7 @@ static void live_and_die(struct tracks *t, uint32_t pid, uint64_t time)
 }
 
 /* The table forgets the first use of the pid, but must keep the second. */
-static void a_pid_that_exited_twice_is_remembered_by_the_last(void **state)
+TEST_CASE_WITH(a_pid_that_exited_twice_is_remembered_by_the_last, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -311,7 +311,7 @@ static void a_pid_that_exited_twice_is_remembered_by_the_last(void **state)
 	assert_int_equal(f->out.spans[0].process, 50);
 }
 
-static void a_forked_compiler_runs_its_parents_command(void **state)
+TEST_CASE_WITH(a_forked_compiler_runs_its_parents_command, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -325,7 +325,7 @@ static void a_forked_compiler_runs_its_parents_command(void **state)
 	assert_int_equal(f->out.processes[1].start_ns, 300);
 }
 
-static void a_command_without_arguments_is_known_by_its_name(void **state)
+TEST_CASE_WITH(a_command_without_arguments_is_known_by_its_name, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -334,7 +334,7 @@ static void a_command_without_arguments_is_known_by_its_name(void **state)
 	assert_string_equal(f->out.processes[0].command, "rustc ...");
 }
 
-static void probes_that_came_late_mark_what_runs(void **state)
+TEST_CASE_WITH(probes_that_came_late_mark_what_runs, setup, teardown)
 {
 	struct fixture *f = *state;
 	const struct trace_process *p = f->out.processes;
@@ -353,7 +353,7 @@ static void probes_that_came_late_mark_what_runs(void **state)
 	assert_false(p[1].attached_late);
 }
 
-static void late_is_kept_until_a_process_enters_the_trace(void **state)
+TEST_CASE_WITH(late_is_kept_until_a_process_enters_the_trace, setup, teardown)
 {
 	struct fixture *f = *state;
 	const struct trace_process *p = f->out.processes;
@@ -369,7 +369,7 @@ static void late_is_kept_until_a_process_enters_the_trace(void **state)
 	assert_int_equal(tracks__late(f->t, 13), -EIO);
 }
 
-static void a_directory_is_kept_with_what_runs_in_it(void **state)
+TEST_CASE_WITH(a_directory_is_kept_with_what_runs_in_it, setup, teardown)
 {
 	struct fixture *f = *state;
 	const struct trace_process *p = f->out.processes;
@@ -457,7 +457,7 @@ static void end_names(struct fixture *f, uint8_t moment)
 }
 
 /* Whether or not its drop is seen, each context counts once. */
-static void a_finished_context_counts_once(void **state)
+TEST_CASE_WITH(a_finished_context_counts_once, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct trace_tally tallies[8] = {0};
@@ -475,7 +475,7 @@ static void a_finished_context_counts_once(void **state)
 	}
 }
 
-static void what_was_fed_is_of_an_image(void **state)
+TEST_CASE_WITH(what_was_fed_is_of_an_image, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -500,7 +500,7 @@ static void what_was_fed_is_of_an_image(void **state)
 }
 
 /* As when a file was written to, and a compiler uses it again. */
-static void results_outlive_their_library(void **state)
+TEST_CASE_WITH(results_outlive_their_library, setup, teardown)
 {
 	static const uint32_t labels[3] = {70, 71, 72};
 	struct fixture *f = *state;
@@ -577,7 +577,7 @@ static void copy_names(struct images *all, const struct library *lib, const char
 }
 
 /* By rustdoc, whose drop is not seen: another context has other definitions. */
-static void symbols_are_of_one_context(void **state)
+TEST_CASE(symbols_are_of_one_context)
 {
 	struct given given = {0};
 	const struct tracks_sink sink = {.ctx = &given,
@@ -617,38 +617,4 @@ static void symbols_are_of_one_context(void **state)
 	images__destroy(&all);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_compiler_lives_and_dies),
-		TEST(a_directory_is_kept_with_what_runs_in_it),
-		TEST(a_compiler_of_another_name_has_its_crate),
-		TEST(linkers_and_shells_are_left_out),
-		TEST(a_span_makes_any_command_a_compiler),
-		TEST(an_unknown_pid_was_attached_late),
-		TEST(an_adopted_process_was_attached_late),
-		TEST(what_ran_already_begins_with_the_recording),
-		TEST(an_exec_before_the_first_span_goes_on),
-		TEST(an_exec_after_a_span_begins_another),
-		TEST(peaks_are_of_the_image),
-		TEST(cpu_times_are_of_the_image),
-		TEST(probes_that_came_late_mark_what_runs),
-		TEST(late_is_kept_until_a_process_enters_the_trace),
-		TEST(a_kill_for_memory_is_a_sigkill),
-		TEST(a_pid_is_used_again),
-		TEST(a_pid_is_used_again_without_an_exit),
-		TEST(late_spans_find_their_process),
-		TEST(only_the_last_exits_are_remembered),
-		TEST(a_pid_that_exited_twice_is_remembered_by_the_last),
-		TEST(a_forked_compiler_runs_its_parents_command),
-		TEST(a_command_without_arguments_is_known_by_its_name),
-		TEST(a_finished_context_counts_once),
-		TEST(what_was_fed_is_of_an_image),
-		TEST(results_outlive_their_library),
-		cmocka_unit_test(symbols_are_of_one_context),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

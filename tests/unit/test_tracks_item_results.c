@@ -109,7 +109,7 @@ static void setup(void)
 }
 
 /* In the order of definitions, each of which is named once. */
-static void each_result_is_about_a_definition(void **state)
+TEST_CASE(each_result_is_about_a_definition)
 {
 	static const uint32_t n[N] = {4, 3, 2, 2, 0};
 	struct results r = {0};
@@ -148,7 +148,7 @@ static void add_instances(struct results *r, uint32_t query, uint32_t n, const u
 }
 
 /* Of other crates', those of the query that has the fewest: 200 and more. */
-static void instances_are_of_any_crate(void **state)
+TEST_CASE(instances_are_of_any_crate)
 {
 	static const uint32_t n[N] = {4, 0, 0, 6, 0, 5}, none[N] = {4, 0, 0, 6, 0, 0};
 	const uint64_t own = wire_key(0, 3), other = wire_key(1, 5), another = wire_key(1, 4);
@@ -177,7 +177,7 @@ static void instances_are_of_any_crate(void **state)
 	results__clear(&r);
 }
 
-static void instances_that_are_malformed(void **state)
+TEST_CASE(instances_that_are_malformed)
 {
 	static const uint32_t n[N] = {2, 0, 0, 0, 0, 0};
 	struct wire_piece p = {.table = WIRE_TABLE_INSTANCES, .size = 24};
@@ -198,7 +198,7 @@ static void instances_that_are_malformed(void **state)
 }
 
 /* Such as the instances of a function. */
-static void several_may_be_about_one_definition(void **state)
+TEST_CASE(several_may_be_about_one_definition)
 {
 	static const uint32_t n[N] = {0, 0, 0, 0, 0, 7}, others = WIRE_KEY_OF_OTHERS - MARK;
 	struct results r = {0};
@@ -218,7 +218,7 @@ static void several_may_be_about_one_definition(void **state)
 }
 
 /* The reading at a drop has no fewer results, and each context names its own definitions. */
-static void a_second_context_has_results_of_its_own(void **state)
+TEST_CASE(a_second_context_has_results_of_its_own)
 {
 	static const uint32_t n[N] = {1, 0, 0, 0, 0}, none[N] = {0};
 	struct results r = {0};
@@ -239,7 +239,7 @@ static void a_second_context_has_results_of_its_own(void **state)
 	results__clear(&r);
 }
 
-static void keys_that_are_not_read_are_unknown(void **state)
+TEST_CASE(keys_that_are_not_read_are_unknown)
 {
 	static const uint32_t n[N] = {0, 0, 0, 0, 2};
 	struct results r = {0};
@@ -252,7 +252,7 @@ static void keys_that_are_not_read_are_unknown(void **state)
 	results__clear(&r);
 }
 
-static void of_keys_that_are_not_whole_none_is_given(void **state)
+TEST_CASE(of_keys_that_are_not_whole_none_is_given)
 {
 	static const uint32_t n[N] = {3, 0, 0, 0, 0};
 	static const struct {
@@ -282,7 +282,7 @@ static void of_keys_that_are_not_whole_none_is_given(void **state)
 }
 
 /* One key of each query, the largest that may be true: it takes a set of 2 MiB. */
-static void sets_of_many_queries_are_not_endless(void **state)
+TEST_CASE(sets_of_many_queries_are_not_endless)
 {
 	static uint32_t many_labels[64];
 	static uint8_t many_items[64];
@@ -309,7 +309,7 @@ static void sets_of_many_queries_are_not_endless(void **state)
 }
 
 /* Nothing says when its context ended: a better reading may come, or the end of the process. */
-static void a_compiler_that_dies_has_what_was_read_last(void **state)
+TEST_CASE(a_compiler_that_dies_has_what_was_read_last)
 {
 	static const uint32_t n[N] = {1, 0, 0, 0, 0};
 	struct results r = {0};
@@ -327,7 +327,7 @@ static void a_compiler_that_dies_has_what_was_read_last(void **state)
 	results__clear(&r);
 }
 
-static void malformed_pieces_are_refused(void **state)
+TEST_CASE(malformed_pieces_are_refused)
 {
 	static const uint32_t n[N] = {1, 0, 0, 0, 0};
 	struct wire_piece p = {.number = N, .size = 4};
@@ -396,7 +396,7 @@ static void want(struct symbols *s, const char *text, uint32_t string)
 	assert_int_equal(symbols__want(s, text, string), 0);
 }
 
-static void those_that_are_wanted_have_an_item(void **state)
+TEST_CASE(those_that_are_wanted_have_an_item)
 {
 	_symbols_ struct symbols s = {0};
 
@@ -415,7 +415,7 @@ static void those_that_are_wanted_have_an_item(void **state)
 	assert_string_equal(symbols_give(&s).text, "");
 }
 
-static void two_of_one_hash_are_unknown(void **state)
+TEST_CASE(two_of_one_hash_are_unknown)
 {
 	_symbols_ struct symbols s = {0};
 
@@ -430,7 +430,7 @@ static void two_of_one_hash_are_unknown(void **state)
 	assert_string_equal(symbols_give(&s).text, "11=106 ");
 }
 
-static void what_was_not_read_is_unknown(void **state)
+TEST_CASE(what_was_not_read_is_unknown)
 {
 	struct wire_piece p = {.size = sizeof(struct wire_instance) + 1};
 	_symbols_ struct symbols s = {0};
@@ -445,14 +445,14 @@ static void what_was_not_read_is_unknown(void **state)
 	assert_string_equal(symbols_give(&s).text, "");
 }
 
-static void a_suffix_of_llvm_is_no_part_of_a_symbol(void **state)
+TEST_CASE(a_suffix_of_llvm_is_no_part_of_a_symbol)
 {
 	assert_int_equal(symbols__hash("_ZN1a1bE.llvm.1234"), symbols__hash("_ZN1a1bE"));
 	assert_true(symbols__hash("_ZN1a1bE") != symbols__hash("_ZN1a1cE"));
 }
 
 /* So none is hashed like another one that it is the beginning of. */
-static void a_hash_is_of_length_and_text(void **state)
+TEST_CASE(a_hash_is_of_length_and_text)
 {
 	static char text[WIRE_SYMBOL_HASHED + 9];
 	uint64_t hashes[sizeof(text)];
@@ -471,25 +471,4 @@ static void a_hash_is_of_length_and_text(void **state)
 	assert_int_equal(symbols__hash(text), hashes[sizeof(text) - 2]);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_result_is_about_a_definition),
-		cmocka_unit_test(several_may_be_about_one_definition),
-		cmocka_unit_test(instances_are_of_any_crate),
-		cmocka_unit_test(instances_that_are_malformed),
-		cmocka_unit_test(a_second_context_has_results_of_its_own),
-		cmocka_unit_test(keys_that_are_not_read_are_unknown),
-		cmocka_unit_test(of_keys_that_are_not_whole_none_is_given),
-		cmocka_unit_test(sets_of_many_queries_are_not_endless),
-		cmocka_unit_test(a_compiler_that_dies_has_what_was_read_last),
-		cmocka_unit_test(malformed_pieces_are_refused),
-		cmocka_unit_test(those_that_are_wanted_have_an_item),
-		cmocka_unit_test(two_of_one_hash_are_unknown),
-		cmocka_unit_test(what_was_not_read_is_unknown),
-		cmocka_unit_test(a_suffix_of_llvm_is_no_part_of_a_symbol),
-		cmocka_unit_test(a_hash_is_of_length_and_text),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -62,7 +62,7 @@ static uint32_t in_trace(uint64_t number)
 	return id;
 }
 
-static void the_jobs_around_come_first(void **state)
+TEST_CASE_WITH(the_jobs_around_come_first, setup, teardown)
 {
 	note(300, 200, 1, wire_key(WIRE_KEY_LOCAL_CRATE, 7));
 	note(100, 0, 0, 0);
@@ -81,7 +81,7 @@ static void the_jobs_around_come_first(void **state)
 	assert_int_equal(w.out[2].invocation, KEYS_OWN_IDS + 1);
 }
 
-static void a_job_is_in_the_trace_once(void **state)
+TEST_CASE_WITH(a_job_is_in_the_trace_once, setup, teardown)
 {
 	note(1, 0, 0, 0);
 	note(2, 1, 1, 0);
@@ -97,7 +97,7 @@ static void a_job_is_in_the_trace_once(void **state)
 	assert_int_equal(w.out[2].query, TYPECK);
 }
 
-static void an_unknown_job_is_none(void **state)
+TEST_CASE_WITH(an_unknown_job_is_none, setup, teardown)
 {
 	note(1, 0, 2, 0);
 	note(2, 0, 500, 0);
@@ -108,14 +108,14 @@ static void an_unknown_job_is_none(void **state)
 	assert_int_equal(w.n, 0);
 }
 
-static void an_unknown_job_around_is_none(void **state)
+TEST_CASE_WITH(an_unknown_job_around_is_none, setup, teardown)
 {
 	note(4, 3, 0, 0);
 	assert_int_equal(in_trace(4), 1);
 	assert_int_equal(w.out[0].parent, TRACE_NO_JOB);
 }
 
-static void a_circle_ends(void **state)
+TEST_CASE_WITH(a_circle_ends, setup, teardown)
 {
 	note(1, 2, 0, 0);
 	note(2, 1, 0, 0);
@@ -125,7 +125,7 @@ static void a_circle_ends(void **state)
 }
 
 /* At once, or in parts. */
-static void a_chain_has_an_end(void **state)
+TEST_CASE_WITH(a_chain_has_an_end, setup, teardown)
 {
 	const uint32_t n = 3 * TRACE_JOB_DEPTH_MAX / 2;
 	uint32_t depth[2 * TRACE_JOB_DEPTH_MAX + 1] = {0};
@@ -144,7 +144,7 @@ static void a_chain_has_an_end(void **state)
 	assert_int_equal(depth[TRACE_JOB_DEPTH_MAX], TRACE_JOB_DEPTH_MAX);
 }
 
-static void a_full_trace_has_no_further_job(void **state)
+TEST_CASE_WITH(a_full_trace_has_no_further_job, setup, teardown)
 {
 	w.most = 1;
 	note(1, 0, 0, 0);
@@ -155,8 +155,6 @@ static void a_full_trace_has_no_further_job(void **state)
 	w.most = 2;
 	assert_int_equal(in_trace(2), TRACE_NO_JOB);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 /* ---- Llvm ------------------------------------------------------------------------------------ */
 
@@ -223,7 +221,7 @@ static uint32_t entry(const struct llvm_names *n, uint8_t scope, uint64_t vtable
 	return id;
 }
 
-static void a_sample_has_its_pass_and_its_function(void **state)
+TEST_CASE_WITH(a_sample_has_its_pass_and_its_function, set_up, NULL)
 {
 	struct llvm_names n = {0};
 	uint64_t unnamed = 0;
@@ -245,7 +243,7 @@ static void a_sample_has_its_pass_and_its_function(void **state)
 	llvm_names__clear(&n);
 }
 
-static void scopes_without_a_function(void **state)
+TEST_CASE_WITH(scopes_without_a_function, set_up, NULL)
 {
 	struct llvm_names n = {0};
 	uint64_t unnamed = 0;
@@ -264,7 +262,7 @@ static void scopes_without_a_function(void **state)
 	llvm_names__clear(&n);
 }
 
-static void what_has_no_name_is_counted(void **state)
+TEST_CASE_WITH(what_has_no_name_is_counted, set_up, NULL)
 {
 	struct llvm_names n = {0};
 	uint64_t unnamed = 0;
@@ -278,7 +276,7 @@ static void what_has_no_name_is_counted(void **state)
 	assert_int_equal(unnamed, 1);
 }
 
-static void what_the_trace_has_no_room_for_is_counted(void **state)
+TEST_CASE_WITH(what_the_trace_has_no_room_for_is_counted, set_up, NULL)
 {
 	struct llvm_names n = {0};
 	uint64_t unnamed = 0;
@@ -299,7 +297,7 @@ static void what_the_trace_has_no_room_for_is_counted(void **state)
 	llvm_names__clear(&n);
 }
 
-static void a_name_is_printable(void **state)
+TEST_CASE_WITH(a_name_is_printable, set_up, NULL)
 {
 	struct llvm_names n = {0};
 	uint64_t unnamed = 0;
@@ -320,7 +318,7 @@ static int on_symbol(void *ctx, const struct trace_symbol *s)
 }
 
 /* The whole symbol, under the string that the entries of samples have. */
-static void the_item_of_a_function_is_wanted(void **state)
+TEST_CASE_WITH(the_item_of_a_function_is_wanted, set_up, NULL)
 {
 	static const char symbol[] = "_ZN1a1bE.llvm.1234";
 	const struct tracks_sink gives = {.text = on_text, .llvm = on_llvm, .symbol = on_symbol};
@@ -341,7 +339,7 @@ static void the_item_of_a_function_is_wanted(void **state)
 	llvm_names__clear(&n);
 }
 
-static void malformed_records_are_refused(void **state)
+TEST_CASE_WITH(malformed_records_are_refused, set_up, NULL)
 {
 	struct wire_llvm_name r = {.type = WIRE_LLVM_NAME, .number = 1, .size = 4};
 	const size_t head = offsetof(struct wire_llvm_name, bytes);
@@ -359,24 +357,4 @@ static void malformed_records_are_refused(void **state)
 	assert_int_equal(got.n_texts, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(the_jobs_around_come_first),
-		TEST(a_job_is_in_the_trace_once),
-		TEST(an_unknown_job_is_none),
-		TEST(an_unknown_job_around_is_none),
-		TEST(a_circle_ends),
-		TEST(a_chain_has_an_end),
-		TEST(a_full_trace_has_no_further_job),
-		cmocka_unit_test_setup(a_sample_has_its_pass_and_its_function, set_up),
-		cmocka_unit_test_setup(scopes_without_a_function, set_up),
-		cmocka_unit_test_setup(what_has_no_name_is_counted, set_up),
-		cmocka_unit_test_setup(what_the_trace_has_no_room_for_is_counted, set_up),
-		cmocka_unit_test_setup(a_name_is_printable, set_up),
-		cmocka_unit_test_setup(the_item_of_a_function_is_wanted, set_up),
-		cmocka_unit_test_setup(malformed_records_are_refused, set_up),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -96,7 +96,7 @@ static void assert_name(uint32_t id, const char *expected)
 		assert_string_equal(found, expected);
 }
 
-static void ids_are_mapped_to_what_their_executions_were_about(void **state)
+TEST_CASE_WITH(ids_are_mapped_to_what_their_executions_were_about, setup, teardown)
 {
 	note(local(1), 7);
 	note(local(3), 2);
@@ -114,7 +114,7 @@ static void ids_are_mapped_to_what_their_executions_were_about(void **state)
 	assert_int_equal(out.n_mapped, 8);
 }
 
-static void keys_without_a_name_are_mapped_to_nothing_and_counted(void **state)
+TEST_CASE_WITH(keys_without_a_name_are_mapped_to_nothing_and_counted, setup, teardown)
 {
 	note(local(2), 0);	 /* its tag is unknown */
 	note(local(4), 1);	 /* beyond the table */
@@ -129,7 +129,7 @@ static void keys_without_a_name_are_mapped_to_nothing_and_counted(void **state)
 	assert_name(5, "a::one");
 }
 
-static void executions_without_an_id_get_one(void **state)
+TEST_CASE_WITH(executions_without_an_id_get_one, setup, teardown)
 {
 	uint32_t first = note_own(local(1)), second = note_own(local(3)), third;
 
@@ -149,7 +149,7 @@ static void executions_without_an_id_get_one(void **state)
 }
 
 /* Spans of a process may come after its exit. They must not take the names of the others. */
-static void late_executions_are_mapped_alone(void **state)
+TEST_CASE_WITH(late_executions_are_mapped_alone, setup, teardown)
 {
 	note(local(1), 1);
 	note(local(1), 4);
@@ -166,7 +166,7 @@ static void late_executions_are_mapped_alone(void **state)
 }
 
 /* rustc gives an anonymous query that depends on one other that one's id. */
-static void an_id_of_executions_with_several_keys_has_no_name(void **state)
+TEST_CASE_WITH(an_id_of_executions_with_several_keys_has_no_name, setup, teardown)
 {
 	note(local(1), 1);
 	note(local(1), 1);
@@ -182,7 +182,7 @@ static void an_id_of_executions_with_several_keys_has_no_name(void **state)
 }
 
 /* Readers show an id that is not mapped as <unknown>. */
-static void an_id_without_a_known_key_has_an_empty_name(void **state)
+TEST_CASE_WITH(an_id_without_a_known_key_has_an_empty_name, setup, teardown)
 {
 	uint32_t none = TRACE_NO_INVOCATION;
 
@@ -205,7 +205,7 @@ static void an_id_without_a_known_key_has_an_empty_name(void **state)
 	assert_name(8, "");
 }
 
-static void without_a_table_nothing_is_mapped(void **state)
+TEST_CASE_WITH(without_a_table_nothing_is_mapped, setup, teardown)
 {
 	definitions__clear(&definitions);
 	note(local(1), 1);
@@ -228,7 +228,7 @@ static uint32_t note_text(const char *text)
 	return id;
 }
 
-static void a_text_is_mapped_beside_the_names(void **state)
+TEST_CASE_WITH(a_text_is_mapped_beside_the_names, setup, teardown)
 {
 	assert_int_equal(note_own(local(1)), OWN);
 	assert_int_equal(note_text("x-cgu.0"), OWN + 1);
@@ -239,7 +239,7 @@ static void a_text_is_mapped_beside_the_names(void **state)
 	assert_name(OWN + 2, "x-cgu.0");
 }
 
-static void a_text_needs_no_table(void **state)
+TEST_CASE_WITH(a_text_needs_no_table, setup, teardown)
 {
 	uint32_t id = note_text("x-cgu.0");
 
@@ -250,14 +250,14 @@ static void a_text_needs_no_table(void **state)
 	assert_name(3, "");
 }
 
-static void nothing_noted_is_nothing_to_map(void **state)
+TEST_CASE_WITH(nothing_noted_is_nothing_to_map, setup, teardown)
 {
 	assert_int_equal(name(), 0);
 	assert_int_equal(out.n_mapped, 0);
 }
 
 /* A mapping is made of 4,096 ids at most. */
-static void many_ids_take_several_runs(void **state)
+TEST_CASE_WITH(many_ids_take_several_runs, setup, teardown)
 {
 	for (uint32_t i = 0; i < 10000; i++)
 		note(local(i % 2 ? 1 : 3), i);
@@ -270,7 +270,7 @@ static void many_ids_take_several_runs(void **state)
 	}
 }
 
-static void memory_is_bounded(void **state)
+TEST_CASE_WITH(memory_is_bounded, setup, teardown)
 {
 	note(local(1), EXECUTIONS_MAX);
 	note(local(1), TRACE_NO_INVOCATION - 1);
@@ -279,7 +279,7 @@ static void memory_is_bounded(void **state)
 	assert_int_equal(keys.n, EXECUTIONS_MAX);
 }
 
-static void an_error_of_the_sink_comes_back(void **state)
+TEST_CASE_WITH(an_error_of_the_sink_comes_back, setup, teardown)
 {
 	uint64_t n_unnamed = 0;
 
@@ -290,7 +290,7 @@ static void an_error_of_the_sink_comes_back(void **state)
 	assert_int_equal(out.n_mapped, 0);
 }
 
-static void definitions_of_other_crates_have_a_path_or_a_number(void **state)
+TEST_CASE_WITH(definitions_of_other_crates_have_a_path_or_a_number, setup, teardown)
 {
 	const struct names_key cached[] = {{5, TAG_NAMED, SYMBOL_FIRST, 0, 0},
 					   {0, TAG_ROOT, 0, 0, NAMES_NO_PARENT}};
@@ -311,26 +311,4 @@ static void definitions_of_other_crates_have_a_path_or_a_number(void **state)
 	assert_name(3, "");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(ids_are_mapped_to_what_their_executions_were_about),
-		TEST(keys_without_a_name_are_mapped_to_nothing_and_counted),
-		TEST(executions_without_an_id_get_one),
-		TEST(late_executions_are_mapped_alone),
-		TEST(an_id_of_executions_with_several_keys_has_no_name),
-		TEST(an_id_without_a_known_key_has_an_empty_name),
-		TEST(without_a_table_nothing_is_mapped),
-		TEST(a_text_is_mapped_beside_the_names),
-		TEST(a_text_needs_no_table),
-		TEST(nothing_noted_is_nothing_to_map),
-		TEST(many_ids_take_several_runs),
-		TEST(memory_is_bounded),
-		TEST(an_error_of_the_sink_comes_back),
-		TEST(definitions_of_other_crates_have_a_path_or_a_number),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stddef.h>
 
-static void it_copies_its_input(void **state)
+TEST_CASE(it_copies_its_input)
 {
 	uint32_t labels[] = {7, 8}, guards[] = {9};
 	char build_id[] = "abcd";
@@ -26,7 +26,7 @@ static void it_copies_its_input(void **state)
 	assert_int_equal(lib.n_labels, 0);
 }
 
-static void a_second_record_replaces_the_first(void **state)
+TEST_CASE(a_second_record_replaces_the_first)
 {
 	const uint32_t label = 7;
 	struct library lib = {0};
@@ -38,7 +38,7 @@ static void a_second_record_replaces_the_first(void **state)
 	library__clear(&lib);
 }
 
-static void a_process_gets_copies(void **state)
+TEST_CASE(a_process_gets_copies)
 {
 	struct trace_process p = {.build_id = strdup("old")};
 	struct library lib = {0};
@@ -52,7 +52,7 @@ static void a_process_gets_copies(void **state)
 	free(p.rustc_version);
 }
 
-static void keys_and_layout_are_copied(void **state)
+TEST_CASE(keys_and_layout_are_copied)
 {
 	const uint32_t labels[] = {7, 8};
 	uint8_t keys[] = {WIRE_KEY_UNIT, WIRE_KEY_DEF};
@@ -83,7 +83,7 @@ static void keys_and_layout_are_copied(void **state)
 
 #define PARSE(c, args) assert_int_equal(command__parse(c, args, sizeof(args) - 1, false), 0)
 
-static void cargos_rustc_is_understood(void **state)
+TEST_CASE(cargos_rustc_is_understood)
 {
 	struct command c;
 
@@ -97,7 +97,7 @@ static void cargos_rustc_is_understood(void **state)
 	command__clear(&c);
 }
 
-static void values_may_be_in_the_same_argument(void **state)
+TEST_CASE(values_may_be_in_the_same_argument)
 {
 	struct command c;
 
@@ -108,7 +108,7 @@ static void values_may_be_in_the_same_argument(void **state)
 	command__clear(&c);
 }
 
-static void only_the_last_part_of_the_path_names_a_compiler(void **state)
+TEST_CASE(only_the_last_part_of_the_path_names_a_compiler)
 {
 	static const struct {
 		const char *arg0;
@@ -137,7 +137,7 @@ static void only_the_last_part_of_the_path_names_a_compiler(void **state)
 	}
 }
 
-static void options_that_say_nothing_are_passed_over(void **state)
+TEST_CASE(options_that_say_nothing_are_passed_over)
 {
 	struct command c;
 
@@ -153,7 +153,7 @@ static void options_that_say_nothing_are_passed_over(void **state)
 	command__clear(&c);
 }
 
-static void a_crate_without_a_name_has_its_files(void **state)
+TEST_CASE(a_crate_without_a_name_has_its_files)
 {
 #define ARGS(text, crate)                     \
 	{                                     \
@@ -199,7 +199,7 @@ static void a_crate_without_a_name_has_its_files(void **state)
 	}
 }
 
-static void a_name_may_be_in_what_was_cut(void **state)
+TEST_CASE(a_name_may_be_in_what_was_cut)
 {
 	static const char args[] = "rustc\0a.rs\0--crate-na";
 	struct command c;
@@ -214,7 +214,7 @@ static void a_name_may_be_in_what_was_cut(void **state)
 	command__clear(&c);
 }
 
-static void no_arguments_are_no_command(void **state)
+TEST_CASE(no_arguments_are_no_command)
 {
 	struct command c;
 
@@ -224,7 +224,7 @@ static void no_arguments_are_no_command(void **state)
 	command__clear(&c);
 }
 
-static void a_truncated_command_is_marked(void **state)
+TEST_CASE(a_truncated_command_is_marked)
 {
 	_free_ char *args = calloc(1, COMMAND_MAX + 100);
 	struct command c;
@@ -284,7 +284,7 @@ static int note_none(void *ctx, const char *text, uint32_t *id)
 	return 0;
 }
 
-static void without_room_in_the_trace_it_is_not_known(void **state)
+TEST_CASE(without_room_in_the_trace_it_is_not_known)
 {
 	const struct tracks_sink full = {.text = note_none};
 	struct wire_argument core = argument(7, "core");
@@ -297,7 +297,7 @@ static void without_room_in_the_trace_it_is_not_known(void **state)
 	arguments__clear(&a);
 }
 
-static void a_number_has_the_string_of_its_text(void **state)
+TEST_CASE(a_number_has_the_string_of_its_text)
 {
 	struct wire_argument core = argument(7, "core"), std = argument(9, "std");
 	struct arguments a = {0};
@@ -313,7 +313,7 @@ static void a_number_has_the_string_of_its_text(void **state)
 }
 
 /* Distinct texts have distinct strings here, as their lengths differ. */
-static void texts_are_kept_once_and_up_to_a_limit(void **state)
+TEST_CASE(texts_are_kept_once_and_up_to_a_limit)
 {
 	struct wire_argument core = argument(7, "core"), again = argument(8, "core");
 	struct wire_argument std = argument(9, "std");
@@ -337,7 +337,7 @@ static void texts_are_kept_once_and_up_to_a_limit(void **state)
 	arguments__clear(&a);
 }
 
-static void a_number_follows_its_text_as_in_rustcs_profiles(void **state)
+TEST_CASE(a_number_follows_its_text_as_in_rustcs_profiles)
 {
 	struct wire_argument r = argument(1, "regex-cgu.0");
 
@@ -347,7 +347,7 @@ static void a_number_follows_its_text_as_in_rustcs_profiles(void **state)
 					 "1466");
 }
 
-static void a_macro_is_described_as_rustc_does(void **state)
+TEST_CASE(a_macro_is_described_as_rustc_does)
 {
 	struct wire_argument r = argument(1, "Debug");
 
@@ -362,7 +362,7 @@ static void a_macro_is_described_as_rustc_does(void **state)
 }
 
 /* It is made into text when the tables of source files are there. */
-static void a_place_in_the_source_is_kept(void **state)
+TEST_CASE(a_place_in_the_source_is_kept)
 {
 	struct wire_argument r = argument(1, "Debug");
 	struct arguments a = {0};
@@ -376,7 +376,7 @@ static void a_place_in_the_source_is_kept(void **state)
 	arguments__clear(&a);
 }
 
-static void a_cut_text_ends_in_dots(void **state)
+TEST_CASE(a_cut_text_ends_in_dots)
 {
 	struct wire_argument r = argument(1, "long");
 
@@ -384,7 +384,7 @@ static void a_cut_text_ends_in_dots(void **state)
 	assert_string_equal(text_of(&r), "long...");
 }
 
-static void a_text_ends_at_its_first_zero(void **state)
+TEST_CASE(a_text_ends_at_its_first_zero)
 {
 	struct wire_argument r = argument(1, "xyz");
 
@@ -392,7 +392,7 @@ static void a_text_ends_at_its_first_zero(void **state)
 	assert_string_equal(text_of(&r), "x");
 }
 
-static void other_records_are_refused(void **state)
+TEST_CASE(other_records_are_refused)
 {
 	struct wire_argument r = argument(1, "text");
 	struct arguments a = {0};
@@ -413,31 +413,4 @@ static void other_records_are_refused(void **state)
 	arguments__clear(&a);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_copies_its_input),
-		cmocka_unit_test(a_second_record_replaces_the_first),
-		cmocka_unit_test(a_process_gets_copies),
-		cmocka_unit_test(keys_and_layout_are_copied),
-		cmocka_unit_test(cargos_rustc_is_understood),
-		cmocka_unit_test(values_may_be_in_the_same_argument),
-		cmocka_unit_test(only_the_last_part_of_the_path_names_a_compiler),
-		cmocka_unit_test(options_that_say_nothing_are_passed_over),
-		cmocka_unit_test(a_crate_without_a_name_has_its_files),
-		cmocka_unit_test(a_name_may_be_in_what_was_cut),
-		cmocka_unit_test(no_arguments_are_no_command),
-		cmocka_unit_test(a_truncated_command_is_marked),
-		cmocka_unit_test(a_number_has_the_string_of_its_text),
-		cmocka_unit_test(without_room_in_the_trace_it_is_not_known),
-		cmocka_unit_test(texts_are_kept_once_and_up_to_a_limit),
-		cmocka_unit_test(a_number_follows_its_text_as_in_rustcs_profiles),
-		cmocka_unit_test(a_macro_is_described_as_rustc_does),
-		cmocka_unit_test(a_place_in_the_source_is_kept),
-		cmocka_unit_test(a_cut_text_ends_in_dots),
-		cmocka_unit_test(a_text_ends_at_its_first_zero),
-		cmocka_unit_test(other_records_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -67,7 +67,7 @@ static void assert_item(const struct fixture *f, uint32_t process, uint32_t id, 
 		assert_string_equal(found ?: "(not mapped)", want);
 }
 
-static void what_executions_were_about_is_mapped_at_the_exit(void **state)
+TEST_CASE_WITH(what_executions_were_about_is_mapped_at_the_exit, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct wire_span unit = span(11, 0, 300, 400);
@@ -93,7 +93,7 @@ static void what_executions_were_about_is_mapped_at_the_exit(void **state)
 }
 
 /* As if nothing had been asked for: no id is invented, and nothing is mapped. */
-static void without_keys_nothing_is_mapped(void **state)
+TEST_CASE_WITH(without_keys_nothing_is_mapped, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -128,7 +128,7 @@ static int do_activity(struct tracks *t, uint16_t guard, uint64_t argument)
 }
 
 /* Guard 0 has arguments, guard 1 has none. */
-static void what_activities_were_about_is_mapped_too(void **state)
+TEST_CASE_WITH(what_activities_were_about_is_mapped_too, setup, teardown)
 {
 	static const struct plan_guard guards[] = {{.source.text = WIRE_ARGUMENT_STRING}, {0}};
 	static const uint32_t labels[] = {90, 91};
@@ -196,7 +196,7 @@ static uint64_t packed(uint32_t position, uint16_t length)
 	return position | (uint64_t)length << 32;
 }
 
-static void a_macro_is_named_with_the_place_of_its_call(void **state)
+TEST_CASE_WITH(a_macro_is_named_with_the_place_of_its_call, setup, teardown)
 {
 	static const uint8_t keys[] = {WIRE_KEY_UNIT, WIRE_KEY_LOCAL, WIRE_KEY_DEF};
 	static const uint32_t labels[] = {90};
@@ -227,7 +227,7 @@ static void a_macro_is_named_with_the_place_of_its_call(void **state)
 		assert_item(f, 0, KEYS_OWN_IDS + i, "#[derive(A)]");
 }
 
-static void an_execution_without_an_id_gets_one_if_it_has_a_key(void **state)
+TEST_CASE_WITH(an_execution_without_an_id_gets_one_if_it_has_a_key, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct wire_span none = span(11, 0, 300, 400);
@@ -249,7 +249,7 @@ static void an_execution_without_an_id_gets_one_if_it_has_a_key(void **state)
 	assert_int_equal(f->out.items.n_mapped, 1);
 }
 
-static void a_running_compiler_is_named_when_the_recording_ends(void **state)
+TEST_CASE_WITH(a_running_compiler_is_named_when_the_recording_ends, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -263,7 +263,7 @@ static void a_running_compiler_is_named_when_the_recording_ends(void **state)
 	assert_int_equal(f->out.items.n_mapped, 1);
 }
 
-static void late_spans_are_named_too(void **state)
+TEST_CASE_WITH(late_spans_are_named_too, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -281,7 +281,7 @@ static void late_spans_are_named_too(void **state)
 	assert_int_equal(f->out.items.n_mapped, 2);
 }
 
-static void names_are_of_one_image(void **state)
+TEST_CASE_WITH(names_are_of_one_image, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -298,7 +298,7 @@ static void names_are_of_one_image(void **state)
 }
 
 /* Killed before its context was dropped, or of a layout that is not known. */
-static void a_process_without_names_is_counted(void **state)
+TEST_CASE_WITH(a_process_without_names_is_counted, setup, teardown)
 {
 	static const uint64_t counters[WIRE_COUNTER_MAX];
 	struct fixture *f = *state;
@@ -318,7 +318,7 @@ static void a_process_without_names_is_counted(void **state)
 }
 
 /* Its layout is another's. */
-static void a_library_whose_number_was_reused_names_nothing(void **state)
+TEST_CASE_WITH(a_library_whose_number_was_reused_names_nothing, setup, teardown)
 {
 	static const uint32_t labels[] = {77, 78, 79};
 	struct fixture *f = *state;
@@ -333,7 +333,7 @@ static void a_library_whose_number_was_reused_names_nothing(void **state)
 	assert_int_equal(tracks__unnamed(f->t), 1);
 }
 
-static void a_second_copy_changes_no_name(void **state)
+TEST_CASE_WITH(a_second_copy_changes_no_name, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct wire_piece r = names_piece(11, 0);
@@ -351,7 +351,7 @@ static void a_second_copy_changes_no_name(void **state)
 	assert_item(f, 0, 0, "crate::one");
 }
 
-static void names_of_an_unknown_process_are_ignored(void **state)
+TEST_CASE_WITH(names_of_an_unknown_process_are_ignored, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -362,7 +362,7 @@ static void names_of_an_unknown_process_are_ignored(void **state)
 	assert_int_equal(f->out.items.n_mapped, 0);
 }
 
-static void a_malformed_copy_of_names_changes_nothing(void **state)
+TEST_CASE_WITH(a_malformed_copy_of_names_changes_nothing, setup, teardown)
 {
 	struct fixture *f = *state;
 	const size_t head = offsetof(struct wire_piece, bytes);
@@ -399,7 +399,7 @@ static void a_malformed_copy_of_names_changes_nothing(void **state)
 	assert_item(f, 0, 0, "crate::one");
 }
 
-static void a_sink_may_take_no_names(void **state)
+TEST_CASE(a_sink_may_take_no_names)
 {
 	_tracks_ struct tracks *t = NULL;
 	const struct tracks_sink none = {0};
@@ -417,7 +417,7 @@ static void a_sink_may_take_no_names(void **state)
 	assert_int_equal(do_exit(t, 11, 500, 0), 0);
 }
 
-static void an_error_of_a_mapping_comes_back(void **state)
+TEST_CASE_WITH(an_error_of_a_mapping_comes_back, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -430,7 +430,7 @@ static void an_error_of_a_mapping_comes_back(void **state)
 }
 
 /* Both contexts have a definition 1, and an execution with the id 0. */
-static void a_second_context_has_names_of_its_own(void **state)
+TEST_CASE_WITH(a_second_context_has_names_of_its_own, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct wire_names_end end = {
@@ -463,7 +463,7 @@ static void a_second_context_has_names_of_its_own(void **state)
 }
 
 /* In its own files; those of the first one lie at other positions. */
-static void a_second_context_has_files_of_its_own(void **state)
+TEST_CASE_WITH(a_second_context_has_files_of_its_own, setup, teardown)
 {
 	static const uint8_t keys[] = {WIRE_KEY_UNIT, WIRE_KEY_LOCAL, WIRE_KEY_DEF};
 	static const uint32_t labels[] = {90};
@@ -489,29 +489,4 @@ static void a_second_context_has_files_of_its_own(void **state)
 	assert_item(f, 0, KEYS_OWN_IDS + 1, "#[derive(A)]");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(what_executions_were_about_is_mapped_at_the_exit),
-		TEST(what_activities_were_about_is_mapped_too),
-		TEST(a_macro_is_named_with_the_place_of_its_call),
-		TEST(without_keys_nothing_is_mapped),
-		TEST(an_execution_without_an_id_gets_one_if_it_has_a_key),
-		TEST(a_running_compiler_is_named_when_the_recording_ends),
-		TEST(late_spans_are_named_too),
-		TEST(names_are_of_one_image),
-		TEST(a_process_without_names_is_counted),
-		TEST(a_library_whose_number_was_reused_names_nothing),
-		TEST(a_second_copy_changes_no_name),
-		TEST(names_of_an_unknown_process_are_ignored),
-		TEST(a_malformed_copy_of_names_changes_nothing),
-		TEST(an_error_of_a_mapping_comes_back),
-		TEST(a_second_context_has_names_of_its_own),
-		TEST(a_second_context_has_files_of_its_own),
-		cmocka_unit_test(a_sink_may_take_no_names),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -64,7 +64,7 @@ static void assert_tally(const struct got *got, uint32_t i, uint32_t label, uint
 
 static const struct wire_count counts[N] = {{5, 2, 0}, {7, 3, 0}, {4, 1, 0}, {0, 0, 1}};
 
-static void fed_results_are_no_executions(void **state)
+TEST_CASE(fed_results_are_no_executions)
 {
 	struct results r = {0};
 	struct got got;
@@ -87,7 +87,7 @@ static void feed(struct results *r, uint64_t cache, uint32_t n)
 }
 
 /* By the address of the cache, or by the query. */
-static void results_that_were_seen_being_fed_are_no_executions(void **state)
+TEST_CASE(results_that_were_seen_being_fed_are_no_executions)
 {
 	struct results r = {0};
 	struct got got;
@@ -109,7 +109,7 @@ static void results_that_were_seen_being_fed_are_no_executions(void **state)
 	lib.fed[2] = PLAN_FED_SOME;
 }
 
-static void what_was_fed_may_not_be_known(void **state)
+TEST_CASE(what_was_fed_may_not_be_known)
 {
 	struct results r = {0};
 	struct got got;
@@ -144,7 +144,7 @@ static void what_was_fed_may_not_be_known(void **state)
 }
 
 /* What comes when the context is dropped is worse, unless nothing came before. */
-static void the_first_reading_of_a_context_counts(void **state)
+TEST_CASE(the_first_reading_of_a_context_counts)
 {
 	static const struct wire_count later[N] = {{50, 0, 0}, {0}, {0}, {0}};
 	struct results r = {0};
@@ -159,7 +159,7 @@ static void the_first_reading_of_a_context_counts(void **state)
 	assert_tally(&got, 0, 10, 57, 0);
 }
 
-static void loads_are_no_executions(void **state)
+TEST_CASE(loads_are_no_executions)
 {
 	struct results r = {0};
 	struct got got;
@@ -176,7 +176,7 @@ static void loads_are_no_executions(void **state)
 }
 
 /* An interval was lost, which may have been a load; or of which query it was is unknown. */
-static void loads_that_are_lost_are_unsure(void **state)
+TEST_CASE(loads_that_are_lost_are_unsure)
 {
 	struct results r = {0};
 	struct got got;
@@ -193,7 +193,7 @@ static void loads_that_are_lost_are_unsure(void **state)
 }
 
 /* Results have come from the disk that no interval shows. */
-static void an_incremental_compile_that_failed_is_unsure(void **state)
+TEST_CASE(an_incremental_compile_that_failed_is_unsure)
 {
 	struct results r = {0};
 	struct got got;
@@ -208,7 +208,7 @@ static void an_incremental_compile_that_failed_is_unsure(void **state)
 	assert_tally(&got, 0, 10, 7, 7);
 }
 
-static void a_reading_of_several_records_must_be_whole(void **state)
+TEST_CASE(a_reading_of_several_records_must_be_whole)
 {
 	struct results r = {0};
 	struct got got;
@@ -223,7 +223,7 @@ static void a_reading_of_several_records_must_be_whole(void **state)
 	assert_int_equal(give(&r, false).n, 0);
 }
 
-static void an_unknown_number_stays_unknown(void **state)
+TEST_CASE(an_unknown_number_stays_unknown)
 {
 	static const struct wire_count unknown[N] = {{WIRE_NO_COUNT, 0, 0}, {0}, {0}, {2, 0, 0}};
 	struct results r = {0};
@@ -245,7 +245,7 @@ static void an_unknown_number_stays_unknown(void **state)
 static const struct wire_count one_lost[N] = {{WIRE_NO_COUNT, 0, 0}, {7, 3, 0}, {0}, {0}};
 
 /* A context has two readings, and its drop. */
-static void what_is_lost_is_counted_once_for_each_context(void **state)
+TEST_CASE(what_is_lost_is_counted_once_for_each_context)
 {
 	struct results r = {0};
 
@@ -268,7 +268,7 @@ static void what_is_lost_is_counted_once_for_each_context(void **state)
 }
 
 /* No record of it came, but the context was dropped. */
-static void a_reading_that_is_lost_is_missed(void **state)
+TEST_CASE(a_reading_that_is_lost_is_missed)
 {
 	struct results r = {0};
 	struct got got;
@@ -291,7 +291,7 @@ static void a_reading_that_is_lost_is_missed(void **state)
 		assert_int_equal(got.tallies[i].kind, TRACE_KIND_RESULTS_AT_LEAST);
 }
 
-static void a_running_compiler_may_make_more(void **state)
+TEST_CASE(a_running_compiler_may_make_more)
 {
 	static const struct wire_count now[N] = {{1, 0, 0}, {7, 1, 0}, {0}, {0}};
 	struct results r = {0};
@@ -323,7 +323,7 @@ static void a_running_compiler_may_make_more(void **state)
 }
 
 /* Without probes the drop of the first is not seen. It is no more known to be whole. */
-static void another_context_of_a_running_compiler_adds_up(void **state)
+TEST_CASE(another_context_of_a_running_compiler_adds_up)
 {
 	static const struct wire_count now[N] = {{5, 0, 0}, {7, 1, 0}, {0}, {0}};
 	struct wire_counts other = {.moment = WIRE_COUNTS_RUNNING,
@@ -358,7 +358,7 @@ static struct got show(const struct results *r)
 }
 
 /* However often it is read and shown, nothing counts twice. */
-static void a_reading_replaces_the_one_before(void **state)
+TEST_CASE(a_reading_replaces_the_one_before)
 {
 	static const struct wire_count now[N] = {{1, 0, 0}, {7, 1, 0}, {0}, {0}};
 	struct results r = {0};
@@ -393,7 +393,7 @@ static void a_reading_replaces_the_one_before(void **state)
 	assert_int_equal(show(&r).n, 0);
 }
 
-static void records_that_make_no_sense_are_refused(void **state)
+TEST_CASE(records_that_make_no_sense_are_refused)
 {
 	struct results r = {0};
 
@@ -408,25 +408,4 @@ static void records_that_make_no_sense_are_refused(void **state)
 	assert_int_equal(give(&r, false).n, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fed_results_are_no_executions),
-		cmocka_unit_test(results_that_were_seen_being_fed_are_no_executions),
-		cmocka_unit_test(what_was_fed_may_not_be_known),
-		cmocka_unit_test(the_first_reading_of_a_context_counts),
-		cmocka_unit_test(loads_are_no_executions),
-		cmocka_unit_test(loads_that_are_lost_are_unsure),
-		cmocka_unit_test(an_incremental_compile_that_failed_is_unsure),
-		cmocka_unit_test(a_reading_of_several_records_must_be_whole),
-		cmocka_unit_test(an_unknown_number_stays_unknown),
-		cmocka_unit_test(what_is_lost_is_counted_once_for_each_context),
-		cmocka_unit_test(a_reading_that_is_lost_is_missed),
-		cmocka_unit_test(a_running_compiler_may_make_more),
-		cmocka_unit_test(another_context_of_a_running_compiler_adds_up),
-		cmocka_unit_test(a_reading_replaces_the_one_before),
-		cmocka_unit_test(records_that_make_no_sense_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

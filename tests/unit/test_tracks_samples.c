@@ -181,7 +181,7 @@ static const char *stack_of(const struct fixture *f, uint32_t stack)
 		assert_string_equal(stack_of(f, (f)->out.samples[0].stack), want); \
 	} while (0)
 
-static void a_stack_becomes_entries_with_its_queries(void **state)
+TEST_CASE_WITH(a_stack_becomes_entries_with_its_queries, set_up, teardown)
 {
 	struct fixture *f = *state;
 	const struct trace_sample *s = &f->out.samples[0];
@@ -213,7 +213,7 @@ static void check_light(struct fixture *f, const struct wire_sample *r, const ch
 }
 
 /* Of the frames that were walked, only the innermost and its query are kept. */
-static void a_light_sample_has_the_innermost_function_and_query(void **state)
+TEST_CASE_WITH(a_light_sample_has_the_innermost_function_and_query, set_up, teardown)
 {
 	static const uint64_t stack[] = {IN(DRIVER, WRAPPER), IN(DRIVER, RUNS), IN(LIBC, 0x5020)};
 	struct wire_sample r = sample_of(stack, N_OF(stack));
@@ -237,7 +237,7 @@ static void a_light_sample_has_the_innermost_function_and_query(void **state)
 }
 
 /* A wait in a job: the queries are those of the jobs around. */
-static void a_sample_without_frames_has_the_queries_of_its_job(void **state)
+TEST_CASE_WITH(a_sample_without_frames_has_the_queries_of_its_job, set_up, teardown)
 {
 	struct wire_job outer = {.type = WIRE_JOB, .lib = LIB, .pid = 11, .job = 7, .query = 2};
 	struct wire_job inner = {
@@ -274,7 +274,7 @@ static void a_sample_without_frames_has_the_queries_of_its_job(void **state)
 	}
 }
 
-static void probes_that_see_all_queries_name_that_of_a_light_sample(void **state)
+TEST_CASE_WITH(probes_that_see_all_queries_name_that_of_a_light_sample, set_up, teardown)
 {
 	static const uint64_t stack[] = {IN(DRIVER, PROVIDER)};
 	struct wire_sample r = sample_of(stack, N_OF(stack));
@@ -298,7 +298,7 @@ static void probes_that_see_all_queries_name_that_of_a_light_sample(void **state
 	check_light(f, &r, "q70 d4+10");
 }
 
-static void a_query_that_nothing_shows_is_marked(void **state)
+TEST_CASE_WITH(a_query_that_nothing_shows_is_marked, set_up, teardown)
 {
 	struct fixture *f = *state;
 
@@ -307,7 +307,7 @@ static void a_query_that_nothing_shows_is_marked(void **state)
 	CHECK(f, "d1+10 d2+10", IN(DRIVER, WRAPPER), IN(DRIVER, BODY));
 }
 
-static void other_intervals_have_their_labels(void **state)
+TEST_CASE_WITH(other_intervals_have_their_labels, set_up, teardown)
 {
 	struct fixture *f = *state;
 
@@ -321,7 +321,7 @@ static void other_intervals_have_their_labels(void **state)
 }
 
 /* Samples of a query that no frame names count for the query around it. */
-static void an_interval_without_a_query_has_no_row(void **state)
+TEST_CASE_WITH(an_interval_without_a_query_has_no_row, set_up, teardown)
 {
 	struct fixture *f = *state;
 
@@ -334,7 +334,7 @@ static void an_interval_without_a_query_has_no_row(void **state)
 }
 
 /* The same number is a pc in one stack, and a return address in another. */
-static void the_innermost_place_is_a_pc(void **state)
+TEST_CASE_WITH(the_innermost_place_is_a_pc, set_up, teardown)
 {
 	struct fixture *f = *state;
 
@@ -346,7 +346,7 @@ static void the_innermost_place_is_a_pc(void **state)
 	CHECK(f, "?", IN(DRIVER, 0x7800));
 }
 
-static void places_may_be_anything(void **state)
+TEST_CASE_WITH(places_may_be_anything, set_up, teardown)
 {
 	struct fixture *f = *state;
 
@@ -358,7 +358,7 @@ static void places_may_be_anything(void **state)
 	assert_int_equal(f->out.samples[0].stack, TRACE_NO_STACK);
 }
 
-static void a_malformed_record_is_refused(void **state)
+TEST_CASE_WITH(a_malformed_record_is_refused, set_up, teardown)
 {
 	static const uint64_t stack[] = {IN(DRIVER, OTHER)};
 	struct fixture *f = *state;
@@ -417,7 +417,7 @@ static void check_interval(struct fixture *f, uint8_t kind, uint16_t query, uint
 	assert_int_equal(f->out.samples[0].depth, 0);
 }
 
-static void it_has_the_interval_that_probes_saw(void **state)
+TEST_CASE_WITH(it_has_the_interval_that_probes_saw, set_up, teardown)
 {
 	struct wire_label label = {.type = WIRE_LABEL, .label = 1, .key = {.len = 7}};
 	struct fixture *f = *state;
@@ -448,7 +448,7 @@ static const struct trace_sample *sample_at(struct fixture *f, uint64_t place)
 	return &f->out.samples[0];
 }
 
-static void in_the_trap_of_a_probe_nothing_is_known(void **state)
+TEST_CASE_WITH(in_the_trap_of_a_probe_nothing_is_known, set_up, teardown)
 {
 	struct fixture *f = *state;
 
@@ -468,7 +468,7 @@ static int sample_in(struct fixture *f, uint32_t pid, uint64_t time, uint64_t pl
 	return take(f, &r);
 }
 
-static void samples_of_others_are_left_out(void **state)
+TEST_CASE_WITH(samples_of_others_are_left_out, set_up, teardown)
 {
 	struct wire_fork fork = {.type = WIRE_FORK, .parent_pid = 11, .child_pid = 12};
 	struct fixture *f = *state;
@@ -492,7 +492,7 @@ static void samples_of_others_are_left_out(void **state)
 	assert_string_equal(f->out.processes[0].build_id, "abcd");
 }
 
-static void code_of_a_compiler_makes_a_compiler(void **state)
+TEST_CASE_WITH(code_of_a_compiler_makes_a_compiler, set_up, teardown)
 {
 	struct fixture *f = *state;
 
@@ -511,7 +511,7 @@ static void code_of_a_compiler_makes_a_compiler(void **state)
 	assert_int_equal(f->out.n_samples, 3);
 }
 
-static void a_stack_that_finds_no_room_is_cut(void **state)
+TEST_CASE_WITH(a_stack_that_finds_no_room_is_cut, set_up, teardown)
 {
 	struct fixture *f = *state;
 
@@ -522,7 +522,7 @@ static void a_stack_that_finds_no_room_is_cut(void **state)
 	assert_int_equal(sample_in(f, 11, 200, IN(LIBC, 0x5020)), -EIO);
 }
 
-static void a_library_that_comes_later_shows_its_queries(void **state)
+TEST_CASE_WITH(a_library_that_comes_later_shows_its_queries, set_up, teardown)
 {
 	static const uint32_t labels[] = {60, 61, 62};
 	struct fixture *f = *state;
@@ -542,7 +542,7 @@ static void a_library_that_comes_later_shows_its_queries(void **state)
 }
 
 /* Code of two compilers' libraries in one stack: the innermost one's counts. */
-static void one_library_shows_the_intervals_of_a_stack(void **state)
+TEST_CASE_WITH(one_library_shows_the_intervals_of_a_stack, set_up, teardown)
 {
 	static const uint32_t labels[] = {60, 61, 62};
 	struct fixture *f = *state;
@@ -555,7 +555,7 @@ static void one_library_shows_the_intervals_of_a_stack(void **state)
 }
 
 /* A function is looked up when the sample is released, not while its compiler runs. */
-static void samples_wait_with_what_is_known_of_them(void **state)
+TEST_CASE_WITH(samples_wait_with_what_is_known_of_them, set_up, teardown)
 {
 	static const uint64_t stack[] = {IN(DRIVER, WRAPPER), IN(DRIVER, RUNS)};
 	static const uint32_t labels[] = {60, 61, 62};
@@ -582,7 +582,7 @@ static void samples_wait_with_what_is_known_of_them(void **state)
 	assert_int_equal(f->out.n_samples, 2);
 }
 
-static void samples_do_not_wait_for_a_file_whose_number_is_given_away(void **state)
+TEST_CASE_WITH(samples_do_not_wait_for_a_file_whose_number_is_given_away, set_up, teardown)
 {
 	static const uint64_t stack[] = {IN(LIBC, 0x5020)};
 	struct wire_sample r = sample_of(stack, 1);
@@ -599,7 +599,7 @@ static void samples_do_not_wait_for_a_file_whose_number_is_given_away(void **sta
 	assert_string_equal(stack_of(f, f->out.samples[0].stack), "d5+20");
 }
 
-static void the_room_for_samples_that_wait_is_bounded(void **state)
+TEST_CASE_WITH(the_room_for_samples_that_wait_is_bounded, set_up, teardown)
 {
 	static uint64_t stack[WIRE_SAMPLE_FRAMES];
 	struct wire_sample r = sample_of(stack, WIRE_SAMPLE_FRAMES);
@@ -613,7 +613,7 @@ static void the_room_for_samples_that_wait_is_bounded(void **state)
 }
 
 /* Whatever the interval between two ticks is. */
-static void the_time_that_samples_wait_is_bounded(void **state)
+TEST_CASE_WITH(the_time_that_samples_wait_is_bounded, set_up, teardown)
 {
 	static const uint64_t stack[] = {IN(LIBC, 0x5020)};
 	struct wire_sample r = sample_of(stack, 1);
@@ -666,7 +666,7 @@ static void take_many(struct samples *s, const struct samples_context *c, uint32
 	assert_int_equal(samples__release(s, c), 0);
 }
 
-static void places_that_are_forgotten_are_found_again(void **state)
+TEST_CASE_WITH(places_that_are_forgotten_are_found_again, set_up, teardown)
 {
 	struct samples samples = {0};
 	struct fixture *f = *state;
@@ -705,34 +705,4 @@ static void places_that_are_forgotten_are_found_again(void **state)
 	interval_labels__clear(&names);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_stack_becomes_entries_with_its_queries),
-		TEST(a_light_sample_has_the_innermost_function_and_query),
-		TEST(a_sample_without_frames_has_the_queries_of_its_job),
-		TEST(probes_that_see_all_queries_name_that_of_a_light_sample),
-		TEST(a_query_that_nothing_shows_is_marked),
-		TEST(other_intervals_have_their_labels),
-		TEST(an_interval_without_a_query_has_no_row),
-		TEST(the_innermost_place_is_a_pc),
-		TEST(places_may_be_anything),
-		TEST(a_malformed_record_is_refused),
-		TEST(it_has_the_interval_that_probes_saw),
-		TEST(in_the_trap_of_a_probe_nothing_is_known),
-		TEST(samples_of_others_are_left_out),
-		TEST(code_of_a_compiler_makes_a_compiler),
-		TEST(a_stack_that_finds_no_room_is_cut),
-		TEST(a_library_that_comes_later_shows_its_queries),
-		TEST(one_library_shows_the_intervals_of_a_stack),
-		TEST(samples_wait_with_what_is_known_of_them),
-		TEST(samples_do_not_wait_for_a_file_whose_number_is_given_away),
-		TEST(the_room_for_samples_that_wait_is_bounded),
-		TEST(the_time_that_samples_wait_is_bounded),
-		TEST(places_that_are_forgotten_are_found_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -32,7 +32,7 @@ static void assert_last(const struct fixture *f, unsigned int kind, uint32_t lab
 	assert_int_equal(s->caller, TRACE_NO_LOCATION);
 }
 
-static void an_interval_has_the_label_of_its_guard_or_query(void **state)
+TEST_CASE_WITH(an_interval_has_the_label_of_its_guard_or_query, setup, teardown)
 {
 	static const uint32_t guards[] = {90, TRACKS_NO_LABEL};
 	struct fixture *f = *state;
@@ -54,7 +54,7 @@ static void an_interval_has_the_label_of_its_guard_or_query(void **state)
 	assert_int_equal(f->out.n_labels, 0);
 }
 
-static void a_dynamic_label_comes_before_its_intervals(void **state)
+TEST_CASE_WITH(a_dynamic_label_comes_before_its_intervals, setup, teardown)
 {
 	struct fixture *f = *state;
 	char longest[90];
@@ -75,7 +75,7 @@ static void a_dynamic_label_comes_before_its_intervals(void **state)
 	assert_int_equal(do_label(f->t, UINT32_MAX, "none"), -EBADMSG);
 }
 
-static void an_interval_without_a_label_is_marked_unknown(void **state)
+TEST_CASE_WITH(an_interval_without_a_label_is_marked_unknown, setup, teardown)
 {
 	static const uint32_t guards[] = {TRACKS_NO_LABEL};
 	struct fixture *f = *state;
@@ -92,7 +92,7 @@ static void an_interval_without_a_label_is_marked_unknown(void **state)
 	assert_int_equal(f->out.n_labels, 1);
 }
 
-static void unwanted_intervals_are_left_out(void **state)
+TEST_CASE_WITH(unwanted_intervals_are_left_out, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -117,7 +117,7 @@ static int do_hit(struct tracks *t, uint32_t pid, uint32_t invocation)
 	return tracks__record(t, &r, sizeof(r));
 }
 
-static void a_hit_is_of_the_query_that_was_executed(void **state)
+TEST_CASE_WITH(a_hit_is_of_the_query_that_was_executed, setup, teardown)
 {
 	struct fixture *f = *state;
 	const struct trace_span *s = &f->out.spans[1];
@@ -156,7 +156,7 @@ static int do_off_cpu(struct tracks *t, uint8_t reason, uint32_t flags, uint64_t
 	return tracks__record(t, &r, sizeof(r));
 }
 
-static void the_cause_of_off_cpu_time_is_reported(void **state)
+TEST_CASE_WITH(the_cause_of_off_cpu_time_is_reported, setup, teardown)
 {
 	struct fixture *f = *state;
 	const struct trace_span *s = &f->out.spans[0];
@@ -182,7 +182,7 @@ static void the_cause_of_off_cpu_time_is_reported(void **state)
 	assert_int_equal(do_off_cpu(f->t, WIRE_OFF_WAITING, 0, 499), -EBADMSG);
 }
 
-static void spans_are_converted(void **state)
+TEST_CASE_WITH(spans_are_converted, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct wire_span r = span(11, 3, 300, 400);
@@ -208,7 +208,7 @@ static void spans_are_converted(void **state)
 	assert_int_equal(s[1].flags, TRACE_SPAN_OPEN);
 }
 
-static void a_thread_has_a_name(void **state)
+TEST_CASE_WITH(a_thread_has_a_name, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct wire_thread r = {WIRE_THREAD, .pid = 10, .tid = 11, .time_ns = 5, .name = "opt a"};
@@ -225,7 +225,7 @@ static void a_thread_has_a_name(void **state)
 	assert_int_equal(f->out.n_threads, 1);
 }
 
-static void self_times_of_many_threads_are_exact(void **state)
+TEST_CASE_WITH(self_times_of_many_threads_are_exact, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct rng rng = rng_new();
@@ -243,7 +243,7 @@ static void self_times_of_many_threads_are_exact(void **state)
 	assert_int_equal(tracks__processes(f->t), 3);
 }
 
-static void a_malformed_record_changes_nothing(void **state)
+TEST_CASE_WITH(a_malformed_record_changes_nothing, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct wire_exec exec = {.type = WIRE_EXEC, .pid = 11, .args_len = 5};
@@ -276,7 +276,7 @@ static void a_malformed_record_changes_nothing(void **state)
 	assert_int_equal(f->out.n_spans, 0);
 }
 
-static void an_error_of_the_sink_comes_back(void **state)
+TEST_CASE_WITH(an_error_of_the_sink_comes_back, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -288,7 +288,7 @@ static void an_error_of_the_sink_comes_back(void **state)
 	assert_int_equal(do_span(f->t, 11, 0, 500, 600), -EIO);
 }
 
-static void a_sink_may_be_empty(void **state)
+TEST_CASE(a_sink_may_be_empty)
 {
 	_tracks_ struct tracks *t = NULL;
 	const struct tracks_sink none = {0};
@@ -325,7 +325,7 @@ static int do_span_called(struct tracks *t, uint32_t caller, uint64_t start)
 	return tracks__record(t, &r, sizeof(r));
 }
 
-static void a_caller_is_a_place_in_a_known_function(void **state)
+TEST_CASE_WITH(a_caller_is_a_place_in_a_known_function, setup, teardown)
 {
 	static const struct tracks_functions functions = {"f", find_function, name_function, NULL,
 							  1};
@@ -357,7 +357,7 @@ static void a_caller_is_a_place_in_a_known_function(void **state)
 	assert_int_equal(do_span_called(f->t, 0x1310, 700), -EIO);
 }
 
-static void a_number_goes_to_another_library(void **state)
+TEST_CASE_WITH(a_number_goes_to_another_library, setup, teardown)
 {
 	static const struct tracks_functions one = {"one", find_function, name_function, NULL, 1};
 	static const struct tracks_functions two = {"two", find_function, name_function, NULL, 2};
@@ -380,12 +380,10 @@ static void a_number_goes_to_another_library(void **state)
 	assert_int_equal(s[2].label, labels[1]);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 /* ---- Kernel losses --------------------------------------------------------------------------- */
 
 /* Each counter is mapped to its cause, and to no other. */
-static void losses_are_mapped_cause_by_cause(void **state)
+TEST_CASE(losses_are_mapped_cause_by_cause)
 {
 	static const struct {
 		enum wire_counter counter;
@@ -444,7 +442,7 @@ static const struct wire_off_cpu sound = {
 	.end_ns = 20,
 };
 
-static void a_record_is_a_span(void **state)
+TEST_CASE(a_record_is_a_span)
 {
 	struct trace_span s = off_cpu__span(&sound);
 
@@ -458,7 +456,7 @@ static void a_record_is_a_span(void **state)
 	assert_int_equal(s.invocation, TRACE_NO_INVOCATION);
 }
 
-static void every_reason_has_a_text(void **state)
+TEST_CASE(every_reason_has_a_text)
 {
 	struct wire_off_cpu r = sound;
 
@@ -469,7 +467,7 @@ static void every_reason_has_a_text(void **state)
 	assert_null(off_cpu__text(&r));
 }
 
-static void a_malformed_record_has_no_text(void **state)
+TEST_CASE(a_malformed_record_has_no_text)
 {
 	struct wire_off_cpu backwards = sound, flags = sound;
 
@@ -479,28 +477,4 @@ static void a_malformed_record_has_no_text(void **state)
 	assert_null(off_cpu__text(&flags));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(an_interval_has_the_label_of_its_guard_or_query),
-		TEST(a_dynamic_label_comes_before_its_intervals),
-		TEST(an_interval_without_a_label_is_marked_unknown),
-		TEST(unwanted_intervals_are_left_out),
-		TEST(spans_are_converted),
-		TEST(a_caller_is_a_place_in_a_known_function),
-		TEST(a_number_goes_to_another_library),
-		TEST(a_thread_has_a_name),
-		TEST(self_times_of_many_threads_are_exact),
-		TEST(a_malformed_record_changes_nothing),
-		TEST(an_error_of_the_sink_comes_back),
-		TEST(the_cause_of_off_cpu_time_is_reported),
-		TEST(a_hit_is_of_the_query_that_was_executed),
-		cmocka_unit_test(a_sink_may_be_empty),
-		cmocka_unit_test(losses_are_mapped_cause_by_cause),
-		cmocka_unit_test(a_record_is_a_span),
-		cmocka_unit_test(every_reason_has_a_text),
-		cmocka_unit_test(a_malformed_record_has_no_text),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -52,7 +52,7 @@ static void assert_bad(const struct coded *c)
 	assert_null(t);
 }
 
-static void a_table_comes_back(void **state)
+TEST_CASE(a_table_comes_back)
 {
 	_unwind_table_ struct unwind_table *t = sample(), *back = NULL;
 	_coded_ struct coded c;
@@ -80,7 +80,7 @@ static void a_table_comes_back(void **state)
 	assert_true(back->tables + back->size == c.bytes + c.len);
 }
 
-static void any_change_is_noticed(void **state)
+TEST_CASE(any_change_is_noticed)
 {
 	_unwind_table_ struct unwind_table *t = sample();
 	_coded_ struct coded c = encode(t);
@@ -94,7 +94,7 @@ static void any_change_is_noticed(void **state)
 	}
 }
 
-static void any_other_length_is_noticed(void **state)
+TEST_CASE(any_other_length_is_noticed)
 {
 	_unwind_table_ struct unwind_table *t = sample();
 	_coded_ struct coded c = encode(t), part = {.bytes = NULL};
@@ -137,7 +137,7 @@ static void assert_bad_with(size_t at, uint64_t value, unsigned int size)
 
 #define NUMBER(i) (CHECKED_FROM + 8 + 4 * (i)) /* of the header */
 
-static void counts_and_offsets_are_checked(void **state)
+TEST_CASE(counts_and_offsets_are_checked)
 {
 	_unwind_table_ struct unwind_table *t = sample();
 	size_t rules = HEADER + SEGMENT * t->n_segments;
@@ -165,7 +165,7 @@ static void counts_and_offsets_are_checked(void **state)
 	assert_bad_with(directory + 8, UINT32_MAX - 1, 4);
 }
 
-static void a_page_may_have_no_table(void **state)
+TEST_CASE(a_page_may_have_no_table)
 {
 	_unwind_table_ struct unwind_table *t = sample(), *back = NULL;
 	_coded_ struct coded c = encode(t);
@@ -182,15 +182,4 @@ static void a_page_may_have_no_table(void **state)
 	assert_bad(&c);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_table_comes_back),
-		cmocka_unit_test(any_change_is_noticed),
-		cmocka_unit_test(any_other_length_is_noticed),
-		cmocka_unit_test(counts_and_offsets_are_checked),
-		cmocka_unit_test(a_page_may_have_no_table),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -28,7 +28,7 @@ static void image__close(struct image *i)
 	library_file__free(i->file);
 }
 
-static void the_parts_of_a_file_are_found(void **state)
+TEST_CASE(the_parts_of_a_file_are_found)
 {
 	struct unwind_input in;
 	uint64_t addr, size;
@@ -66,7 +66,7 @@ static int find_in(const struct elf_builder *b, struct unwind_input *in)
 	return err;
 }
 
-static void a_file_without_unwind_information_has_none(void **state)
+TEST_CASE(a_file_without_unwind_information_has_none)
 {
 	struct elf_builder b = {};
 	struct unwind_input in;
@@ -91,7 +91,7 @@ static void make_frame(struct elf_builder *b, uint64_t addr, uint64_t size, uint
 	elf_builder__put(b, ELF_BUILDER_COMMENT, frame);
 }
 
-static void a_section_ends_with_its_segment(void **state)
+TEST_CASE(a_section_ends_with_its_segment)
 {
 	struct elf_builder b = {};
 	struct unwind_input in;
@@ -109,7 +109,7 @@ static void a_section_ends_with_its_segment(void **state)
 	assert_int_equal(find_in(&b, &in), 0);
 }
 
-static void a_section_that_is_not_there_is_none(void **state)
+TEST_CASE(a_section_that_is_not_there_is_none)
 {
 	struct elf_builder b = {};
 	struct unwind_input in;
@@ -152,7 +152,7 @@ static int find_with_segments(uint64_t distance, uint16_t n, struct unwind_input
 	return find_in(&b, in);
 }
 
-static void code_may_not_be_everywhere(void **state)
+TEST_CASE(code_may_not_be_everywhere)
 {
 	struct unwind_input in;
 
@@ -189,7 +189,7 @@ static struct cfa_runs runs_of(const char *code, size_t n, uint64_t start, uint6
 
 #define RUNS_OF(code) runs_of(code, sizeof(code) - 1, START, sizeof(code) - 1)
 
-static void entries_that_push_have_a_first_one(void **state)
+TEST_CASE(entries_that_push_have_a_first_one)
 {
 	struct cfa_runs r = RUNS_OF(FIRST ENTRY ENTRY);
 
@@ -200,7 +200,7 @@ static void entries_that_push_have_a_first_one(void **state)
 		    {START + 16, START + 48, PLT_RULE(9)});
 }
 
-static void entries_that_jump_push_nothing(void **state)
+TEST_CASE(entries_that_jump_push_nothing)
 {
 	struct cfa_runs r = RUNS_OF(JUMP JUMP);
 
@@ -211,7 +211,7 @@ static void entries_that_jump_push_nothing(void **state)
 	assert_runs(&r, {START, START + 16, RSP_RULE(8)});
 }
 
-static void other_code_has_no_rule(void **state)
+TEST_CASE(other_code_has_no_rule)
 {
 	assert_int_equal(RUNS_OF("\x90\x90\x90\x90\x90\x90\x90\x90").n, 0);
 	assert_int_equal(RUNS_OF(FIRST JUMP JUMP).n, 0);
@@ -226,7 +226,7 @@ static void other_code_has_no_rule(void **state)
 }
 
 /* A function that is described begins within it. */
-static void runs_end_where_they_must(void **state)
+TEST_CASE(runs_end_where_they_must)
 {
 	struct cfa_runs r = runs_of(FIRST ENTRY ENTRY, 48, START, 20);
 
@@ -236,7 +236,7 @@ static void runs_end_where_they_must(void **state)
 	assert_runs(&r, {START, START + 3, RSP_RULE(16)});
 }
 
-static void an_error_of_the_caller_is_returned(void **state)
+TEST_CASE(an_error_of_the_caller_is_returned)
 {
 	const struct unwind_plt plt = {START, 48, (const uint8_t *)FIRST ENTRY ENTRY};
 	struct cfa_runs r = {.fail_at = 2};
@@ -266,7 +266,7 @@ static uint64_t find_function(const uint8_t *vdso, const char *name)
 	return 0;
 }
 
-static void its_functions_have_rules(void **state)
+TEST_CASE(its_functions_have_rules)
 {
 	const uint8_t *vdso = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
 	_unwind_table_ struct unwind_table *t = NULL;
@@ -285,21 +285,4 @@ static void its_functions_have_rules(void **state)
 	assert_int_equal(t->n_segments, 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_parts_of_a_file_are_found),
-		cmocka_unit_test(a_file_without_unwind_information_has_none),
-		cmocka_unit_test(a_section_ends_with_its_segment),
-		cmocka_unit_test(a_section_that_is_not_there_is_none),
-		cmocka_unit_test(code_may_not_be_everywhere),
-		cmocka_unit_test(entries_that_push_have_a_first_one),
-		cmocka_unit_test(entries_that_jump_push_nothing),
-		cmocka_unit_test(other_code_has_no_rule),
-		cmocka_unit_test(runs_end_where_they_must),
-		cmocka_unit_test(an_error_of_the_caller_is_returned),
-		cmocka_unit_test(its_functions_have_rules),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_dir_setup, fixture_dir_teardown);
-}
+TEST_MAIN(fixture_dir_setup, fixture_dir_teardown)

@@ -64,7 +64,7 @@ static void assert_rows(const struct unwind_rows *r, const struct unwind_row *ro
 	assert_rows(r, (const struct unwind_row[]){__VA_ARGS__}, \
 		    N_OF(((const struct unwind_row[]){__VA_ARGS__})))
 
-static void functions_are_sorted_and_merged(void **state)
+TEST_CASE(functions_are_sorted_and_merged)
 {
 	_eh_builder_ struct eh_builder b = eh_builder_new();
 	_unwind_rows_ struct unwind_rows r = {};
@@ -84,7 +84,7 @@ static void functions_are_sorted_and_merged(void **state)
 		    {0x240, 0});
 }
 
-static void a_first_function_may_begin_a_page(void **state)
+TEST_CASE(a_first_function_may_begin_a_page)
 {
 	_eh_builder_ struct eh_builder b = eh_builder_new();
 	_unwind_rows_ struct unwind_rows r = {};
@@ -98,7 +98,7 @@ static void a_first_function_may_begin_a_page(void **state)
 	ASSERT_ROWS(&r, {0, 1}, {0x10000, 0});
 }
 
-static void padding_has_the_rule_before_it(void **state)
+TEST_CASE(padding_has_the_rule_before_it)
 {
 	for (uint32_t gap = UNWIND_PADDING_MAX; gap <= UNWIND_PADDING_MAX + 1; gap++) {
 		_eh_builder_ struct eh_builder b = eh_builder_new();
@@ -118,7 +118,7 @@ static void padding_has_the_rule_before_it(void **state)
 	}
 }
 
-static void the_function_that_starts_last_counts(void **state)
+TEST_CASE(the_function_that_starts_last_counts)
 {
 	_eh_builder_ struct eh_builder b = eh_builder_new();
 	_unwind_rows_ struct unwind_rows r = {};
@@ -137,7 +137,7 @@ static void the_function_that_starts_last_counts(void **state)
 	assert_rule(rule_at(&r, 0x10100), RSP_RULE(24));
 }
 
-static void what_is_in_no_segment_is_left_out(void **state)
+TEST_CASE(what_is_in_no_segment_is_left_out)
 {
 	_eh_builder_ struct eh_builder b = eh_builder_new();
 	_unwind_rows_ struct unwind_rows r = {};
@@ -157,7 +157,7 @@ static void what_is_in_no_segment_is_left_out(void **state)
 	assert_int_equal(r.start, 0x20000);
 }
 
-static void damage_is_counted(void **state)
+TEST_CASE(damage_is_counted)
 {
 	_eh_builder_ struct eh_builder b = eh_builder_new();
 	_unwind_rows_ struct unwind_rows r = {};
@@ -175,7 +175,7 @@ static void damage_is_counted(void **state)
 	ASSERT_ROWS(&r, {0, 1}, {0x10, 0}, {0x200, 1}, {0x240, 0});
 }
 
-static void nothing_with_a_rule_is_an_error(void **state)
+TEST_CASE(nothing_with_a_rule_is_an_error)
 {
 	_eh_builder_ struct eh_builder b = eh_builder_new();
 	_unwind_rows_ struct unwind_rows none = {}, useless = {};
@@ -216,7 +216,7 @@ static int read_many_rows(uint32_t n)
 	return err;
 }
 
-static void too_many_rows_are_refused(void **state)
+TEST_CASE(too_many_rows_are_refused)
 {
 	assert_int_equal(read_many_rows(1000), 0);
 	assert_int_equal(read_many_rows(UNWIND_ROWS_MAX - 1), 0);
@@ -224,7 +224,7 @@ static void too_many_rows_are_refused(void **state)
 }
 
 /* The linker's own description comes before ours. */
-static void a_plt_is_described_once(void **state)
+TEST_CASE(a_plt_is_described_once)
 {
 	static const char code[] = "\xff\x35\1\2\3\4\xff\x25\1\2\3\4\x0f\x1f\x40\0"
 				   "\xff\x25\1\2\3\4\x68\1\0\0\0\xe9\1\2\3\4";
@@ -247,7 +247,7 @@ static void a_plt_is_described_once(void **state)
 }
 
 /* As in ld.so: from where a program starts up to the next function. */
-static void a_program_starts_without_a_caller(void **state)
+TEST_CASE(a_program_starts_without_a_caller)
 {
 	_eh_builder_ struct eh_builder b = eh_builder_new();
 	_unwind_rows_ struct unwind_rows r = {}, inside = {}, alone = {};
@@ -362,7 +362,7 @@ static uint32_t compare_with_libdw(const char *path, uint32_t random)
 	return known;
 }
 
-static void a_fixture_has_the_rules_of_libdw(void **state)
+TEST_CASE(a_fixture_has_the_rules_of_libdw)
 {
 	uint32_t bases[WIRE_UNWIND_BASES] = {}, rbp[WIRE_UNWIND_RBP_WAYS] = {};
 	struct file f;
@@ -383,7 +383,7 @@ static void a_fixture_has_the_rules_of_libdw(void **state)
 }
 
 /* lld writes no unwind information of its PLTs. */
-static void a_plt_has_the_rules_of_the_linker(void **state)
+TEST_CASE(a_plt_has_the_rules_of_the_linker)
 {
 	struct file with, without;
 	uint32_t known = 0;
@@ -419,7 +419,7 @@ static int find_libc(struct dl_phdr_info *info, size_t size, void *path)
 	return 0;
 }
 
-static void libc_has_the_rules_of_libdw(void **state)
+TEST_CASE(libc_has_the_rules_of_libdw)
 {
 	const char *path = NULL;
 
@@ -428,7 +428,7 @@ static void libc_has_the_rules_of_libdw(void **state)
 	assert_true(compare_with_libdw(path, 20000) > 20000);
 }
 
-static void this_program_has_the_rules_of_libdw(void **state)
+TEST_CASE(this_program_has_the_rules_of_libdw)
 {
 	assert_true(compare_with_libdw("/proc/self/exe", 20000) > 1000);
 }
@@ -443,7 +443,7 @@ static uint32_t number(struct unwind_rules *r, struct wire_unwind_rule rule)
 	return n;
 }
 
-static void a_rule_has_one_number(void **state)
+TEST_CASE(a_rule_has_one_number)
 {
 	_unwind_rules_ struct unwind_rules r = {};
 
@@ -457,7 +457,7 @@ static void a_rule_has_one_number(void **state)
 	assert_rule(r.rules[2], SAVED_RULE(8, -16));
 }
 
-static void too_many_rules_have_no_number(void **state)
+TEST_CASE(too_many_rules_have_no_number)
 {
 	_unwind_rules_ struct unwind_rules r = {};
 
@@ -472,7 +472,7 @@ static void too_many_rules_have_no_number(void **state)
 	assert_int_equal(r.n, WIRE_UNWIND_RULES_MAX);
 }
 
-static void those_used_most_get_the_smallest_numbers(void **state)
+TEST_CASE(those_used_most_get_the_smallest_numbers)
 {
 	const uint32_t uses[] = {1, 5, 9, 5};
 	_unwind_rules_ struct unwind_rules r = {};
@@ -495,35 +495,11 @@ static void those_used_most_get_the_smallest_numbers(void **state)
 	assert_int_equal(number(&r, RSP_RULE(32)), 4);
 }
 
-static void nothing_to_sort_is_no_error(void **state)
+TEST_CASE(nothing_to_sort_is_no_error)
 {
 	_unwind_rules_ struct unwind_rules r = {};
 
 	assert_int_equal(unwind_rules__sort(&r, NULL, NULL), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(functions_are_sorted_and_merged),
-		cmocka_unit_test(a_first_function_may_begin_a_page),
-		cmocka_unit_test(padding_has_the_rule_before_it),
-		cmocka_unit_test(the_function_that_starts_last_counts),
-		cmocka_unit_test(what_is_in_no_segment_is_left_out),
-		cmocka_unit_test(damage_is_counted),
-		cmocka_unit_test(nothing_with_a_rule_is_an_error),
-		cmocka_unit_test(too_many_rows_are_refused),
-		cmocka_unit_test(a_plt_is_described_once),
-		cmocka_unit_test(a_program_starts_without_a_caller),
-		cmocka_unit_test(a_fixture_has_the_rules_of_libdw),
-		cmocka_unit_test(a_plt_has_the_rules_of_the_linker),
-		cmocka_unit_test(libc_has_the_rules_of_libdw),
-		cmocka_unit_test(this_program_has_the_rules_of_libdw),
-		cmocka_unit_test(a_rule_has_one_number),
-		cmocka_unit_test(too_many_rules_have_no_number),
-		cmocka_unit_test(those_used_most_get_the_smallest_numbers),
-		cmocka_unit_test(nothing_to_sort_is_no_error),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_dir_setup, fixture_dir_teardown);
-}
+TEST_MAIN(fixture_dir_setup, fixture_dir_teardown)

@@ -95,7 +95,7 @@ static enum unwind_stepped step_of_kernel(struct unwind *u)
 	}
 }
 
-static void each_rule_is_followed_as_in_the_kernel(void **state)
+TEST_CASE(each_rule_is_followed_as_in_the_kernel)
 {
 	struct rng rng = rng_new();
 	uint32_t seen[UNWIND_NO_WORD + 1] = {};
@@ -141,7 +141,7 @@ static void each_rule_is_followed_as_in_the_kernel(void **state)
 		assert_true(seen[i] > ROUNDS / 100);
 }
 
-static void a_call_is_looked_up_before_its_return_address(void **state)
+TEST_CASE(a_call_is_looked_up_before_its_return_address)
 {
 	struct unwind_registers r = {.pc = 0x1000};
 
@@ -150,12 +150,4 @@ static void a_call_is_looked_up_before_its_return_address(void **state)
 	assert_int_equal(unwind_registers__pc(&r), 0x1000);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_rule_is_followed_as_in_the_kernel),
-		cmocka_unit_test(a_call_is_looked_up_before_its_return_address),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

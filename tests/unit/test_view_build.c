@@ -12,7 +12,7 @@
 #include "view/cost_view.h"
 #include "view/llvm_view.h"
 
-static void a_build_is_as_agreed(void **state)
+TEST_CASE(a_build_is_as_agreed)
 {
 	_sample_build_ struct sample_build s = {};
 	struct build_view v = sample_build__make(&s);
@@ -22,7 +22,7 @@ static void a_build_is_as_agreed(void **state)
 	assert_golden("view/build.json", text);
 }
 
-static void it_is_json(void **state)
+TEST_CASE(it_is_json)
 {
 	struct json_object *object, *crates, *pairs;
 	_sample_build_ struct sample_build s = {};
@@ -40,7 +40,7 @@ static void it_is_json(void **state)
 	json_object_put(object);
 }
 
-static void items_are_there_if_known(void **state)
+TEST_CASE(items_are_there_if_known)
 {
 	_sample_build_ struct sample_build s = {};
 	struct build_view v = sample_build__make(&s);
@@ -62,7 +62,7 @@ static void items_are_there_if_known(void **state)
 	json_object_put(object);
 }
 
-static void waits_of_a_late_compiler_are_lower_limits(void **state)
+TEST_CASE(waits_of_a_late_compiler_are_lower_limits)
 {
 	_sample_build_ struct sample_build s = {};
 	struct build_view v = sample_build__make(&s);
@@ -75,7 +75,7 @@ static void waits_of_a_late_compiler_are_lower_limits(void **state)
 }
 
 /* A self time of 0 is none that was measured, and the row says so. */
-static void what_is_too_short_to_time_is_counted(void **state)
+TEST_CASE(what_is_too_short_to_time_is_counted)
 {
 	const struct trace_span span = {.label = SB_TYPECK, .end_ns = 10};
 	const struct trace_times times = {.self_ns = 10, .self_probe_ns = UINT64_C(1) << 50};
@@ -91,7 +91,7 @@ static void what_is_too_short_to_time_is_counted(void **state)
 
 /* ---- Build markdown -------------------------------------------------------------------------- */
 
-static void build_markdown_a_build_is_as_agreed(void **state)
+TEST_CASE(build_markdown_a_build_is_as_agreed)
 {
 	_sample_build_ struct sample_build s = {};
 	struct build_view v = sample_build__make(&s);
@@ -101,7 +101,7 @@ static void build_markdown_a_build_is_as_agreed(void **state)
 	assert_golden("view/build.md", text);
 }
 
-static void tables_stay_whole(void **state)
+TEST_CASE(tables_stay_whole)
 {
 	_sample_build_ struct sample_build s = {};
 	struct build_view v = sample_build__make(&s);
@@ -115,7 +115,7 @@ static void tables_stay_whole(void **state)
 	assert_contains(text, "\nLost: unknown, the trace does not say. Incomplete: `unfinished`.");
 }
 
-static void what_did_not_end_well_is_marked(void **state)
+TEST_CASE(what_did_not_end_well_is_marked)
 {
 	_sample_build_ struct sample_build s = {};
 	struct build_view v = sample_build__make(&s);
@@ -137,7 +137,7 @@ static void what_did_not_end_well_is_marked(void **state)
 	assert_contains(text, " | >=");
 }
 
-static void items_are_a_table(void **state)
+TEST_CASE(items_are_a_table)
 {
 	_sample_build_ struct sample_build s = {};
 	struct build_view v = sample_build__make(&s);
@@ -152,7 +152,7 @@ static void items_are_a_table(void **state)
 
 /* ---- Build text ------------------------------------------------------------------------------ */
 
-static void build_text_a_build_is_as_agreed(void **state)
+TEST_CASE(build_text_a_build_is_as_agreed)
 {
 	_sample_build_ struct sample_build s = {};
 	struct build_view v = sample_build__make(&s);
@@ -162,7 +162,7 @@ static void build_text_a_build_is_as_agreed(void **state)
 	assert_golden("view/build.txt", text);
 }
 
-static void everything_there_is_is_in_full(void **state)
+TEST_CASE(everything_there_is_is_in_full)
 {
 	_sample_build_ struct sample_build s = {};
 	struct build_view v = sample_build__make(&s);
@@ -175,7 +175,7 @@ static void everything_there_is_is_in_full(void **state)
 	assert_golden("view/build_full.txt", text);
 }
 
-static void top_is_of_each_table(void **state)
+TEST_CASE(top_is_of_each_table)
 {
 	_sample_build_ struct sample_build s = {};
 	struct build_view v = sample_build__make(&s);
@@ -191,7 +191,7 @@ static void top_is_of_each_table(void **state)
 	assert_contains(text, "lost: unknown");
 }
 
-static void nothing_is_said_of_no_build(void **state)
+TEST_CASE(nothing_is_said_of_no_build)
 {
 	_sample_build_ struct sample_build s = {};
 	struct build_view v;
@@ -206,7 +206,7 @@ static void nothing_is_said_of_no_build(void **state)
 				  "threads   when they waited was not recorded\n\nlost: 0\n");
 }
 
-static void items_take_the_place_of_pairs(void **state)
+TEST_CASE(items_take_the_place_of_pairs)
 {
 	_sample_build_ struct sample_build s = {};
 	struct build_view v = sample_build__make(&s);
@@ -223,7 +223,7 @@ static void items_take_the_place_of_pairs(void **state)
 }
 
 /* Rows are ordered by both parts. */
-static void items_have_the_time_of_llvm(void **state)
+TEST_CASE(items_have_the_time_of_llvm)
 {
 	_sample_build_ struct sample_build s = {};
 	struct build_view v = sample_build__make(&s);
@@ -242,7 +242,7 @@ static void items_have_the_time_of_llvm(void **state)
 }
 
 /* No sample met a query about it: that it was compiled is known by the compiler's tables. */
-static void an_item_may_have_only_the_time_of_llvm(void **state)
+TEST_CASE(an_item_may_have_only_the_time_of_llvm)
 {
 	_sample_build_ struct sample_build s = {};
 	struct build_view v = sample_build__make(&s);
@@ -266,7 +266,7 @@ static void an_item_may_have_only_the_time_of_llvm(void **state)
 			"\"self_cpu_ns\":0,\"llvm_ns\":500000000,\"llvm_error_ns\":22360680},");
 }
 
-static void samples_alone_are_a_build(void **state)
+TEST_CASE(samples_alone_are_a_build)
 {
 	_sampled_build_ struct sampled_build b = {};
 	struct build_view view;
@@ -285,7 +285,7 @@ static void samples_alone_are_a_build(void **state)
 	assert_golden("view/build_sampled.txt", text);
 }
 
-static void the_most_memory_fits_a_line(void **state)
+TEST_CASE(the_most_memory_fits_a_line)
 {
 	_sample_build_ struct sample_build s = {};
 	_free_ char *text = NULL;
@@ -314,7 +314,7 @@ static void the_most_memory_fits_a_line(void **state)
 			      "another_crate_of_a.. 118 MiB\n");
 }
 
-static void an_unseen_end_is_at_least(void **state)
+TEST_CASE(an_unseen_end_is_at_least)
 {
 	static const struct path_compile of[] = {
 		{"a", "lib", "a.rs", 0, 100, 200, 200, 0},
@@ -340,7 +340,7 @@ static const char *macro_text(const void *ctx, uint32_t id)
 	return id == SB_EXPAND ? "expand_proc_macro" : sample_build_text(ctx, id);
 }
 
-static void a_build_with_procedural_macros_says_where_they_are(void **state)
+TEST_CASE(a_build_with_procedural_macros_says_where_they_are)
 {
 	static const struct trace_texts names = {.text = macro_text};
 	_sample_build_ struct sample_build s = {};
@@ -354,7 +354,7 @@ static void a_build_with_procedural_macros_says_where_they_are(void **state)
 }
 
 /* Without probes of queries nothing tells what was executed from what was taken over. */
-static void loads_alone_are_from_the_last_build(void **state)
+TEST_CASE(loads_alone_are_from_the_last_build)
 {
 	static const struct trace_span load = {.process = SB_SYN,
 					       .tid = 3,
@@ -372,7 +372,7 @@ static void loads_alone_are_from_the_last_build(void **state)
 }
 
 /* No share of theirs is known, so their tables say nothing either. */
-static void few_samples_in_llvm_have_no_line(void **state)
+TEST_CASE(few_samples_in_llvm_have_no_line)
 {
 	struct llvm_rows rows = {.totals.all = {4, 4000000}};
 	_free_ char *text = printed_text(llvm_print_line(out, "", 0, &rows));
@@ -381,7 +381,7 @@ static void few_samples_in_llvm_have_no_line(void **state)
 }
 
 /* Of one compile: its first row is what is slow. */
-static void a_pass_that_took_most_comes_first(void **state)
+TEST_CASE(a_pass_that_took_most_comes_first)
 {
 	static const struct path_compile of[] = {{"a", "lib", "a.rs", 0, 100, 200, 200, 0}};
 	static const char *const tables[2][3] = {{"\nrustc's pass ", "\nitem ", "\nquery "},
@@ -411,7 +411,7 @@ static void a_pass_that_took_most_comes_first(void **state)
 	}
 }
 
-static void a_part_has_the_path_of_the_whole(void **state)
+TEST_CASE(a_part_has_the_path_of_the_whole)
 {
 	static const struct path_compile of[] = {
 		{"a", "lib", LIB("a1", ""), 0, 300, 310, 320, 0},
@@ -447,7 +447,7 @@ static void a_part_has_the_path_of_the_whole(void **state)
 
 /* ---- Build rows ------------------------------------------------------------------------------ */
 
-static void rows_are_sorted_and_distinguished(void **state)
+TEST_CASE(rows_are_sorted_and_distinguished)
 {
 	struct sample_build s;
 	struct build_rows r;
@@ -479,7 +479,7 @@ static void rows_are_sorted_and_distinguished(void **state)
 	sample_build__destroy(&s);
 }
 
-static void reuse_is_summed_over_all_processes(void **state)
+TEST_CASE(reuse_is_summed_over_all_processes)
 {
 	struct sample_build s;
 	struct build_rows r;
@@ -511,7 +511,7 @@ static void reuse_is_summed_over_all_processes(void **state)
 	sample_build__destroy(&s);
 }
 
-static void rows_fit_unless_asked_otherwise(void **state)
+TEST_CASE(rows_fit_unless_asked_otherwise)
 {
 	struct build_view v = {0};
 
@@ -523,7 +523,7 @@ static void rows_fit_unless_asked_otherwise(void **state)
 	assert_int_equal(build_rows__shown(&v, 10, 4), 10);
 }
 
-static void endings_are_reported(void **state)
+TEST_CASE(endings_are_reported)
 {
 	char buf[FORMAT_MAX * 2];
 
@@ -539,7 +539,7 @@ static void endings_are_reported(void **state)
 	assert_string_equal(build_ending(buf, &p), "killed for want of memory");
 }
 
-static void kills_for_memory_are_part_of_all(void **state)
+TEST_CASE(kills_for_memory_are_part_of_all)
 {
 	struct build_totals t = {.killed = 3};
 	char buf[FORMAT_MAX * 2];
@@ -551,7 +551,7 @@ static void kills_for_memory_are_part_of_all(void **state)
 	assert_string_equal(build_memory_kills(buf, &t), " for want of memory");
 }
 
-static void items_are_sorted_and_lack_what_is_around_none(void **state)
+TEST_CASE(items_are_sorted_and_lack_what_is_around_none)
 {
 	const struct trace_span span = {.kind = TRACE_KIND_ACTIVITY, .label = SB_LINK};
 	_sample_build_ struct sample_build s = {};
@@ -576,7 +576,7 @@ static void assert_item_name(const char *path, size_t most, const char *expected
 	assert_string_equal(name, expected);
 }
 
-static void a_long_path_keeps_crate_and_end(void **state)
+TEST_CASE(a_long_path_keeps_crate_and_end)
 {
 	assert_item_name("app::parse::expression", 0, "app::parse::expression");
 	assert_item_name("app::parse::expression", 22, "app::parse::expression");
@@ -589,7 +589,7 @@ static void a_long_path_keeps_crate_and_end(void **state)
 	assert_item_name("\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4::\u00e4", 8, "..\u00e4");
 }
 
-static void a_long_name_of_a_compile_keeps_its_target(void **state)
+TEST_CASE(a_long_name_of_a_compile_keeps_its_target)
 {
 	static const char *const rows[][2] = {
 		{"syn (build script)", "syn (build script)"},
@@ -606,7 +606,7 @@ static void a_long_name_of_a_compile_keeps_its_target(void **state)
 	}
 }
 
-static void the_crate_is_the_first_segment(void **state)
+TEST_CASE(the_crate_is_the_first_segment)
 {
 	_free_ char *crate = build_item_crate(&(struct build_item){.path = "app::parse::f"});
 	_free_ char *root = build_item_crate(&(struct build_item){.path = "app"});
@@ -630,7 +630,7 @@ static const struct cost known = {
 	.n_waited = 1,
 };
 
-static void every_part_has_a_line(void **state)
+TEST_CASE(every_part_has_a_line)
 {
 	_free_ char *text = printed_text(cost_text(out, &known));
 
@@ -649,7 +649,7 @@ static void every_part_has_a_line(void **state)
 			    "1 compiler waited for probes, 5.00 ms in all, which is no CPU time\n");
 }
 
-static void other_recordings_have_a_line(void **state)
+TEST_CASE(other_recordings_have_a_line)
 {
 	static const char *const lines[] = {
 		"",
@@ -665,7 +665,7 @@ static void other_recordings_have_a_line(void **state)
 	}
 }
 
-static void the_line_has_the_share(void **state)
+TEST_CASE(the_line_has_the_share)
 {
 	_free_ char *text = printed_text(cost_text_line(out, &known, "; ") ? 0 : -1);
 
@@ -674,7 +674,7 @@ static void the_line_has_the_share(void **state)
 }
 
 /* A small crate: little was compiled in the time that set-up took. */
-static void the_line_tells_a_large_set_up(void **state)
+TEST_CASE(the_line_tells_a_large_set_up)
 {
 	struct cost c = known;
 	_free_ char *text = NULL;
@@ -689,7 +689,7 @@ static void the_line_tells_a_large_set_up(void **state)
 }
 
 /* It is in no sum: the next recording has it from the store. */
-static void the_line_tells_that_a_toolchain_was_new(void **state)
+TEST_CASE(the_line_tells_that_a_toolchain_was_new)
 {
 	struct cost c = known;
 	_free_ char *text = NULL;
@@ -700,7 +700,7 @@ static void the_line_tells_that_a_toolchain_was_new(void **state)
 				  "used; 1.80 s more, before, to read a new toolchain");
 }
 
-static void what_is_not_told_is_not_printed(void **state)
+TEST_CASE(what_is_not_told_is_not_printed)
 {
 	const struct cost none = {};
 	_free_ char *text = printed_text(cost_text_line(out, &none, "; ") ? -1 : 0);
@@ -710,7 +710,7 @@ static void what_is_not_told_is_not_printed(void **state)
 	assert_string_equal(table, "the cost of this recording is unknown\n");
 }
 
-static void json_has_the_share(void **state)
+TEST_CASE(json_has_the_share)
 {
 	_free_ char *text = printed_columns(cost_columns, &known);
 
@@ -719,50 +719,4 @@ static void json_has_the_share(void **state)
 	assert_non_null(strstr(text, "\"breakpoints_ns\":70000000,"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_build_is_as_agreed),
-		cmocka_unit_test(it_is_json),
-		cmocka_unit_test(items_are_there_if_known),
-		cmocka_unit_test(waits_of_a_late_compiler_are_lower_limits),
-		cmocka_unit_test(what_is_too_short_to_time_is_counted),
-		cmocka_unit_test(build_markdown_a_build_is_as_agreed),
-		cmocka_unit_test(tables_stay_whole),
-		cmocka_unit_test(what_did_not_end_well_is_marked),
-		cmocka_unit_test(items_are_a_table),
-		cmocka_unit_test(build_text_a_build_is_as_agreed),
-		cmocka_unit_test(everything_there_is_is_in_full),
-		cmocka_unit_test(top_is_of_each_table),
-		cmocka_unit_test(nothing_is_said_of_no_build),
-		cmocka_unit_test(items_take_the_place_of_pairs),
-		cmocka_unit_test(items_have_the_time_of_llvm),
-		cmocka_unit_test(the_most_memory_fits_a_line),
-		cmocka_unit_test(an_item_may_have_only_the_time_of_llvm),
-		cmocka_unit_test(samples_alone_are_a_build),
-		cmocka_unit_test(an_unseen_end_is_at_least),
-		cmocka_unit_test(a_build_with_procedural_macros_says_where_they_are),
-		cmocka_unit_test(loads_alone_are_from_the_last_build),
-		cmocka_unit_test(few_samples_in_llvm_have_no_line),
-		cmocka_unit_test(a_pass_that_took_most_comes_first),
-		cmocka_unit_test(a_part_has_the_path_of_the_whole),
-		cmocka_unit_test(rows_are_sorted_and_distinguished),
-		cmocka_unit_test(reuse_is_summed_over_all_processes),
-		cmocka_unit_test(rows_fit_unless_asked_otherwise),
-		cmocka_unit_test(endings_are_reported),
-		cmocka_unit_test(kills_for_memory_are_part_of_all),
-		cmocka_unit_test(items_are_sorted_and_lack_what_is_around_none),
-		cmocka_unit_test(a_long_path_keeps_crate_and_end),
-		cmocka_unit_test(a_long_name_of_a_compile_keeps_its_target),
-		cmocka_unit_test(the_crate_is_the_first_segment),
-		cmocka_unit_test(every_part_has_a_line),
-		cmocka_unit_test(other_recordings_have_a_line),
-		cmocka_unit_test(the_line_has_the_share),
-		cmocka_unit_test(the_line_tells_a_large_set_up),
-		cmocka_unit_test(the_line_tells_that_a_toolchain_was_new),
-		cmocka_unit_test(what_is_not_told_is_not_printed),
-		cmocka_unit_test(json_has_the_share),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -53,7 +53,7 @@ static int print_document(enum columns_to to, FILE *out)
 	return columns__end(&c);
 }
 
-static void a_table_has_the_columns_with_a_title_there(void **state)
+TEST_CASE(a_table_has_the_columns_with_a_title_there)
 {
 	_free_ char *text = printed_text(print_table((struct columns){}, out));
 	_free_ char *wide = printed_text(print_table((struct columns){.wide = true}, out));
@@ -72,7 +72,7 @@ static void a_table_has_the_columns_with_a_title_there(void **state)
 				      "| `c?\"` | 20 ns | 1.3 |\n");
 }
 
-static void a_document_has_the_columns_with_a_member(void **state)
+TEST_CASE(a_document_has_the_columns_with_a_member)
 {
 	_free_ char *text = printed_text(print_document(COLUMNS_JSON, out));
 
@@ -83,7 +83,7 @@ static void a_document_has_the_columns_with_a_member(void **state)
 				  "\"of\":{\"id\":20,\"texts\":[\"c\\n\\\"\",\"c\\n\\\"\"]}}]}\n");
 }
 
-static void a_schema_has_all_that_a_document_may_have(void **state)
+TEST_CASE(a_schema_has_all_that_a_document_may_have)
 {
 	_free_ char *text = printed_text(print_document(COLUMNS_SCHEMA, out));
 
@@ -105,7 +105,7 @@ static ssize_t refuse(void *cookie, const char *data, size_t size)
 	return 0;
 }
 
-static void the_first_error_ends_a_table(void **state)
+TEST_CASE(the_first_error_ends_a_table)
 {
 	struct columns c = {.to = COLUMNS_MARKDOWN};
 	unsigned int rows = 0;
@@ -178,7 +178,7 @@ static int put_page(FILE *out, struct json_object *fields)
 	return 0;
 }
 
-static void the_page_has_all_fields_of_a_report(void **state)
+TEST_CASE(the_page_has_all_fields_of_a_report)
 {
 	_free_ char *text = printed_text(report_schema(out)), *page = NULL;
 	struct json_object *schema = parsed_json(text);
@@ -188,15 +188,4 @@ static void the_page_has_all_fields_of_a_report(void **state)
 	json_object_put(schema);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_table_has_the_columns_with_a_title_there),
-		cmocka_unit_test(a_document_has_the_columns_with_a_member),
-		cmocka_unit_test(a_schema_has_all_that_a_document_may_have),
-		cmocka_unit_test(the_first_error_ends_a_table),
-		cmocka_unit_test(the_page_has_all_fields_of_a_report),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -18,7 +18,7 @@ static void make_crates(struct compare_row rows[N_CRATES], uint32_t changed)
 	}
 }
 
-static void crates_that_changed_come_first_and_the_rest_is_summed(void **state)
+TEST_CASE(crates_that_changed_come_first_and_the_rest_is_summed)
 {
 	struct compare_row rows[N_CRATES];
 	struct compare_result r = {.crates = rows, .n_crates = N_CRATES};
@@ -38,7 +38,7 @@ static void crates_that_changed_come_first_and_the_rest_is_summed(void **state)
 	assert_int_equal(crates.others[COMPARE_NEW], 460);
 }
 
-static void crates_of_one_side_are_shown_and_cpu_time_may_be_unknown(void **state)
+TEST_CASE(crates_of_one_side_are_shown_and_cpu_time_may_be_unknown)
 {
 	struct compare_row rows[N_CRATES];
 	struct compare_result r = {.crates = rows, .n_crates = N_CRATES};
@@ -55,12 +55,4 @@ static void crates_of_one_side_are_shown_and_cpu_time_may_be_unknown(void **stat
 	assert_false(diff_crates_any(&r));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(crates_that_changed_come_first_and_the_rest_is_summed),
-		cmocka_unit_test(crates_of_one_side_are_shown_and_cpu_time_may_be_unknown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

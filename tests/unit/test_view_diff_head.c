@@ -4,7 +4,7 @@
 #include "test.h"
 #include "../fixtures/output.h"
 
-static void what_makes_builds_hard_to_compare_is_said(void **state)
+TEST_CASE(what_makes_builds_hard_to_compare_is_said)
 {
 	const struct compare_recording sampled = {
 		.compiles = 5, .cost_ppm = 21000, .sampled = true, .off_cpu = true};
@@ -38,7 +38,7 @@ static void what_makes_builds_hard_to_compare_is_said(void **state)
 		"compare them\n");
 }
 
-static void costs_of_recording_that_are_known_are_taken_out(void **state)
+TEST_CASE(costs_of_recording_that_are_known_are_taken_out)
 {
 	const struct diff_trace traces[] = {
 		{.side = COMPARE_BASE,
@@ -61,7 +61,7 @@ static void costs_of_recording_that_are_known_are_taken_out(void **state)
 }
 
 /* Beside the CPU time, whatever the rows are about; noise is only of what is compared. */
-static void what_is_taken_out_of_cpu_times_is_said(void **state)
+TEST_CASE(what_is_taken_out_of_cpu_times_is_said)
 {
 	static const struct {
 		struct compare_result result;
@@ -95,7 +95,7 @@ static void what_is_taken_out_of_cpu_times_is_said(void **state)
 	}
 }
 
-static void other_recordings_beside_a_side_are_a_reason(void **state)
+TEST_CASE(other_recordings_beside_a_side_are_a_reason)
 {
 	const char *const sides[] = {NULL, "beside base:", "beside new:", "beside both:"};
 
@@ -115,7 +115,7 @@ static void other_recordings_beside_a_side_are_a_reason(void **state)
 	}
 }
 
-static void a_trace_without_compiles_was_not_recorded_differently(void **state)
+TEST_CASE(a_trace_without_compiles_was_not_recorded_differently)
 {
 	const struct diff_trace traces[] = {
 		{.side = COMPARE_BASE},
@@ -132,7 +132,7 @@ static void a_trace_without_compiles_was_not_recorded_differently(void **state)
 			      "new with counts and samples, without off-CPU times: ");
 }
 
-static void texts_of_a_trace_cannot_move_the_cursor(void **state)
+TEST_CASE(texts_of_a_trace_cannot_move_the_cursor)
 {
 	const struct diff_trace traces[] = {{.side = COMPARE_BASE, .compiler = "rustc \033[2J"},
 					    {.side = COMPARE_NEW, .compiler = "rustc 2"}};
@@ -153,7 +153,7 @@ static void texts_of_a_trace_cannot_move_the_cursor(void **state)
 	assert_contains(costs, ", most in a?[2J\n");
 }
 
-static void costs_are_said_with_the_metric_of_the_limits_first(void **state)
+TEST_CASE(costs_are_said_with_the_metric_of_the_limits_first)
 {
 	struct compare_result r = {.rules.metric = COMPARE_PEAK};
 	const struct diff_view v = {.result = &r};
@@ -183,17 +183,4 @@ static void costs_are_said_with_the_metric_of_the_limits_first(void **state)
 	assert_lacks(self, "results");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(costs_of_recording_that_are_known_are_taken_out),
-		cmocka_unit_test(what_is_taken_out_of_cpu_times_is_said),
-		cmocka_unit_test(other_recordings_beside_a_side_are_a_reason),
-		cmocka_unit_test(a_trace_without_compiles_was_not_recorded_differently),
-		cmocka_unit_test(texts_of_a_trace_cannot_move_the_cursor),
-		cmocka_unit_test(what_makes_builds_hard_to_compare_is_said),
-		cmocka_unit_test(costs_are_said_with_the_metric_of_the_limits_first),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

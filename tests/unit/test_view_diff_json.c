@@ -4,7 +4,7 @@
 #include "../fixtures/parsed_json.h"
 #include "../fixtures/sample_diff.h"
 
-static void the_document_is_stable_and_valid(void **state)
+TEST_CASE(the_document_is_stable_and_valid)
 {
 	_free_ char *text = sample_diff(diff_json, 5, COMPARE_SELF, 1);
 	struct json_object *object;
@@ -16,7 +16,7 @@ static void the_document_is_stable_and_valid(void **state)
 	json_object_put(object);
 }
 
-static void unknown_values_are_null(void **state)
+TEST_CASE(unknown_values_are_null)
 {
 	char *text = sample_diff(diff_json, 1, COMPARE_COUNT, 0);
 
@@ -43,7 +43,7 @@ static int with_other_recordings(FILE *out, const struct diff_view *v)
 	return diff_json(out, &with);
 }
 
-static void recordings_beside_a_trace_are_a_difference(void **state)
+TEST_CASE(recordings_beside_a_trace_are_a_difference)
 {
 	_free_ char *without = sample_diff(diff_json, 1, COMPARE_SELF, 0);
 	_free_ char *with = sample_diff(with_other_recordings, 1, COMPARE_SELF, 0);
@@ -52,7 +52,7 @@ static void recordings_beside_a_trace_are_a_difference(void **state)
 	assert_contains(with, "\"other_recordings\"],");
 }
 
-static void items_are_no_queries(void **state)
+TEST_CASE(items_are_no_queries)
 {
 	_free_ char *text =
 		sample_diff_of(diff_json, sample_comparison_of_items(), COMPARE_SELF, 0);
@@ -70,14 +70,4 @@ static void items_are_no_queries(void **state)
 	json_object_put(object);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_document_is_stable_and_valid),
-		cmocka_unit_test(unknown_values_are_null),
-		cmocka_unit_test(recordings_beside_a_trace_are_a_difference),
-		cmocka_unit_test(items_are_no_queries),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -13,7 +13,7 @@ static struct compare_row row_of(uint64_t base, uint64_t new)
 	};
 }
 
-static void queries_of_a_crate_of_one_side_are_no_rows(void **state)
+TEST_CASE(queries_of_a_crate_of_one_side_are_no_rows)
 {
 	const struct compare_rules rules = {.min_ns = 5 * MS};
 	_compare_ struct compare *c = sample_comparison(5);
@@ -31,7 +31,7 @@ static void queries_of_a_crate_of_one_side_are_no_rows(void **state)
 	assert_int_equal(rows.recount, 2); /* layout_of, and typeck of the new crate */
 }
 
-static void changes_have_a_sign(void **state)
+TEST_CASE(changes_have_a_sign)
 {
 	const struct compare_row more = row_of(1000, 1234), less = row_of(1000, 999),
 				 none = row_of(5, 5);
@@ -44,7 +44,7 @@ static void changes_have_a_sign(void **state)
 	assert_string_equal(diff_count(buf, &none), "5");
 }
 
-static void percent_end_where_factors_begin(void **state)
+TEST_CASE(percent_end_where_factors_begin)
 {
 	static const struct {
 		uint64_t base, new;
@@ -62,7 +62,7 @@ static void percent_end_where_factors_begin(void **state)
 	}
 }
 
-static void the_noise_estimate_is_printed(void **state)
+TEST_CASE(the_noise_estimate_is_printed)
 {
 	static const struct {
 		struct compare_result result;
@@ -92,7 +92,7 @@ static void the_noise_estimate_is_printed(void **state)
 	}
 }
 
-static void names_of_a_trace_cannot_move_the_cursor(void **state)
+TEST_CASE(names_of_a_trace_cannot_move_the_cursor)
 {
 	const struct compare_row row = {.query = "a`\033[2J"};
 	const struct compare_result r = {};
@@ -105,7 +105,7 @@ static void names_of_a_trace_cannot_move_the_cursor(void **state)
 }
 
 /* And in sums only those are that all traces count. */
-static void executions_that_are_not_known_are_not_printed(void **state)
+TEST_CASE(executions_that_are_not_known_are_not_printed)
 {
 	const struct compare_result r = {.n_uncounted = 4};
 	struct compare_row row = {
@@ -126,7 +126,7 @@ static void executions_that_are_not_known_are_not_printed(void **state)
 	assert_string_equal(sum, "7 -> 7, of queries counted in all traces, no change");
 }
 
-static void what_is_within_noise_is_named(void **state)
+TEST_CASE(what_is_within_noise_is_named)
 {
 	static const struct {
 		size_t within[COMPARE_TABLES];
@@ -153,7 +153,7 @@ static void what_is_within_noise_is_named(void **state)
 	}
 }
 
-static void a_metric_of_crates_has_no_rows(void **state)
+TEST_CASE(a_metric_of_crates_has_no_rows)
 {
 	static const struct {
 		enum compare_metric metric;
@@ -188,18 +188,4 @@ static void a_metric_of_crates_has_no_rows(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(executions_that_are_not_known_are_not_printed),
-		cmocka_unit_test(names_of_a_trace_cannot_move_the_cursor),
-		cmocka_unit_test(what_is_within_noise_is_named),
-		cmocka_unit_test(a_metric_of_crates_has_no_rows),
-		cmocka_unit_test(queries_of_a_crate_of_one_side_are_no_rows),
-		cmocka_unit_test(changes_have_a_sign),
-		cmocka_unit_test(percent_end_where_factors_begin),
-		cmocka_unit_test(the_noise_estimate_is_printed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -5,7 +5,7 @@
 #include "../fixtures/sample_diff.h"
 #include "../fixtures/schema_fields.h"
 
-static void every_field_of_a_document_is_listed_with_its_unit(void **state)
+TEST_CASE(every_field_of_a_document_is_listed_with_its_unit)
 {
 	_free_ char *text = printed_text(diff_schema(out));
 	struct json_object *schema = parsed_json(text);
@@ -32,11 +32,4 @@ static void every_field_of_a_document_is_listed_with_its_unit(void **state)
 	json_object_put(schema);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_field_of_a_document_is_listed_with_its_unit),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

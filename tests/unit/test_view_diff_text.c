@@ -4,21 +4,21 @@
 #include "../fixtures/output.h"
 #include "../fixtures/sample_diff.h"
 
-static void several_traces_a_side(void **state)
+TEST_CASE(several_traces_a_side)
 {
 	_free_ char *text = sample_diff(diff_text, 5, COMPARE_SELF, 0);
 
 	assert_golden("view/diff.txt", text);
 }
 
-static void one_trace_a_side_says_so(void **state)
+TEST_CASE(one_trace_a_side_says_so)
 {
 	_free_ char *text = sample_diff(diff_text, 1, COMPARE_SELF, 0);
 
 	assert_golden("view/diff_single.txt", text);
 }
 
-static void executions_need_no_spread_of_times(void **state)
+TEST_CASE(executions_need_no_spread_of_times)
 {
 	_free_ char *text = sample_diff(diff_text, 1, COMPARE_COUNT, 0);
 
@@ -27,7 +27,7 @@ static void executions_need_no_spread_of_times(void **state)
 	assert_lacks(text, "noise is");
 }
 
-static void top_limits_the_rows(void **state)
+TEST_CASE(top_limits_the_rows)
 {
 	_free_ char *text = sample_diff(diff_text, 5, COMPARE_SELF, 1);
 
@@ -36,7 +36,7 @@ static void top_limits_the_rows(void **state)
 }
 
 /* A narrow diff drops columns of numbers and keeps the crate and query. */
-static void numbers_go_before_names(void **state)
+TEST_CASE(numbers_go_before_names)
 {
 	_free_ char *text =
 		sample_diff_within(diff_text, sample_comparison(1), COMPARE_SELF, 0, 60);
@@ -46,14 +46,14 @@ static void numbers_go_before_names(void **state)
 }
 
 /* Matched by crate name and start order, serde's script would be compared with libc's. */
-static void build_scripts_go_by_their_packages(void **state)
+TEST_CASE(build_scripts_go_by_their_packages)
 {
 	_free_ char *text = sample_diff_of(diff_text, sample_scripts(), COMPARE_COUNT, 0);
 
 	assert_golden("view/diff_scripts.txt", text);
 }
 
-static void items_have_their_paths(void **state)
+TEST_CASE(items_have_their_paths)
 {
 	_free_ char *text =
 		sample_diff_of(diff_text, sample_comparison_of_items(), COMPARE_SELF, 0);
@@ -61,17 +61,4 @@ static void items_have_their_paths(void **state)
 	assert_golden("view/diff_items.txt", text);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(several_traces_a_side),
-		cmocka_unit_test(one_trace_a_side_says_so),
-		cmocka_unit_test(executions_need_no_spread_of_times),
-		cmocka_unit_test(top_limits_the_rows),
-		cmocka_unit_test(numbers_go_before_names),
-		cmocka_unit_test(build_scripts_go_by_their_packages),
-		cmocka_unit_test(items_have_their_paths),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

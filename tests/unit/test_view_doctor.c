@@ -5,7 +5,7 @@
 #include "../fixtures/sample_doctor.h"
 #include "view/doctor_view.h"
 
-static void a_sample_is_as_agreed(void **state)
+TEST_CASE(a_sample_is_as_agreed)
 {
 	_toolchains_ struct toolchains list = {0};
 	_findings_ struct findings f = {0};
@@ -16,7 +16,7 @@ static void a_sample_is_as_agreed(void **state)
 	assert_golden("view/doctor.json", text);
 }
 
-static void without_a_problem_it_works(void **state)
+TEST_CASE(without_a_problem_it_works)
 {
 	_toolchains_ struct toolchains list = {0};
 	_findings_ struct findings f = {0};
@@ -27,7 +27,7 @@ static void without_a_problem_it_works(void **state)
 	assert_contains(text, "\"works\":true");
 }
 
-static void an_incomplete_list_of_findings_is_an_error(void **state)
+TEST_CASE(an_incomplete_list_of_findings_is_an_error)
 {
 	struct findings f = {.err = -12};
 	struct toolchains list = {0};
@@ -37,7 +37,7 @@ static void an_incomplete_list_of_findings_is_an_error(void **state)
 
 /* ---- Doctor text ----------------------------------------------------------------------------- */
 
-static void doctor_text_a_sample_is_as_agreed(void **state)
+TEST_CASE(doctor_text_a_sample_is_as_agreed)
 {
 	_toolchains_ struct toolchains list = {0};
 	_findings_ struct findings f = {0};
@@ -48,7 +48,7 @@ static void doctor_text_a_sample_is_as_agreed(void **state)
 	assert_golden("view/doctor.txt", text);
 }
 
-static void doctor_text_without_a_problem_it_works(void **state)
+TEST_CASE(doctor_text_without_a_problem_it_works)
 {
 	_toolchains_ struct toolchains list = {0};
 	_findings_ struct findings f = {0};
@@ -59,7 +59,7 @@ static void doctor_text_without_a_problem_it_works(void **state)
 	assert_contains(text, "Recording works here.\n");
 }
 
-static void doctor_text_an_incomplete_list_of_findings_is_an_error(void **state)
+TEST_CASE(doctor_text_an_incomplete_list_of_findings_is_an_error)
 {
 	struct findings f = {.err = -12};
 	struct toolchains list = {0};
@@ -67,16 +67,4 @@ static void doctor_text_an_incomplete_list_of_findings_is_an_error(void **state)
 	free(printed_findings(doctor_text, &f, &list, -12));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_sample_is_as_agreed),
-		cmocka_unit_test(without_a_problem_it_works),
-		cmocka_unit_test(an_incomplete_list_of_findings_is_an_error),
-		cmocka_unit_test(doctor_text_a_sample_is_as_agreed),
-		cmocka_unit_test(doctor_text_without_a_problem_it_works),
-		cmocka_unit_test(doctor_text_an_incomplete_list_of_findings_is_an_error),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

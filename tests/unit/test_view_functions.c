@@ -5,7 +5,7 @@
 #include "../fixtures/sampled_tree.h"
 #include "view/functions.h"
 
-static void the_document_is_stable(void **state)
+TEST_CASE(the_document_is_stable)
 {
 	_sampled_tree_ struct sampled_tree s = {};
 	_free_ char *text = NULL;
@@ -34,7 +34,7 @@ static void check_tree(struct json_object *nodes, const char *total)
 	}
 }
 
-static void trees_are_lists_of_nodes(void **state)
+TEST_CASE(trees_are_lists_of_nodes)
 {
 	static const enum functions_tree directions[] = {FUNCTIONS_DOWN, FUNCTIONS_UP};
 
@@ -53,7 +53,7 @@ static void trees_are_lists_of_nodes(void **state)
 	}
 }
 
-static void other_causes_have_their_units(void **state)
+TEST_CASE(other_causes_have_their_units)
 {
 	_sampled_tree_ struct sampled_tree waits = {}, memory = {};
 	_free_ char *of_waits = NULL, *of_memory = NULL;
@@ -72,7 +72,7 @@ static void other_causes_have_their_units(void **state)
 
 /* ---- Functions text -------------------------------------------------------------------------- */
 
-static void parts_and_functions_are_tables(void **state)
+TEST_CASE(parts_and_functions_are_tables)
 {
 	_sampled_tree_ struct sampled_tree s = {};
 	_free_ char *text = NULL;
@@ -82,7 +82,7 @@ static void parts_and_functions_are_tables(void **state)
 	assert_golden("view/functions.txt", text);
 }
 
-static void wide_names_are_whole(void **state)
+TEST_CASE(wide_names_are_whole)
 {
 	_sampled_tree_ struct sampled_tree s = {};
 	_free_ char *text = NULL;
@@ -101,7 +101,7 @@ static void wide_names_are_whole(void **state)
 	assert_contains(text, "\nincomplete: cut short\n");
 }
 
-static void rows_with_less_are_left_out(void **state)
+TEST_CASE(rows_with_less_are_left_out)
 {
 	_sampled_tree_ struct sampled_tree s = {};
 	_free_ char *text = NULL;
@@ -117,7 +117,7 @@ static void rows_with_less_are_left_out(void **state)
 }
 
 /* Each wait has a sample, and memory has no time. */
-static void functions_text_other_causes_have_their_units(void **state)
+TEST_CASE(functions_text_other_causes_have_their_units)
 {
 	_sampled_tree_ struct sampled_tree waits = {}, memory = {};
 	_free_ char *of_waits = NULL, *of_memory = NULL;
@@ -133,7 +133,7 @@ static void functions_text_other_causes_have_their_units(void **state)
 	assert_contains(of_memory, "7.81 MiB  1.75 MiB    57.1");
 }
 
-static void nothing_is_no_table(void **state)
+TEST_CASE(nothing_is_no_table)
 {
 	_sampled_tree_ struct sampled_tree s = {};
 	_free_ char *text = NULL;
@@ -145,7 +145,7 @@ static void nothing_is_no_table(void **state)
 
 /* ---- Call tree text -------------------------------------------------------------------------- */
 
-static void trees_look_as_they_did(void **state)
+TEST_CASE(trees_look_as_they_did)
 {
 	_sampled_tree_ struct sampled_tree s = {};
 	_free_ char *down = NULL, *up = NULL;
@@ -160,7 +160,7 @@ static void trees_look_as_they_did(void **state)
 	assert_golden("view/call_tree_up.txt", up);
 }
 
-static void nodes_with_less_are_left_out(void **state)
+TEST_CASE(nodes_with_less_are_left_out)
 {
 	_sampled_tree_ struct sampled_tree s = {};
 	_free_ char *text = NULL;
@@ -178,7 +178,7 @@ static void nodes_with_less_are_left_out(void **state)
 	assert_lacks(text, "memmove");
 }
 
-static void lines_fit_any_width(void **state)
+TEST_CASE(lines_fit_any_width)
 {
 	_sampled_tree_ struct sampled_tree s = {};
 
@@ -193,21 +193,4 @@ static void lines_fit_any_width(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_document_is_stable),
-		cmocka_unit_test(trees_are_lists_of_nodes),
-		cmocka_unit_test(other_causes_have_their_units),
-		cmocka_unit_test(parts_and_functions_are_tables),
-		cmocka_unit_test(wide_names_are_whole),
-		cmocka_unit_test(rows_with_less_are_left_out),
-		cmocka_unit_test(functions_text_other_causes_have_their_units),
-		cmocka_unit_test(nothing_is_no_table),
-		cmocka_unit_test(trees_look_as_they_did),
-		cmocka_unit_test(nodes_with_less_are_left_out),
-		cmocka_unit_test(lines_fit_any_width),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

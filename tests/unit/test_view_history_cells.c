@@ -7,7 +7,7 @@
 
 static char buf[HISTORY_CELL_MAX];
 
-static void values_have_their_unit(void **state)
+TEST_CASE(values_have_their_unit)
 {
 	assert_string_equal(history_value(buf, TREND_CPU, 1020000000), "1.02 s");
 	assert_string_equal(history_value(buf, TREND_COUNT, 1030000), "1,030,000");
@@ -15,7 +15,7 @@ static void values_have_their_unit(void **state)
 	assert_string_equal(history_value(buf, TREND_WALL, HISTORY_UNKNOWN), "-");
 }
 
-static void changes_are_percentages_or_factors(void **state)
+TEST_CASE(changes_are_percentages_or_factors)
 {
 	assert_string_equal(history_change(buf, 0.1034), "+10.3 %");
 	assert_string_equal(history_change(buf, -0.0025), "-0.25 %");
@@ -25,7 +25,7 @@ static void changes_are_percentages_or_factors(void **state)
 	assert_string_equal(history_change(buf, INFINITY), "new");
 }
 
-static void dates_are_of_the_users_time_zone(void **state)
+TEST_CASE(dates_are_of_the_users_time_zone)
 {
 	setenv("TZ", "Europe/Berlin", 1);
 	tzset();
@@ -33,7 +33,7 @@ static void dates_are_of_the_users_time_zone(void **state)
 	assert_string_equal(history_date(buf, 0), "1970-01-01 01:00");
 }
 
-static void commits_are_short_and_clean(void **state)
+TEST_CASE(commits_are_short_and_clean)
 {
 	struct history_build build = {.dirty = 1};
 	char wide[1024];
@@ -52,7 +52,7 @@ static void commits_are_short_and_clean(void **state)
 	assert_true(strlen(history_commit(buf, &build)) < HISTORY_CELL_MAX);
 }
 
-static void toolchains_are_their_version(void **state)
+TEST_CASE(toolchains_are_their_version)
 {
 	assert_string_equal(history_toolchain(buf, "rustc 1.95.0 (59807616e 2026-04-14)"),
 			    "1.95.0");
@@ -64,15 +64,4 @@ static void toolchains_are_their_version(void **state)
 	assert_string_equal(history_toolchain(buf, ""), "-");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(values_have_their_unit),
-		cmocka_unit_test(changes_are_percentages_or_factors),
-		cmocka_unit_test(dates_are_of_the_users_time_zone),
-		cmocka_unit_test(commits_are_short_and_clean),
-		cmocka_unit_test(toolchains_are_their_version),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -14,7 +14,7 @@ static char *text_of(size_t n)
 	return PRINTED(assert_int_equal(history_list_json(to_, &builds), 0));
 }
 
-static void a_build_has_all_columns(void **state)
+TEST_CASE(a_build_has_all_columns)
 {
 	_free_ char *text = NULL, *none = text_of(0);
 
@@ -25,7 +25,7 @@ static void a_build_has_all_columns(void **state)
 	assert_string_equal(none, "{\"schema\":\"qprof-history/1\",\"builds\":[]}\n");
 }
 
-static void every_field_is_in_the_schema(void **state)
+TEST_CASE(every_field_is_in_the_schema)
 {
 	_free_ char *text = PRINTED(assert_int_equal(history_list_schema(to_), 0)),
 		    *document = NULL;
@@ -41,12 +41,4 @@ static void every_field_is_in_the_schema(void **state)
 	json_object_put(object);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_build_has_all_columns),
-		cmocka_unit_test(every_field_is_in_the_schema),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -14,7 +14,7 @@ static char *text_of(size_t n, uint64_t all, size_t width)
 	return PRINTED(assert_int_equal(history_list_text(to_, &builds, all, width), 0));
 }
 
-static void a_line_says_what_was_built_and_how_long_it_took(void **state)
+TEST_CASE(a_line_says_what_was_built_and_how_long_it_took)
 {
 	_free_ char *text = NULL;
 
@@ -30,7 +30,7 @@ static void a_line_says_what_was_built_and_how_long_it_took(void **state)
 	assert_golden("view/history_list.txt", text);
 }
 
-static void narrow_terminals_get_what_fits(void **state)
+TEST_CASE(narrow_terminals_get_what_fits)
 {
 	_free_ char *text = NULL;
 
@@ -41,7 +41,7 @@ static void narrow_terminals_get_what_fits(void **state)
 		assert_true(strstr(line, "hidden") || format_width(line) <= 50);
 }
 
-static void older_builds_are_counted(void **state)
+TEST_CASE(older_builds_are_counted)
 {
 	_free_ char *text = NULL, *none = text_of(0, 40, 80);
 
@@ -52,7 +52,7 @@ static void older_builds_are_counted(void **state)
 	assert_contains(none, "No builds. ");
 }
 
-static void hostile_names_do_not_reach_the_terminal(void **state)
+TEST_CASE(hostile_names_do_not_reach_the_terminal)
 {
 	_free_ char *text = NULL;
 
@@ -67,14 +67,4 @@ static void hostile_names_do_not_reach_the_terminal(void **state)
 	assert_int_equal(occurrences(text, "\n"), 2);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_line_says_what_was_built_and_how_long_it_took),
-		cmocka_unit_test(narrow_terminals_get_what_fits),
-		cmocka_unit_test(older_builds_are_counted),
-		cmocka_unit_test(hostile_names_do_not_reach_the_terminal),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -12,7 +12,7 @@ static void assert_text(size_t columns, const char *name, const char *item, cons
 	assert_string_equal(buf, want);
 }
 
-static void what_fits_is_whole(void **state)
+TEST_CASE(what_fits_is_whole)
 {
 	assert_text(SIZE_MAX, "typeck", "a::b", "typeck(a::b)");
 	assert_text(12, "typeck", "a::b", "typeck(a::b)");
@@ -24,7 +24,7 @@ static void what_fits_is_whole(void **state)
 		    "codegen_module(app-cgu.0, 12)");
 }
 
-static void a_path_keeps_its_end(void **state)
+TEST_CASE(a_path_keeps_its_end)
 {
 	assert_text(22, "typeck", "regex_syntax::ast::parse", "typeck(..::ast::parse)");
 	assert_text(22, "eval_to_allocation_raw", "a::one::planted", "eval_t..(..e::planted)");
@@ -32,14 +32,14 @@ static void a_path_keeps_its_end(void **state)
 	assert_text(24, "eval_to_allocation_raw", "a::b", "eval_t..(a::b)");
 }
 
-static void little_room_has_the_name(void **state)
+TEST_CASE(little_room_has_the_name)
 {
 	assert_text(10, "typeck", "regex_syntax::ast::parse", "typeck(r..");
 	assert_text(4, "expand_crate", NULL, "ex..");
 	assert_text(0, "typeck", "a", "");
 }
 
-static void any_text_is_clean_and_limited(void **state)
+TEST_CASE(any_text_is_clean_and_limited)
 {
 	char path[1001] = "", buf[ITEM_TEXT_MAX];
 
@@ -54,7 +54,7 @@ static void any_text_is_clean_and_limited(void **state)
 	}
 }
 
-static void a_place_keeps_its_end(void **state)
+TEST_CASE(a_place_keeps_its_end)
 {
 	static const struct {
 		const char *text;
@@ -113,7 +113,7 @@ static char *printed(size_t n)
 	return printed_text(items_text(out, &r, n, 0, &names));
 }
 
-static void rows_list_the_most_expensive_queries(void **state)
+TEST_CASE(rows_list_the_most_expensive_queries)
 {
 	_free_ char *text = printed(3);
 
@@ -129,7 +129,7 @@ static void rows_list_the_most_expensive_queries(void **state)
 	assert_null(strchr(text, '\033'));
 }
 
-static void only_as_many_as_asked_for_are_printed(void **state)
+TEST_CASE(only_as_many_as_asked_for_are_printed)
 {
 	_free_ char *text = printed(1);
 
@@ -138,7 +138,7 @@ static void only_as_many_as_asked_for_are_printed(void **state)
 	assert_lacks(text, REPORT_NO_ITEM);
 }
 
-static void what_no_sample_met_has_no_time(void **state)
+TEST_CASE(what_no_sample_met_has_no_time)
 {
 	const struct item_row item = {.results = 5};
 	struct report_row row = {.name = "a::two", .item = &item, .self_by = SUMMARY_SELF_SAMPLES};
@@ -148,7 +148,7 @@ static void what_no_sample_met_has_no_time(void **state)
 	assert_contains(text, "   -       -           5           a::two\n");
 }
 
-static void llvm_is_a_column_where_its_time_is_known(void **state)
+TEST_CASE(llvm_is_a_column_where_its_time_is_known)
 {
 	const struct item_row compiled = {.results = 5, .llvm = {3, 6000000}},
 			      other = {.results = 5};
@@ -164,7 +164,7 @@ static void llvm_is_a_column_where_its_time_is_known(void **state)
 	assert_contains(text, "   -       -        -           5           a::two\n");
 }
 
-static void waits_by_samples_are_a_column(void **state)
+TEST_CASE(waits_by_samples_are_a_column)
 {
 	const struct item_row item = {.results = 5};
 	struct report_row rows[] = {
@@ -190,7 +190,7 @@ static void waits_by_samples_are_a_column(void **state)
 	assert_lacks(exact, "waiting");
 }
 
-static void executions_by_tables_may_be_a_lower_limit(void **state)
+TEST_CASE(executions_by_tables_may_be_a_lower_limit)
 {
 	char buf[REPORT_EXECUTIONS_MAX];
 	const struct item_row all = {.results = 1234}, some = {.results = 27, .at_least = true},
@@ -203,21 +203,4 @@ static void executions_by_tables_may_be_a_lower_limit(void **state)
 	assert_string_equal(report_item_executions(buf, &sampled), "-");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_place_keeps_its_end),
-		cmocka_unit_test(what_fits_is_whole),
-		cmocka_unit_test(a_path_keeps_its_end),
-		cmocka_unit_test(little_room_has_the_name),
-		cmocka_unit_test(any_text_is_clean_and_limited),
-		cmocka_unit_test(what_no_sample_met_has_no_time),
-		cmocka_unit_test(llvm_is_a_column_where_its_time_is_known),
-		cmocka_unit_test(waits_by_samples_are_a_column),
-		cmocka_unit_test(executions_by_tables_may_be_a_lower_limit),
-		cmocka_unit_test(rows_list_the_most_expensive_queries),
-		cmocka_unit_test(only_as_many_as_asked_for_are_printed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

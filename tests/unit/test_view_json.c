@@ -15,7 +15,7 @@ static char *printed(struct json *j, int (*put)(struct json *))
 	return text;
 }
 
-static void members_keep_their_order_and_type(void **state)
+TEST_CASE(members_keep_their_order_and_type)
 {
 	struct json j = {};
 	char *text;
@@ -33,7 +33,7 @@ static void members_keep_their_order_and_type(void **state)
 	free(text);
 }
 
-static void an_open_object_takes_more_members(void **state)
+TEST_CASE(an_open_object_takes_more_members)
 {
 	struct json j = {};
 	char *text;
@@ -45,7 +45,7 @@ static void an_open_object_takes_more_members(void **state)
 	free(text);
 }
 
-static void an_array_separates_its_items(void **state)
+TEST_CASE(an_array_separates_its_items)
 {
 	char *text = NULL;
 	size_t len;
@@ -72,7 +72,7 @@ static void an_array_separates_its_items(void **state)
 	free(text);
 }
 
-static void texts_become_valid_utf8(void **state)
+TEST_CASE(texts_become_valid_utf8)
 {
 	struct json_object *object = json_new_text("\xff\xc3\xa9\xe2\x82");
 
@@ -81,7 +81,7 @@ static void texts_become_valid_utf8(void **state)
 	json_object_put(object);
 }
 
-static void losses_name_every_cause(void **state)
+TEST_CASE(losses_name_every_cause)
 {
 	struct trace_losses losses = {};
 	struct json j = {};
@@ -99,7 +99,7 @@ static void losses_name_every_cause(void **state)
 	free(text);
 }
 
-static void the_first_failure_is_kept_and_ends_the_document(void **state)
+TEST_CASE(the_first_failure_is_kept_and_ends_the_document)
 {
 	char *text = NULL;
 	size_t len;
@@ -120,16 +120,4 @@ static void the_first_failure_is_kept_and_ends_the_document(void **state)
 	free(text);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(members_keep_their_order_and_type),
-		cmocka_unit_test(an_open_object_takes_more_members),
-		cmocka_unit_test(an_array_separates_its_items),
-		cmocka_unit_test(texts_become_valid_utf8),
-		cmocka_unit_test(losses_name_every_cause),
-		cmocka_unit_test(the_first_failure_is_kept_and_ends_the_document),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

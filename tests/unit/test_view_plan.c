@@ -23,7 +23,7 @@ static void assert_number(struct json_object *object, const char *key, int64_t e
 	assert_int_equal(json_object_get_int64(member(object, key)), expected);
 }
 
-static void the_head_names_the_file(void **state)
+TEST_CASE(the_head_names_the_file)
 {
 	_plan_ struct plan *plan = sample_plan();
 	struct json_object *object = json_of(plan);
@@ -42,7 +42,7 @@ static void the_head_names_the_file(void **state)
 	json_object_put(object);
 }
 
-static void every_field_of_a_query_is_there(void **state)
+TEST_CASE(every_field_of_a_query_is_there)
 {
 	_plan_ struct plan *plan = sample_plan();
 	struct json_object *object = json_of(plan), *q;
@@ -75,7 +75,7 @@ static void every_field_of_a_query_is_there(void **state)
 	json_object_put(object);
 }
 
-static void every_field_of_a_body_is_there(void **state)
+TEST_CASE(every_field_of_a_body_is_there)
 {
 	_plan_ struct plan *plan = sample_plan();
 	struct json_object *object, *body;
@@ -96,7 +96,7 @@ static void every_field_of_a_body_is_there(void **state)
 	json_object_put(object);
 }
 
-static void every_field_of_a_guard_is_there(void **state)
+TEST_CASE(every_field_of_a_guard_is_there)
 {
 	_plan_ struct plan *plan = sample_plan();
 	struct json_object *object = json_of(plan), *guard;
@@ -124,7 +124,7 @@ static void every_field_of_a_guard_is_there(void **state)
 	json_object_put(object);
 }
 
-static void every_field_of_a_site_is_there(void **state)
+TEST_CASE(every_field_of_a_site_is_there)
 {
 	_plan_ struct plan *plan = sample_plan();
 	struct json_object *object = json_of(plan), *sites, *site;
@@ -155,7 +155,7 @@ static void every_field_of_a_site_is_there(void **state)
 	json_object_put(object);
 }
 
-static void every_field_of_a_step_is_there(void **state)
+TEST_CASE(every_field_of_a_step_is_there)
 {
 	_plan_ struct plan *plan = sample_plan();
 	struct json_object *object = json_of(plan), *steps = member(object, "steps"), *step;
@@ -175,7 +175,7 @@ static void every_field_of_a_step_is_there(void **state)
 	json_object_put(object);
 }
 
-static void it_says_whether_names_can_be_read(void **state)
+TEST_CASE(it_says_whether_names_can_be_read)
 {
 	struct plan *plan = sample_plan_with_names();
 	struct json_object *object = json_of(plan);
@@ -238,7 +238,7 @@ static struct plan *whole_plan(void)
 	return plan;
 }
 
-static void the_summary_shows_what_is_missing(void **state)
+TEST_CASE(the_summary_shows_what_is_missing)
 {
 	_plan_ struct plan *plan = sample_plan();
 	_free_ char *text = text_of(plan, false);
@@ -263,7 +263,7 @@ static void the_summary_shows_what_is_missing(void **state)
 	assert_lacks(text, "0x1201");
 }
 
-static void the_summary_counts_guards_by_kind(void **state)
+TEST_CASE(the_summary_counts_guards_by_kind)
 {
 	_plan_ struct plan *plan = sample_plan();
 	_free_ char *text = text_of(plan, false);
@@ -278,7 +278,7 @@ static void the_summary_counts_guards_by_kind(void **state)
 	assert_lacks(text, "early_lint_checks");
 }
 
-static void a_whole_plan_has_no_problems(void **state)
+TEST_CASE(a_whole_plan_has_no_problems)
 {
 	_plan_ struct plan *plan = whole_plan();
 	_free_ char *text = text_of(plan, false);
@@ -289,7 +289,7 @@ static void a_whole_plan_has_no_problems(void **state)
 	assert_lacks(text, "problems");
 }
 
-static void a_problem_names_its_cause(void **state)
+TEST_CASE(a_problem_names_its_cause)
 {
 	_plan_ struct plan *plan = sample_plan();
 	_free_ char *text = NULL;
@@ -299,7 +299,7 @@ static void a_problem_names_its_cause(void **state)
 	assert_contains(text, "  mir_built: not every end is seen: no mask test\n");
 }
 
-static void results_that_are_not_counted_by_item_are_a_problem(void **state)
+TEST_CASE(results_that_are_not_counted_by_item_are_a_problem)
 {
 	_plan_ struct plan *plan = whole_plan();
 	_free_ char *before = text_of(plan, false), *text = NULL;
@@ -311,7 +311,7 @@ static void results_that_are_not_counted_by_item_are_a_problem(void **state)
 	assert_contains(text, "problems\n  typeck: its results are not counted by item: no size\n");
 }
 
-static void many_intervals_without_an_exact_end_are_counted(void **state)
+TEST_CASE(many_intervals_without_an_exact_end_are_counted)
 {
 	_plan_ struct plan *plan = sample_plan();
 	struct plan_guard first = plan->guards[0], *own = plan->guards;
@@ -330,7 +330,7 @@ static void many_intervals_without_an_exact_end_are_counted(void **state)
 	assert_contains(text, "    and 2 more: --full lists all\n");
 }
 
-static void full_lists_queries_and_sites(void **state)
+TEST_CASE(full_lists_queries_and_sites)
 {
 	_plan_ struct plan *plan = sample_plan();
 	_free_ char *text = text_of(plan, true);
@@ -352,7 +352,7 @@ static void full_lists_queries_and_sites(void **state)
 	assert_contains(text, "no: no end");
 }
 
-static void almost_all_is_not_100_percent(void **state)
+TEST_CASE(almost_all_is_not_100_percent)
 {
 	_plan_ struct plan *plan = sample_plan();
 	struct plan_query *queries = calloc(5000, sizeof(*queries));
@@ -377,7 +377,7 @@ static void almost_all_is_not_100_percent(void **state)
 	assert_contains(text, "with start and end      4999   99.9 %\n");
 }
 
-static void an_empty_plan_can_be_printed(void **state)
+TEST_CASE(an_empty_plan_can_be_printed)
 {
 	struct plan plan = {.path = (char *)"x", .mangling = (char *)"v0"};
 	_free_ char *text = text_of(&plan, true);
@@ -386,7 +386,7 @@ static void an_empty_plan_can_be_printed(void **state)
 	assert_contains(text, "unknown version");
 }
 
-static void full_says_whether_names_can_be_read(void **state)
+TEST_CASE(full_says_whether_names_can_be_read)
 {
 	struct plan *plan = sample_plan_with_names();
 	char *text = text_of(plan, true);
@@ -432,7 +432,7 @@ static void full_says_whether_names_can_be_read(void **state)
 	free(text);
 }
 
-static void a_line_says_whether_llvm_is_understood(void **state)
+TEST_CASE(a_line_says_whether_llvm_is_understood)
 {
 	static struct llvm_plan known = {.problem = LLVM_FOUND}, other = {.problem = LLVM_NO_NAMES};
 	struct plan_llvm llvm = {.path = (char *)"/lib/libLLVM.so", .plan = &known};
@@ -455,28 +455,4 @@ static void a_line_says_whether_llvm_is_understood(void **state)
 			"not known in samples: Value::getName() does not show where names are\n");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_head_names_the_file),
-		cmocka_unit_test(it_says_whether_names_can_be_read),
-		cmocka_unit_test(every_field_of_a_query_is_there),
-		cmocka_unit_test(every_field_of_a_body_is_there),
-		cmocka_unit_test(every_field_of_a_guard_is_there),
-		cmocka_unit_test(every_field_of_a_site_is_there),
-		cmocka_unit_test(every_field_of_a_step_is_there),
-		cmocka_unit_test(the_summary_shows_what_is_missing),
-		cmocka_unit_test(the_summary_counts_guards_by_kind),
-		cmocka_unit_test(a_whole_plan_has_no_problems),
-		cmocka_unit_test(a_problem_names_its_cause),
-		cmocka_unit_test(results_that_are_not_counted_by_item_are_a_problem),
-		cmocka_unit_test(many_intervals_without_an_exact_end_are_counted),
-		cmocka_unit_test(full_lists_queries_and_sites),
-		cmocka_unit_test(full_says_whether_names_can_be_read),
-		cmocka_unit_test(almost_all_is_not_100_percent),
-		cmocka_unit_test(an_empty_plan_can_be_printed),
-		cmocka_unit_test(a_line_says_whether_llvm_is_understood),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

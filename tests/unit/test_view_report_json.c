@@ -18,7 +18,7 @@ static char *report_of(struct summary *s, const struct trace_losses *losses,
 	return text;
 }
 
-static void the_document_is_stable(void **state)
+TEST_CASE(the_document_is_stable)
 {
 	struct trace_losses losses = sample_losses();
 	_free_ char *text = report_of(sample_three(), &losses, &(struct report_options){});
@@ -26,7 +26,7 @@ static void the_document_is_stable(void **state)
 	assert_golden("view/report_three.json", text);
 }
 
-static void any_name_makes_valid_json(void **state)
+TEST_CASE(any_name_makes_valid_json)
 {
 	_free_ char *text =
 		report_of(sample_three(), NULL, &(struct report_options){.problem = "cut \""});
@@ -43,7 +43,7 @@ static void any_name_makes_valid_json(void **state)
 	json_object_put(report);
 }
 
-static void exits_and_signals_are_distinguished(void **state)
+TEST_CASE(exits_and_signals_are_distinguished)
 {
 	_free_ char *text = report_of(sample_three(), NULL, &(struct report_options){});
 	struct json_object *report = parsed_json(text);
@@ -75,7 +75,7 @@ static uint64_t sum_of(struct json_object *rows, const char *name, const char *k
 	return sum;
 }
 
-static void the_sum_is_that_of_the_processes(void **state)
+TEST_CASE(the_sum_is_that_of_the_processes)
 {
 	_free_ char *text = report_of(sample_three(), NULL, &(struct report_options){.top = 1});
 	struct json_object *report = parsed_json(text);
@@ -94,7 +94,7 @@ static void the_sum_is_that_of_the_processes(void **state)
 	json_object_put(report);
 }
 
-static void extras_are_members_where_there_are_any(void **state)
+TEST_CASE(extras_are_members_where_there_are_any)
 {
 	const struct trace_tally hits = {
 		.kind = TRACE_KIND_HIT_COUNT, .label = SAMPLE_TYPECK, .sum = 12};
@@ -131,7 +131,7 @@ static const char *count_text(const void *ctx, uint32_t id)
 }
 
 /* A limit of the output limits the time only if nothing is formatted after it was reached. */
-static void a_document_that_fails_asks_for_no_more_names(void **state)
+TEST_CASE(a_document_that_fails_asks_for_no_more_names)
 {
 	unsigned int asked = 0, *counter = &asked;
 	const struct trace_texts names = {.ctx = &counter, .text = count_text};
@@ -170,7 +170,7 @@ static struct items *sample_items(void)
 	return items;
 }
 
-static void items_are_an_array_of_their_own(void **state)
+TEST_CASE(items_are_an_array_of_their_own)
 {
 	_items_ struct items *items = sample_items();
 	_free_ char *text =
@@ -196,7 +196,7 @@ static void items_are_an_array_of_their_own(void **state)
 	json_object_put(report);
 }
 
-static void a_module_has_its_sums_and_the_number_of_items(void **state)
+TEST_CASE(a_module_has_its_sums_and_the_number_of_items)
 {
 	_sample_items_ struct sample_items items = {};
 	struct summary *s = sample_one();
@@ -231,7 +231,7 @@ static uint64_t number_of(struct json_object *rows, size_t i, const char *key)
 }
 
 /* Three items of 10 ms each: one waited, and the time of one is by samples. */
-static void the_part_of_items_on_the_cpu_is_a_member(void **state)
+TEST_CASE(the_part_of_items_on_the_cpu_is_a_member)
 {
 	static const struct trace_times times[] = {{.self_ns = 10000000},
 						   {.self_ns = 10000000, .self_off_ns = 1000}};
@@ -277,7 +277,7 @@ static void the_part_of_items_on_the_cpu_is_a_member(void **state)
 }
 
 /* Of a crate, the sum of its processes: one of them seems to have waited longer than it ran. */
-static void time_of_a_crate_is_that_of_its_processes(void **state)
+TEST_CASE(time_of_a_crate_is_that_of_its_processes)
 {
 	static const struct trace_times times[] = {{.self_ns = 100, .self_off_ns = 150},
 						   {.self_ns = 100, .self_off_ns = 10}};
@@ -302,7 +302,7 @@ static void time_of_a_crate_is_that_of_its_processes(void **state)
 	json_object_put(report);
 }
 
-static void samples_are_members_of_all_rows(void **state)
+TEST_CASE(samples_are_members_of_all_rows)
 {
 	_sampled_build_ struct sampled_build b = {};
 	_free_ char *text = NULL;
@@ -315,7 +315,7 @@ static void samples_are_members_of_all_rows(void **state)
 	assert_golden("view/report_sampled.json", text);
 }
 
-static void hits_of_a_part_of_a_trace_are_unknown(void **state)
+TEST_CASE(hits_of_a_part_of_a_trace_are_unknown)
 {
 	const struct trace_costs costs = {.ps = {[TRACE_COST_EMULATED] = 1000000}};
 	const struct cost cost = {.hits = UINT64_C(1) << 50};
@@ -329,22 +329,4 @@ static void hits_of_a_part_of_a_trace_are_unknown(void **state)
 	assert_contains(all, "\"probe_ns\":1125899906842624000,");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_document_is_stable),
-		cmocka_unit_test(any_name_makes_valid_json),
-		cmocka_unit_test(exits_and_signals_are_distinguished),
-		cmocka_unit_test(the_sum_is_that_of_the_processes),
-		cmocka_unit_test(extras_are_members_where_there_are_any),
-		cmocka_unit_test(a_document_that_fails_asks_for_no_more_names),
-		cmocka_unit_test(items_are_an_array_of_their_own),
-		cmocka_unit_test(a_module_has_its_sums_and_the_number_of_items),
-		cmocka_unit_test(hits_of_a_part_of_a_trace_are_unknown),
-		cmocka_unit_test(the_part_of_items_on_the_cpu_is_a_member),
-		cmocka_unit_test(time_of_a_crate_is_that_of_its_processes),
-		cmocka_unit_test(samples_are_members_of_all_rows),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

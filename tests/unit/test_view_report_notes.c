@@ -30,7 +30,7 @@ static void add_span(struct summary *s, uint32_t process, uint32_t tid, uint8_t 
 	assert_int_equal(summary__span(s, &span, &(struct trace_times){0}), 0);
 }
 
-static void reused_results_are_shown_by_process(void **state)
+TEST_CASE(reused_results_are_shown_by_process)
 {
 	_summary_ struct summary *s = sample_three();
 	_free_ char *text = NULL, *none = print(report_text, s, &(struct report_options){});
@@ -59,7 +59,7 @@ static void reused_results_are_shown_by_process(void **state)
 }
 
 /* A process with 2,000 results, of queries without probes. */
-static void executions_without_probes_leave_open_what_was_reused(void **state)
+TEST_CASE(executions_without_probes_leave_open_what_was_reused)
 {
 	_summary_ struct summary *s = sample_one();
 	_free_ char *text = NULL, *json = NULL;
@@ -83,7 +83,7 @@ static bool is_unknown(const void *ctx, const char *name)
 }
 
 /* A query that was only loaded has no times of an execution. */
-static void no_execution_has_no_mean(void **state)
+TEST_CASE(no_execution_has_no_mean)
 {
 	_summary_ struct summary *s;
 	_free_ char *text = NULL;
@@ -95,7 +95,7 @@ static void no_execution_has_no_mean(void **state)
 	assert_contains(text, "typeck         0   0 ns  0 ns     0.0     -    -  ");
 }
 
-static void callers_of_queries_without_probes_are_unknown(void **state)
+TEST_CASE(callers_of_queries_without_probes_are_unknown)
 {
 	const struct sample_sums sums = {.total[TRACE_SAMPLE_CPU] = {1, 1000}};
 	_summary_ struct summary *s = sample_one();
@@ -117,7 +117,7 @@ static void callers_of_queries_without_probes_are_unknown(void **state)
 }
 
 /* An end that was noticed late is an end. Off-CPU intervals are counted apart. */
-static void an_upper_bound_is_not_an_unfinished_execution(void **state)
+TEST_CASE(an_upper_bound_is_not_an_unfinished_execution)
 {
 	static const struct trace_span spans[] = {
 		{.end_ns = 5, .kind = TRACE_KIND_ACTIVITY, .flags = TRACE_SPAN_LEFT},
@@ -142,7 +142,7 @@ static void an_upper_bound_is_not_an_unfinished_execution(void **state)
 	assert_contains(unwound, "\n* executions left by unwinding or never ended: 1;");
 }
 
-static void sorting_by_cpu_time_ignores_waiting(void **state)
+TEST_CASE(sorting_by_cpu_time_ignores_waiting)
 {
 	static const struct trace_span span = {.end_ns = 9000000, .label = SAMPLE_LAYOUT_OF};
 	static const struct trace_times times = {
@@ -160,7 +160,7 @@ static void sorting_by_cpu_time_ignores_waiting(void **state)
 	assert_contains(json, "\"self_off_ns\":8900000,");
 }
 
-static void names_cannot_move_the_cursor(void **state)
+TEST_CASE(names_cannot_move_the_cursor)
 {
 	struct begun_note note = {};
 	_free_ char *text = printed_text((begun_note__add(&note, out, "a\033[2J"), 0));
@@ -170,7 +170,7 @@ static void names_cannot_move_the_cursor(void **state)
 
 /* ---- Report rows ----------------------------------------------------------------------------- */
 
-static void each_extra_is_a_member_of_a_row(void **state)
+TEST_CASE(each_extra_is_a_member_of_a_row)
 {
 	const struct summary_row row = {
 		.samples.self[TRACE_SAMPLE_CPU] = {1, 2},
@@ -199,7 +199,7 @@ static void each_extra_is_a_member_of_a_row(void **state)
 
 /* ---- Place text ------------------------------------------------------------------------------ */
 
-static void sources_of_dependencies_are_named_by_package(void **state)
+TEST_CASE(sources_of_dependencies_are_named_by_package)
 {
 	static const char *const cases[][2] = {
 		{"src/lib.rs:1", "src/lib.rs:1"},
@@ -220,19 +220,4 @@ static void sources_of_dependencies_are_named_by_package(void **state)
 		assert_string_equal(place_in_package(cases[i][0]), cases[i][1]);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_cannot_move_the_cursor),
-		cmocka_unit_test(reused_results_are_shown_by_process),
-		cmocka_unit_test(executions_without_probes_leave_open_what_was_reused),
-		cmocka_unit_test(no_execution_has_no_mean),
-		cmocka_unit_test(callers_of_queries_without_probes_are_unknown),
-		cmocka_unit_test(an_upper_bound_is_not_an_unfinished_execution),
-		cmocka_unit_test(sorting_by_cpu_time_ignores_waiting),
-		cmocka_unit_test(each_extra_is_a_member_of_a_row),
-		cmocka_unit_test(sources_of_dependencies_are_named_by_package),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -17,7 +17,7 @@ static char *report_of(struct summary *s, const struct trace_losses *losses,
 	return text;
 }
 
-static void one_process_is_one_table(void **state)
+TEST_CASE(one_process_is_one_table)
 {
 	const struct trace_losses none = {};
 	_free_ char *text = report_of(sample_one(), &none, &(struct report_options){});
@@ -25,7 +25,7 @@ static void one_process_is_one_table(void **state)
 	assert_golden("view/report_one.txt", text);
 }
 
-static void all_there_is_to_say(void **state)
+TEST_CASE(all_there_is_to_say)
 {
 	struct trace_losses losses = sample_losses();
 	struct report_options opt = {.problem = "cut short at byte 4096"};
@@ -35,7 +35,7 @@ static void all_there_is_to_say(void **state)
 }
 
 /* A narrow report drops columns in a fixed order and lists them. */
-static void columns_without_room_are_reported(void **state)
+TEST_CASE(columns_without_room_are_reported)
 {
 	const struct trace_losses none = {};
 	struct report_options opt = {.width = 50};
@@ -51,7 +51,7 @@ static void columns_without_room_are_reported(void **state)
 	free(text);
 }
 
-static void top_limits_both_tables(void **state)
+TEST_CASE(top_limits_both_tables)
 {
 	struct trace_losses losses = sample_losses();
 	_free_ char *text = report_of(sample_three(), &losses, &(struct report_options){.top = 1});
@@ -66,7 +66,7 @@ static void top_limits_both_tables(void **state)
 	assert_lacks(text, "100.0");
 }
 
-static void an_empty_trace_says_so(void **state)
+TEST_CASE(an_empty_trace_says_so)
 {
 	struct summary *s;
 	_free_ char *text = NULL;
@@ -78,7 +78,7 @@ static void an_empty_trace_says_so(void **state)
 	assert_contains(text, "lost: unknown");
 }
 
-static void version_checks_are_counted(void **state)
+TEST_CASE(version_checks_are_counted)
 {
 	struct trace_process p = {.command = "rustc -vV", .pid = 5};
 	struct summary *s;
@@ -105,7 +105,7 @@ static void version_checks_are_counted(void **state)
 	assert_contains(other, "no query was executed\n");
 }
 
-static void the_head_says_what_recording_added(void **state)
+TEST_CASE(the_head_says_what_recording_added)
 {
 	const struct trace_losses losses = {.count = {[TRACE_COUNT_HITS] = 8}};
 	const struct trace_costs costs = {.ps = {[TRACE_COST_EMULATED] = 50000}};
@@ -126,7 +126,7 @@ static void the_head_says_what_recording_added(void **state)
 	free(text);
 }
 
-static void extras_are_shown_where_there_are_any(void **state)
+TEST_CASE(extras_are_shown_where_there_are_any)
 {
 	const struct trace_tally tallies[] = {
 		{.kind = TRACE_KIND_HIT_COUNT, .label = SAMPLE_TYPECK, .sum = 1234},
@@ -159,7 +159,7 @@ static struct summary *sample_waiting(void)
 	return s;
 }
 
-static void waiting_is_no_work(void **state)
+TEST_CASE(waiting_is_no_work)
 {
 	struct report_options opt = {};
 	char *text = report_of(sample_waiting(), NULL, &opt);
@@ -180,7 +180,7 @@ static void waiting_is_no_work(void **state)
 }
 
 /* The time of a query that was not executed has a reason. */
-static void what_is_instead_of_an_execution_is_named(void **state)
+TEST_CASE(what_is_instead_of_an_execution_is_named)
 {
 	static const struct {
 		uint8_t kind;
@@ -208,7 +208,7 @@ static void what_is_instead_of_an_execution_is_named(void **state)
 	}
 }
 
-static void hits_sort_too(void **state)
+TEST_CASE(hits_sort_too)
 {
 	const struct trace_tally hits = {
 		.kind = TRACE_KIND_HIT_COUNT, .label = SAMPLE_LAYOUT_OF, .sum = 7};
@@ -226,7 +226,7 @@ static bool is_typeck(const void *ctx, const char *name)
 }
 
 /* Nothing below a table is about other queries. */
-static void one_query_is_all_that_is_counted(void **state)
+TEST_CASE(one_query_is_all_that_is_counted)
 {
 	struct report_options opt = {.query = is_typeck};
 	struct trace_losses none = {};
@@ -237,7 +237,7 @@ static void one_query_is_all_that_is_counted(void **state)
 	assert_contains(text, "4712  SIGKILL           1  3.00 ms\n");
 }
 
-static void items_follow_the_query_that_they_are_of(void **state)
+TEST_CASE(items_follow_the_query_that_they_are_of)
 {
 	_sample_items_ struct sample_items items = {};
 	struct report_options opt = {.details = true, .query = is_typeck};
@@ -273,7 +273,7 @@ static bool is_nothing(const void *ctx, const char *name)
 	return false;
 }
 
-static void a_name_that_nothing_has_gets_no_empty_table(void **state)
+TEST_CASE(a_name_that_nothing_has_gets_no_empty_table)
 {
 	const struct report_options opt = {.details = true, .query = is_nothing};
 	_free_ char *text = report_of(sample_one(), NULL, &opt);
@@ -282,7 +282,7 @@ static void a_name_that_nothing_has_gets_no_empty_table(void **state)
 	assert_contains(text, "in all: ");
 }
 
-static void items_are_a_table(void **state)
+TEST_CASE(items_are_a_table)
 {
 	_free_ char *text = report_of_items(false, (struct report_options){});
 
@@ -290,7 +290,7 @@ static void items_are_a_table(void **state)
 }
 
 /* LLVM runs in no item, so what it took for one is in both rows. */
-static void what_llvm_took_for_items_counts_once_for_the_order(void **state)
+TEST_CASE(what_llvm_took_for_items_counts_once_for_the_order)
 {
 	_sample_items_ struct sample_items items = {};
 	struct report_options opt = {};
@@ -306,14 +306,14 @@ static void what_llvm_took_for_items_counts_once_for_the_order(void **state)
 	summary__free(s);
 }
 
-static void modules_are_items_added_up(void **state)
+TEST_CASE(modules_are_items_added_up)
 {
 	_free_ char *text = report_of_items(true, (struct report_options){});
 
 	assert_golden("view/report_modules.txt", text);
 }
 
-static void narrow_items_show_the_first_query(void **state)
+TEST_CASE(narrow_items_show_the_first_query)
 {
 	char *text = report_of_items(false, (struct report_options){.width = 105});
 
@@ -326,7 +326,7 @@ static void narrow_items_show_the_first_query(void **state)
 	free(text);
 }
 
-static void small_modules_are_left_out(void **state)
+TEST_CASE(small_modules_are_left_out)
 {
 	struct report_options opt = {.min_ns = 1000000, .top = 2};
 	_free_ char *text = report_of_items(true, opt);
@@ -336,7 +336,7 @@ static void small_modules_are_left_out(void **state)
 	assert_contains(text, "  and 1 more module\n");
 }
 
-static void samples_alone_are_a_table(void **state)
+TEST_CASE(samples_alone_are_a_table)
 {
 	_sampled_build_ struct sampled_build b = {};
 	_free_ char *text = NULL;
@@ -362,7 +362,7 @@ static struct summary *sample_sampled(uint64_t self)
 	return s;
 }
 
-static void samples_are_beside_intervals(void **state)
+TEST_CASE(samples_are_beside_intervals)
 {
 	_free_ char *text = report_of(sample_sampled(400), NULL, &(struct report_options){});
 
@@ -401,7 +401,7 @@ static struct summary *sample_without_probes(void)
 	return s;
 }
 
-static void without_probes_of_queries_counts_are_beside_samples(void **state)
+TEST_CASE(without_probes_of_queries_counts_are_beside_samples)
 {
 	_free_ char *text = report_of(sample_without_probes(), NULL, &(struct report_options){});
 
@@ -409,7 +409,7 @@ static void without_probes_of_queries_counts_are_beside_samples(void **state)
 }
 
 /* It is no execution: counts are as before. */
-static void the_longest_sampled_interval_is_beside_samples(void **state)
+TEST_CASE(the_longest_sampled_interval_is_beside_samples)
 {
 	const struct trace_span intervals[] = {
 		{.end_ns = 70000000, .label = SAMPLE_TYPECK, .flags = TRACE_SPAN_SAMPLED},
@@ -431,7 +431,7 @@ static void the_longest_sampled_interval_is_beside_samples(void **state)
 	assert_contains(text, "max is from the first to the last sample of\n  an execution");
 }
 
-static void queries_without_probes_are_sorted_and_explained_too(void **state)
+TEST_CASE(queries_without_probes_are_sorted_and_explained_too)
 {
 	struct report_options opt = {.sort = REPORT_SORT_COUNT, .top = 1};
 	_free_ char *text = report_of(sample_without_probes(), NULL, &opt);
@@ -452,7 +452,7 @@ static void queries_without_probes_are_sorted_and_explained_too(void **state)
 }
 
 /* Without activities, the same number is called executions. */
-static void activities_are_counted_where_they_were_asked_for(void **state)
+TEST_CASE(activities_are_counted_where_they_were_asked_for)
 {
 	const struct trace_process p = {.pid = 1, .crate = "a"};
 	struct trace_span span = {.tid = 7, .label = SAMPLE_TYPECK, .end_ns = 20000000};
@@ -476,35 +476,4 @@ static void activities_are_counted_where_they_were_asked_for(void **state)
 	assert_contains(named, "a          2 ");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_process_is_one_table),
-		cmocka_unit_test(all_there_is_to_say),
-		cmocka_unit_test(columns_without_room_are_reported),
-		cmocka_unit_test(top_limits_both_tables),
-		cmocka_unit_test(an_empty_trace_says_so),
-		cmocka_unit_test(version_checks_are_counted),
-		cmocka_unit_test(the_head_says_what_recording_added),
-		cmocka_unit_test(extras_are_shown_where_there_are_any),
-		cmocka_unit_test(waiting_is_no_work),
-		cmocka_unit_test(what_is_instead_of_an_execution_is_named),
-		cmocka_unit_test(hits_sort_too),
-		cmocka_unit_test(one_query_is_all_that_is_counted),
-		cmocka_unit_test(items_follow_the_query_that_they_are_of),
-		cmocka_unit_test(a_name_that_nothing_has_gets_no_empty_table),
-		cmocka_unit_test(items_are_a_table),
-		cmocka_unit_test(what_llvm_took_for_items_counts_once_for_the_order),
-		cmocka_unit_test(modules_are_items_added_up),
-		cmocka_unit_test(narrow_items_show_the_first_query),
-		cmocka_unit_test(small_modules_are_left_out),
-		cmocka_unit_test(samples_alone_are_a_table),
-		cmocka_unit_test(samples_are_beside_intervals),
-		cmocka_unit_test(without_probes_of_queries_counts_are_beside_samples),
-		cmocka_unit_test(the_longest_sampled_interval_is_beside_samples),
-		cmocka_unit_test(queries_without_probes_are_sorted_and_explained_too),
-		cmocka_unit_test(activities_are_counted_where_they_were_asked_for),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -25,7 +25,7 @@ static void assert_notes(const struct samples_totals *t, const char *expected)
 	assert_string_equal(text, expected);
 }
 
-static void the_head_has_time_rate_and_share(void **state)
+TEST_CASE(the_head_has_time_rate_and_share)
 {
 	struct samples_totals t = {
 		.sampling = {.hz = 499},
@@ -39,7 +39,7 @@ static void the_head_has_time_rate_and_share(void **state)
 	assert_head(&t, "1,000 samples, 75.0 % in queries and passes\n");
 }
 
-static void memory_is_elsewhere_and_nothing_is_nothing(void **state)
+TEST_CASE(memory_is_elsewhere_and_nothing_is_nothing)
 {
 	struct samples_totals t = {.of = {[TRACE_SAMPLE_OFF_CPU] = {.n = 1, .value = 1}}};
 
@@ -48,7 +48,7 @@ static void memory_is_elsewhere_and_nothing_is_nothing(void **state)
 	assert_head(&t, "page faults were sampled: report --memory shows them\n");
 }
 
-static void whole_stacks_need_no_note(void **state)
+TEST_CASE(whole_stacks_need_no_note)
 {
 	const struct samples_totals t = {.of = {[TRACE_SAMPLE_CPU] = {.n = 10}},
 					 .cut = {[TRACE_CUT_NOT] = 10},
@@ -57,7 +57,7 @@ static void whole_stacks_need_no_note(void **state)
 	assert_notes(&t, "");
 }
 
-static void each_cause_of_a_cut_is_named(void **state)
+TEST_CASE(each_cause_of_a_cut_is_named)
 {
 	const struct samples_totals t = {
 		.of = {[TRACE_SAMPLE_CPU] = {.n = 20}},
@@ -75,7 +75,7 @@ static void each_cause_of_a_cut_is_named(void **state)
 			 "  too many frames: 4\n");
 }
 
-static void what_disagrees_is_a_share_of_what_was_compared(void **state)
+TEST_CASE(what_disagrees_is_a_share_of_what_was_compared)
 {
 	const struct samples_totals t = {
 		.of = {[TRACE_SAMPLE_CPU] = {.n = 100}},
@@ -105,7 +105,7 @@ static void assert_number(struct json_object *in, const char *name, uint64_t exp
 	assert_int_equal(json_object_get_uint64(member(in, name)), expected);
 }
 
-static void each_number_has_its_field(void **state)
+TEST_CASE(each_number_has_its_field)
 {
 	const struct samples_totals t = {
 		.sampling = {.hz = 499, .fault_period = 100},
@@ -154,7 +154,7 @@ static void each_number_has_its_field(void **state)
 }
 
 /* Of a trace in which only waits were sampled, these are not known to be 0. */
-static void a_rate_that_was_not_asked_for_is_null(void **state)
+TEST_CASE(a_rate_that_was_not_asked_for_is_null)
 {
 	const struct samples_totals t = {.sampling = {.off_cpu = true}};
 	struct json_object *document = document_of(&t), *s = member(document, "samples"), *hz;
@@ -197,7 +197,7 @@ static void make(struct made *m)
 	};
 }
 
-static void kinds_and_places_are_tables(void **state)
+TEST_CASE(kinds_and_places_are_tables)
 {
 	__cleanup(made__clear) struct made m = {};
 	_free_ char *text = NULL;
@@ -207,7 +207,7 @@ static void kinds_and_places_are_tables(void **state)
 	assert_golden("view/waits.txt", text);
 }
 
-static void rows_with_less_are_left_out(void **state)
+TEST_CASE(rows_with_less_are_left_out)
 {
 	__cleanup(made__clear) struct made m = {};
 	_free_ char *least = NULL, *top = NULL;
@@ -226,7 +226,7 @@ static void rows_with_less_are_left_out(void **state)
 	assert_contains(top, "incomplete: cut short\n");
 }
 
-static void the_document_is_stable(void **state)
+TEST_CASE(the_document_is_stable)
 {
 	__cleanup(made__clear) struct made m = {};
 	_free_ char *text = NULL;
@@ -250,7 +250,7 @@ static struct memory_view view_of(const struct sampled_tree *s)
 	};
 }
 
-static void crates_queries_and_parts_are_tables(void **state)
+TEST_CASE(crates_queries_and_parts_are_tables)
 {
 	_sampled_tree_ struct sampled_tree s = {};
 	struct memory_view view;
@@ -263,7 +263,7 @@ static void crates_queries_and_parts_are_tables(void **state)
 }
 
 /* Those without memory have no row. */
-static void items_are_a_table(void **state)
+TEST_CASE(items_are_a_table)
 {
 	_sampled_tree_ struct sampled_tree s = {};
 	_items_ struct items *items = NULL;
@@ -296,7 +296,7 @@ static void items_are_a_table(void **state)
 	assert_contains(text_of_least, "app::shapes::area\n  and 1 more item\n");
 }
 
-static void memory_text_rows_with_less_are_left_out(void **state)
+TEST_CASE(memory_text_rows_with_less_are_left_out)
 {
 	_sampled_tree_ struct sampled_tree s = {};
 	struct memory_view view;
@@ -318,7 +318,7 @@ static void memory_text_rows_with_less_are_left_out(void **state)
 	assert_contains(first, "incomplete: cut short\n");
 }
 
-static void memory_text_the_document_is_stable(void **state)
+TEST_CASE(memory_text_the_document_is_stable)
 {
 	_sampled_tree_ struct sampled_tree s = {};
 	struct memory_view view;
@@ -332,7 +332,7 @@ static void memory_text_the_document_is_stable(void **state)
 }
 
 /* Callers are not known then, and that is said. */
-static void without_stacks_there_is_no_total(void **state)
+TEST_CASE_WITH(without_stacks_there_is_no_total, temporary_make, temporary_remove)
 {
 	_trace_reader_ struct trace_reader *r = NULL;
 	_call_tree_ struct call_tree tree = {};
@@ -364,26 +364,4 @@ static void without_stacks_there_is_no_total(void **state)
 	assert_contains(json, "\"unknown_query_bytes\":1228800");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_head_has_time_rate_and_share),
-		cmocka_unit_test(memory_is_elsewhere_and_nothing_is_nothing),
-		cmocka_unit_test(whole_stacks_need_no_note),
-		cmocka_unit_test(each_cause_of_a_cut_is_named),
-		cmocka_unit_test(what_disagrees_is_a_share_of_what_was_compared),
-		cmocka_unit_test(each_number_has_its_field),
-		cmocka_unit_test(a_rate_that_was_not_asked_for_is_null),
-		cmocka_unit_test(kinds_and_places_are_tables),
-		cmocka_unit_test(rows_with_less_are_left_out),
-		cmocka_unit_test(the_document_is_stable),
-		cmocka_unit_test(crates_queries_and_parts_are_tables),
-		cmocka_unit_test(items_are_a_table),
-		cmocka_unit_test(memory_text_rows_with_less_are_left_out),
-		cmocka_unit_test(memory_text_the_document_is_stable),
-		cmocka_unit_test_setup_teardown(without_stacks_there_is_no_total, temporary_make,
-						temporary_remove),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -39,7 +39,7 @@ static void check_line(const struct trace_span *s, uint64_t probe_ns, uint64_t o
 	assert_string_equal(got, want);
 }
 
-static void a_self_time_is_zero_or_unknown(void **state)
+TEST_CASE(a_self_time_is_zero_or_unknown)
 {
 	static const uint64_t self_ns[] = {0, SLOW_WITH_QUERIES};
 	static const char *const want[] = {"(self 0 ns)", "(with its queries)"};
@@ -57,7 +57,7 @@ static void a_self_time_is_zero_or_unknown(void **state)
 	}
 }
 
-static void an_interval_of_the_compiler_is_as_long_as_without_probes(void **state)
+TEST_CASE(an_interval_of_the_compiler_is_as_long_as_without_probes)
 {
 	struct trace_span s = span_of(100 * MS);
 	struct trace_times times = {.probe_ns = 1};
@@ -72,7 +72,7 @@ static void an_interval_of_the_compiler_is_as_long_as_without_probes(void **stat
 	assert_false(slow_is_interval(&s));
 }
 
-static void a_line_has_name_duration_and_place(void **state)
+TEST_CASE(a_line_has_name_duration_and_place)
 {
 	struct trace_span s = span_of(100 * MS);
 
@@ -85,7 +85,7 @@ static void a_line_has_name_duration_and_place(void **state)
 		   "qprof-bpf: slow: typeck 90.0 ms (self 40.0 ms) in syn, process 4711\n");
 }
 
-static void a_line_marks_other_kinds_and_missing_ends(void **state)
+TEST_CASE(a_line_marks_other_kinds_and_missing_ends)
 {
 	struct trace_span s = span_of(100 * MS);
 
@@ -102,7 +102,7 @@ static void a_line_marks_other_kinds_and_missing_ends(void **state)
 		   "qprof-bpf: slow: typeck 100 ms (self 50.0 ms, unwound) in syn, process 4711\n");
 }
 
-static void a_crate_may_have_no_name_or_a_hostile_one(void **state)
+TEST_CASE(a_crate_may_have_no_name_or_a_hostile_one)
 {
 	struct trace_span s = span_of(100 * MS);
 
@@ -117,7 +117,7 @@ static void a_crate_may_have_no_name_or_a_hostile_one(void **state)
 }
 
 /* The line replaces cargo's progress bar, which is drawn again, and scrolls above the table. */
-static void on_a_terminal_lines_scroll_above_the_table(void **state)
+TEST_CASE(on_a_terminal_lines_scroll_above_the_table)
 {
 	struct trace_span s = span_of(100 * MS);
 	const struct trace_times times = {.self_ns = 50 * MS};
@@ -145,16 +145,4 @@ static void on_a_terminal_lines_scroll_above_the_table(void **state)
 	terminal_close(&t);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_interval_of_the_compiler_is_as_long_as_without_probes),
-		cmocka_unit_test(a_self_time_is_zero_or_unknown),
-		cmocka_unit_test(a_line_has_name_duration_and_place),
-		cmocka_unit_test(a_line_marks_other_kinds_and_missing_ends),
-		cmocka_unit_test(a_crate_may_have_no_name_or_a_hostile_one),
-		cmocka_unit_test(on_a_terminal_lines_scroll_above_the_table),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -8,7 +8,7 @@
 #include "../fixtures/sample_snapshot.h"
 #include "view/stuck_view.h"
 
-static void a_snapshot_is_a_line(void **state)
+TEST_CASE(a_snapshot_is_a_line)
 {
 	static const char want[] =
 		"{\"schema\":\"qprof-stuck/1\",\"time_ns\":20000000000,\"watched_ns\":5000000000,"
@@ -91,7 +91,7 @@ static char *text_of(const struct snapshot *p, bool full)
 	return styled(p, (struct stuck_style){.full = full});
 }
 
-static void the_busy_come_first_with_what_they_are_in(void **state)
+TEST_CASE(the_busy_come_first_with_what_they_are_in)
 {
 	_free_ char *text = text_of(&sample_snapshot, false);
 
@@ -112,7 +112,7 @@ static void the_busy_come_first_with_what_they_are_in(void **state)
 }
 
 /* Also of a thread that waits, and is in no query. */
-static void of_llvm_the_pass_and_the_function_are_shown(void **state)
+TEST_CASE(of_llvm_the_pass_and_the_function_are_shown)
 {
 	static const struct {
 		struct stuck_llvm llvm;
@@ -163,7 +163,7 @@ static void begun(FILE *out, const struct snapshot *p)
 	stuck_begun(out, p);
 }
 
-static void a_line_says_what_a_compiler_that_ran_before_is_in(void **state)
+TEST_CASE(a_line_says_what_a_compiler_that_ran_before_is_in)
 {
 	_free_ char *text = printed_text((begun(out, &sample_snapshot), 0));
 
@@ -172,7 +172,7 @@ static void a_line_says_what_a_compiler_that_ran_before_is_in(void **state)
 			    "analysis, typeck(syn::parse), <some query>, type_of\n");
 }
 
-static void in_full_every_function_is_there(void **state)
+TEST_CASE(in_full_every_function_is_there)
 {
 	_free_ char *text = text_of(&sample_snapshot, true);
 
@@ -182,7 +182,7 @@ static void in_full_every_function_is_there(void **state)
 }
 
 /* A long path keeps its end, which is the function. */
-static void a_name_too_long_for_a_line_is_cut_or_continued_below(void **state)
+TEST_CASE(a_name_too_long_for_a_line_is_cut_or_continued_below)
 {
 	_free_ char *text = styled(&sample_snapshot, (struct stuck_style){.width = 40});
 
@@ -193,7 +193,7 @@ static void a_name_too_long_for_a_line_is_cut_or_continued_below(void **state)
 }
 
 /* A path keeps its function, even if the line gets too long. */
-static void a_narrow_terminal_has_room_for_functions(void **state)
+TEST_CASE(a_narrow_terminal_has_room_for_functions)
 {
 	_free_ char *text = styled(&sample_snapshot, (struct stuck_style){.width = 1});
 
@@ -237,7 +237,7 @@ static struct other others[] = {
 	 .waits = "wait4"},
 };
 
-static void where_no_compiler_works_others_do(void **state)
+TEST_CASE(where_no_compiler_works_others_do)
 {
 	const struct snapshot p = {.time_ns = SAMPLE_NOW, .others = others, .n_others = 4};
 	_free_ char *text = text_of(&p, false);
@@ -251,7 +251,7 @@ static void where_no_compiler_works_others_do(void **state)
 		"  b: compiler 73, not at its first query yet, started 20.0 ms ago, running\n");
 }
 
-static void of_a_compiler_that_cannot_be_read_the_reason_is_printed(void **state)
+TEST_CASE(of_a_compiler_that_cannot_be_read_the_reason_is_printed)
 {
 	struct other unreadable = others[3];
 	const struct snapshot p = {.time_ns = SAMPLE_NOW, .others = &unreadable, .n_others = 1};
@@ -264,7 +264,7 @@ static void of_a_compiler_that_cannot_be_read_the_reason_is_printed(void **state
 }
 
 /* The text omits cargo, as it only waits for compilers that are shown. */
-static void a_compiler_has_what_it_started(void **state)
+TEST_CASE(a_compiler_has_what_it_started)
 {
 	struct snapshot p = sample_snapshot;
 	struct other both[] = {others[0], others[4]};
@@ -279,7 +279,7 @@ static void a_compiler_has_what_it_started(void **state)
 }
 
 /* The outermost queries show the request, the innermost ones the current work. */
-static void of_a_deep_stack_the_middle_is_left_out(void **state)
+TEST_CASE(of_a_deep_stack_the_middle_is_left_out)
 {
 	struct stuck_row rows[100] = {};
 	struct snapshot_thread thread = {.task = {.tid = 1, .name = "a", .state = 'R'},
@@ -303,7 +303,7 @@ static void of_a_deep_stack_the_middle_is_left_out(void **state)
 	assert_lacks(full, "more");
 }
 
-static void nothing_is_said_to_be_so(void **state)
+TEST_CASE(nothing_is_said_to_be_so)
 {
 	const struct snapshot p = {0};
 	_free_ char *text = text_of(&p, false);
@@ -311,22 +311,4 @@ static void nothing_is_said_to_be_so(void **state)
 	assert_string_equal(text, "no compiler runs now\n");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_snapshot_is_a_line),
-		cmocka_unit_test(the_busy_come_first_with_what_they_are_in),
-		cmocka_unit_test(of_llvm_the_pass_and_the_function_are_shown),
-		cmocka_unit_test(where_no_compiler_works_others_do),
-		cmocka_unit_test(of_a_compiler_that_cannot_be_read_the_reason_is_printed),
-		cmocka_unit_test(a_compiler_has_what_it_started),
-		cmocka_unit_test(a_line_says_what_a_compiler_that_ran_before_is_in),
-		cmocka_unit_test(in_full_every_function_is_there),
-		cmocka_unit_test(a_name_too_long_for_a_line_is_cut_or_continued_below),
-		cmocka_unit_test(a_narrow_terminal_has_room_for_functions),
-		cmocka_unit_test(of_a_deep_stack_the_middle_is_left_out),
-		cmocka_unit_test(nothing_is_said_to_be_so),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -91,7 +91,7 @@ static void assert_text(enum subjects_of of, struct report_options opt, const ch
 	assert_string_equal(got, expected);
 }
 
-static void macros_are_listed_by_their_time(void **state)
+TEST_CASE(macros_are_listed_by_their_time)
 {
 	assert_text(SUBJECTS_MACROS, (struct report_options){.top = 0},
 		    "  total  total %  expansions      max      of this  macro\n"
@@ -102,7 +102,7 @@ static void macros_are_listed_by_their_time(void **state)
 		    "40.0 ms     97.6           2  30.0 ms  app 40.0 ms  #[derive(Slow)]\n");
 }
 
-static void units_have_a_column_for_each_step(void **state)
+TEST_CASE(units_have_a_column_for_each_step)
 {
 	assert_text(SUBJECTS_UNITS, (struct report_options){.top = 1},
 		    "  total  total %  codegen  optimize  lto  emit  size  thread  crate  codegen "
@@ -118,7 +118,7 @@ static void units_have_a_column_for_each_step(void **state)
 		    "  and 1 more codegen unit\n");
 }
 
-static void a_trace_without_arguments_says_why(void **state)
+TEST_CASE(a_trace_without_arguments_says_why)
 {
 	const struct trace_span span = {
 		.end_ns = 20000000, .tid = 7, .label = 0, .kind = TRACE_KIND_ACTIVITY};
@@ -136,7 +136,7 @@ static void a_trace_without_arguments_says_why(void **state)
 	assert_non_null(strstr(got, "  (unknown)\n  (unknown): recorded with --no-keys, "));
 }
 
-static void json_has_all_rows(void **state)
+TEST_CASE(json_has_all_rows)
 {
 	struct report_options opt = {.top = 1};
 	_subjects_ struct subjects *macros = sample(SUBJECTS_MACROS);
@@ -164,7 +164,7 @@ static void json_has_all_rows(void **state)
 
 /* ---- Callers text ---------------------------------------------------------------------------- */
 
-static void rows_name_the_function_and_its_line(void **state)
+TEST_CASE(rows_name_the_function_and_its_line)
 {
 	static const struct caller_row callers[] = {
 		{.function = "a", .file = "x.rs", .line = 3, .lines = 1},
@@ -197,7 +197,7 @@ static void rows_name_the_function_and_its_line(void **state)
 	assert_null(strchr(text, '\033'));
 }
 
-static void only_as_many_as_asked_for_are_printed(void **state)
+TEST_CASE(only_as_many_as_asked_for_are_printed)
 {
 	static const struct caller_row caller = {.function = "a"};
 	struct report_row rows[2] = {{.name = "a", .caller = &caller},
@@ -209,16 +209,4 @@ static void only_as_many_as_asked_for_are_printed(void **state)
 	assert_lacks(text, "  b\n");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(macros_are_listed_by_their_time),
-		cmocka_unit_test(units_have_a_column_for_each_step),
-		cmocka_unit_test(a_trace_without_arguments_says_why),
-		cmocka_unit_test(json_has_all_rows),
-		cmocka_unit_test(rows_name_the_function_and_its_line),
-		cmocka_unit_test(only_as_many_as_asked_for_are_printed),
-	};
-
-	return cmocka_run_group_tests(tests, make_processes, free_processes);
-}
+TEST_MAIN(make_processes, free_processes)

@@ -56,7 +56,7 @@ static const char *const sample[] = {
 	"typeck", "12", "1.23 ms", "codegen_fulfill_obligation", "3", "4 ns", NULL,
 };
 
-static void columns_are_as_wide_as_their_cells(void **state)
+TEST_CASE(columns_are_as_wide_as_their_cells)
 {
 	check(sample, 0,
 	      "query                         count     self\n"
@@ -64,7 +64,7 @@ static void columns_are_as_wide_as_their_cells(void **state)
 	      "codegen_fulfill_obligation        3     4 ns\n");
 }
 
-static void a_long_name_is_cut_first(void **state)
+TEST_CASE(a_long_name_is_cut_first)
 {
 	check(sample, 34,
 	      "query               count     self\n"
@@ -72,7 +72,7 @@ static void a_long_name_is_cut_first(void **state)
 	      "codegen_fulfil..        3     4 ns\n");
 }
 
-static void then_columns_go_from_the_right(void **state)
+TEST_CASE(then_columns_go_from_the_right)
 {
 	check(sample, 24,
 	      "query              count\n"
@@ -84,7 +84,7 @@ static void then_columns_go_from_the_right(void **state)
 	      "codegen_..\n");
 }
 
-static void a_spared_column_is_dropped_first_and_names_keep_more(void **state)
+TEST_CASE(a_spared_column_is_dropped_first_and_names_keep_more)
 {
 	_table_ struct table *t = table_of(sample);
 	_free_ char *text = NULL;
@@ -108,7 +108,7 @@ static void a_spared_column_is_dropped_first_and_names_keep_more(void **state)
 				  "codegen_fulfill_obligation        3     4 ns\n");
 }
 
-static void no_line_is_wider_than_asked(void **state)
+TEST_CASE(no_line_is_wider_than_asked)
 {
 	for (size_t width = 1; width < 60; width++) {
 		char *text = fitted(sample, width);
@@ -119,7 +119,7 @@ static void no_line_is_wider_than_asked(void **state)
 	}
 }
 
-static void wide_characters_keep_columns_straight(void **state)
+TEST_CASE(wide_characters_keep_columns_straight)
 {
 	static const char *const cells[] = {
 		"\xe6\xbc\xa2\xe5\xad\x97\xe6\xbc\xa2\xe5\xad\x97\xe6\xbc\xa2\xe5\xad\x97\xe6\xbc"
@@ -141,7 +141,7 @@ static void wide_characters_keep_columns_straight(void **state)
 	      "x                    3     4\n");
 }
 
-static void cells_are_cleaned(void **state)
+TEST_CASE(cells_are_cleaned)
 {
 	static const char *const cells[] = {"a\033b\n", "1", "2", NULL};
 
@@ -150,7 +150,7 @@ static void cells_are_cleaned(void **state)
 	      "a?b?         1     2\n");
 }
 
-static void printing_indents_every_line(void **state)
+TEST_CASE(printing_indents_every_line)
 {
 	_table_ struct table *t = table_of(sample);
 	_free_ char *text = printed_text(table__print(t, out, "  "));
@@ -160,7 +160,7 @@ static void printing_indents_every_line(void **state)
 	table__free(NULL);
 }
 
-static void a_long_name_can_stand_last(void **state)
+TEST_CASE(a_long_name_can_stand_last)
 {
 	static const char *const cells[] = {"7", "1234567890", "a name", "100", "2", "b", NULL};
 	_table_ struct table *t = table_of(cells);
@@ -179,7 +179,7 @@ static void a_long_name_can_stand_last(void **state)
 				    "  hidden column: count (-w)\n");
 }
 
-static void a_table_without_memory_fails_when_it_is_fitted(void **state)
+TEST_CASE(a_table_without_memory_fails_when_it_is_fitted)
 {
 	table__name_last(NULL);
 	table__keep_of_name(NULL, 20);
@@ -192,7 +192,7 @@ static void a_table_without_memory_fails_when_it_is_fitted(void **state)
 	table__free(NULL);
 }
 
-static void a_path_loses_its_beginning(void **state)
+TEST_CASE(a_path_loses_its_beginning)
 {
 	static const char *const cells[] = {
 		"app::shapes::area", "1", "2 ns", "app", "1", "2 ns", NULL,
@@ -237,7 +237,7 @@ static void wrap_check(const char *text, size_t width, size_t indent, const char
 	assert_string_equal(wrapped, expected);
 }
 
-static void words_stay_whole(void **state)
+TEST_CASE(words_stay_whole)
 {
 	wrap_check("one two three", 7, 2, "one two\n  three\n");
 	wrap_check("one two three", 0, 2, "one two three\n");
@@ -245,20 +245,20 @@ static void words_stay_whole(void **state)
 	wrap_check("one two three", 12, 0, "one two\nthree\n");
 }
 
-static void a_long_word_stands_alone(void **state)
+TEST_CASE(a_long_word_stands_alone)
 {
 	wrap_check("a /usr/lib/x.so b", 5, 1, "a\n /usr/lib/x.so\n b\n");
 	wrap_check("/usr/lib/x.so", 5, 1, "/usr/lib/x.so\n");
 }
 
-static void blanks_are_kept_but_where_a_line_ends(void **state)
+TEST_CASE(blanks_are_kept_but_where_a_line_ends)
 {
 	wrap_check("  ok      a: b c", 14, 10, "  ok      a: b\n          c\n");
 	wrap_check("", 5, 1, "\n");
 	wrap_check("a ", 5, 1, "a \n");
 }
 
-static void a_line_may_have_begun(void **state)
+TEST_CASE(a_line_may_have_begun)
 {
 	_free_ char *wrapped = printed_text((wrap_print(out, "a bc d", 8, 10, 1), 0));
 
@@ -274,7 +274,7 @@ static void assert_code(const char *text, const char *expected)
 	assert_string_equal(printed, expected);
 }
 
-static void nothing_ends_the_cell_or_the_span(void **state)
+TEST_CASE(nothing_ends_the_cell_or_the_span)
 {
 	assert_code("a/typeck", "`a/typeck`");
 	assert_code("a|b`c\nd", "`a\\|b'c?d`");
@@ -287,7 +287,7 @@ static char *line_of(const struct sparkline *s)
 	return PRINTED(assert_int_equal(sparkline_print(to_, s), 0));
 }
 
-static void marks_rise_with_the_values(void **state)
+TEST_CASE(marks_rise_with_the_values)
 {
 	const double values[] = {0, 1, 2, 3, 4, 5, 6, 8};
 	struct sparkline s = {.values = values, .n = 8, .columns = 80, .blocks = true};
@@ -299,7 +299,7 @@ static void marks_rise_with_the_values(void **state)
 	assert_string_equal(ascii, "_.-~=+*#");
 }
 
-static void unknown_values_are_blank(void **state)
+TEST_CASE(unknown_values_are_blank)
 {
 	const double values[] = {1, -1, 2}, none[] = {-1, -1};
 	struct sparkline s = {.values = values, .n = 3, .columns = 80};
@@ -315,7 +315,7 @@ static void unknown_values_are_blank(void **state)
 	assert_string_equal(empty, "");
 }
 
-static void small_differences_stay_small(void **state)
+TEST_CASE(small_differences_stay_small)
 {
 	const double values[] = {100, 101, 100}, zero[] = {0, 0};
 	struct sparkline s = {.values = values, .n = 3, .columns = 80, .least = 0.1};
@@ -328,7 +328,7 @@ static void small_differences_stay_small(void **state)
 	assert_string_equal(zeros, "__");
 }
 
-static void an_outlier_does_not_flatten_the_rest(void **state)
+TEST_CASE(an_outlier_does_not_flatten_the_rest)
 {
 	double values[40];
 	struct sparkline s = {.values = values, .n = 40, .columns = 80, .least = 0.1};
@@ -342,7 +342,7 @@ static void an_outlier_does_not_flatten_the_rest(void **state)
 	assert_string_equal(text, ".....#..............**********_*********");
 }
 
-static void more_values_than_columns_are_shown_by_means(void **state)
+TEST_CASE(more_values_than_columns_are_shown_by_means)
 {
 	double values[1000];
 	struct sparkline s = {.values = values, .n = 1000, .columns = 10};
@@ -381,7 +381,7 @@ static void others_write(struct terminal *t, const char *text)
 	terminal_update(t);
 }
 
-static void only_a_capable_terminal_will_do(void **state)
+TEST_CASE(only_a_capable_terminal_will_do)
 {
 	FILE *f = fopen("/dev/null", "we");
 	struct screen *s = NULL;
@@ -400,7 +400,7 @@ static void only_a_capable_terminal_will_do(void **state)
 	screen__free(NULL);
 }
 
-static void lines_go_to_the_bottom_and_the_cursor_stays(void **state)
+TEST_CASE(lines_go_to_the_bottom_and_the_cursor_stays)
 {
 	struct terminal t;
 	struct screen *s;
@@ -418,7 +418,7 @@ static void lines_go_to_the_bottom_and_the_cursor_stays(void **state)
 	terminal_close(&t);
 }
 
-static void others_scroll_above(void **state)
+TEST_CASE(others_scroll_above)
 {
 	struct terminal t;
 	struct screen *s;
@@ -443,7 +443,7 @@ static void others_scroll_above(void **state)
 	terminal_close(&t);
 }
 
-static void taking_lines_at_the_bottom_scrolls_first(void **state)
+TEST_CASE(taking_lines_at_the_bottom_scrolls_first)
 {
 	struct terminal t;
 	struct screen *s;
@@ -459,7 +459,7 @@ static void taking_lines_at_the_bottom_scrolls_first(void **state)
 	terminal_close(&t);
 }
 
-static void a_table_that_grows_keeps_what_is_above(void **state)
+TEST_CASE(a_table_that_grows_keeps_what_is_above)
 {
 	struct terminal t;
 	struct screen *s;
@@ -481,7 +481,7 @@ static void a_table_that_grows_keeps_what_is_above(void **state)
 	terminal_close(&t);
 }
 
-static void restore_leaves_the_terminal_as_it_was(void **state)
+TEST_CASE(restore_leaves_the_terminal_as_it_was)
 {
 	struct terminal t;
 	struct screen *s;
@@ -507,7 +507,7 @@ static void restore_leaves_the_terminal_as_it_was(void **state)
 	terminal_close(&t);
 }
 
-static void resizing_moves_the_lines(void **state)
+TEST_CASE(resizing_moves_the_lines)
 {
 	struct terminal t;
 	struct screen *s;
@@ -530,7 +530,7 @@ static void resizing_moves_the_lines(void **state)
 	terminal_close(&t);
 }
 
-static void a_tiny_terminal_is_left_to_the_others(void **state)
+TEST_CASE(a_tiny_terminal_is_left_to_the_others)
 {
 	struct terminal t;
 	struct screen *s;
@@ -549,39 +549,4 @@ static void a_tiny_terminal_is_left_to_the_others(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_path_loses_its_beginning),
-		cmocka_unit_test(columns_are_as_wide_as_their_cells),
-		cmocka_unit_test(a_long_name_is_cut_first),
-		cmocka_unit_test(then_columns_go_from_the_right),
-		cmocka_unit_test(a_spared_column_is_dropped_first_and_names_keep_more),
-		cmocka_unit_test(no_line_is_wider_than_asked),
-		cmocka_unit_test(wide_characters_keep_columns_straight),
-		cmocka_unit_test(cells_are_cleaned),
-		cmocka_unit_test(printing_indents_every_line),
-		cmocka_unit_test(a_long_name_can_stand_last),
-		cmocka_unit_test(a_table_without_memory_fails_when_it_is_fitted),
-		cmocka_unit_test(words_stay_whole),
-		cmocka_unit_test(a_long_word_stands_alone),
-		cmocka_unit_test(a_line_may_have_begun),
-		cmocka_unit_test(blanks_are_kept_but_where_a_line_ends),
-		cmocka_unit_test(nothing_ends_the_cell_or_the_span),
-		cmocka_unit_test(marks_rise_with_the_values),
-		cmocka_unit_test(unknown_values_are_blank),
-		cmocka_unit_test(small_differences_stay_small),
-		cmocka_unit_test(an_outlier_does_not_flatten_the_rest),
-		cmocka_unit_test(more_values_than_columns_are_shown_by_means),
-		cmocka_unit_test(only_a_capable_terminal_will_do),
-		cmocka_unit_test(lines_go_to_the_bottom_and_the_cursor_stays),
-		cmocka_unit_test(others_scroll_above),
-		cmocka_unit_test(taking_lines_at_the_bottom_scrolls_first),
-		cmocka_unit_test(a_table_that_grows_keeps_what_is_above),
-		cmocka_unit_test(restore_leaves_the_terminal_as_it_was),
-		cmocka_unit_test(resizing_moves_the_lines),
-		cmocka_unit_test(a_tiny_terminal_is_left_to_the_others),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -68,7 +68,7 @@ static void assert_selected(struct screen_test *t, const char *name)
 		fail_msg("%s is not selected:\n%s", name, t->text);
 }
 
-static void enter_opens_a_process_and_escape_goes_back_to_it(void **state)
+TEST_CASE_WITH(enter_opens_a_process_and_escape_goes_back_to_it, begin, end)
 {
 	struct screen_test *t = *state;
 
@@ -93,7 +93,7 @@ static void enter_opens_a_process_and_escape_goes_back_to_it(void **state)
 	assert_contains(screen(t), "Processes  2 of 3");
 }
 
-static void a_thread_leads_to_its_process(void **state)
+TEST_CASE_WITH(a_thread_leads_to_its_process, begin, end)
 {
 	struct screen_test *t = *state;
 
@@ -113,7 +113,7 @@ static void a_thread_leads_to_its_process(void **state)
 	assert_selected(t, "serde");
 }
 
-static void columns_sort_both_ways_and_by_either_end(void **state)
+TEST_CASE_WITH(columns_sort_both_ways_and_by_either_end, begin, end)
 {
 	struct screen_test *t = *state;
 
@@ -141,7 +141,7 @@ static void columns_sort_both_ways_and_by_either_end(void **state)
 	assert_contains(screen(t), "Threads  1 of 3  by on-cpu");
 }
 
-static void i_shows_items_and_queries_in_turn(void **state)
+TEST_CASE_WITH(i_shows_items_and_queries_in_turn, begin, end)
 {
 	struct screen_test *t = *state;
 	struct item_list list = {};
@@ -176,7 +176,7 @@ static void i_shows_items_and_queries_in_turn(void **state)
 	item_list__clear(&list);
 }
 
-static void a_filter_hides_rows_until_escape(void **state)
+TEST_CASE_WITH(a_filter_hides_rows_until_escape, begin, end)
 {
 	struct screen_test *t = *state;
 
@@ -204,7 +204,7 @@ static void a_filter_hides_rows_until_escape(void **state)
 	assert_contains(screen(t), "0 of 0  filter: yyy");
 }
 
-static void the_selection_stays_with_its_row(void **state)
+TEST_CASE_WITH(the_selection_stays_with_its_row, begin, end)
 {
 	struct screen_test *t = *state;
 
@@ -231,7 +231,7 @@ static void the_selection_stays_with_its_row(void **state)
 	assert_contains(screen(t), "1 of 3");
 }
 
-static void space_pauses(void **state)
+TEST_CASE_WITH(space_pauses, begin, end)
 {
 	struct screen_test *t = *state;
 
@@ -246,7 +246,7 @@ static void space_pauses(void **state)
 	assert_false(top__paused(t->top));
 }
 
-static void rates_need_two_looks_at_the_same(void **state)
+TEST_CASE_WITH(rates_need_two_looks_at_the_same, begin, end)
 {
 	struct screen_test *t = *state;
 
@@ -260,7 +260,7 @@ static void rates_need_two_looks_at_the_same(void **state)
 	assert_contains(screen(t), "by rate/s");
 }
 
-static void q_leaves_but_not_as_a_letter(void **state)
+TEST_CASE_WITH(q_leaves_but_not_as_a_letter, begin, end)
 {
 	struct screen_test *t = *state;
 
@@ -273,7 +273,7 @@ static void q_leaves_but_not_as_a_letter(void **state)
 	assert_true(press(t, 'q'));
 }
 
-static void keys_before_any_data_do_no_harm(void **state)
+TEST_CASE_WITH(keys_before_any_data_do_no_harm, begin, end)
 {
 	static const int keys[] = {TOP_KEY_ENTER, TOP_KEY_DOWN, TOP_KEY_TAB,
 				   '>',		  'r',		TOP_KEY_ESCAPE};
@@ -288,8 +288,6 @@ static void keys_before_any_data_do_no_harm(void **state)
 	assert_int_equal(s.n, 0);
 	top_screen__clear(&s);
 }
-
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, begin, end)
 
 /* ---- Top terminal ---------------------------------------------------------------------------- */
 
@@ -333,7 +331,7 @@ static int say_what_is_missing(void)
 	return 0;
 }
 
-static void a_terminal_must_move_its_cursor(void **state)
+TEST_CASE(a_terminal_must_move_its_cursor)
 {
 	_free_ char *text = NULL;
 
@@ -390,7 +388,7 @@ static int draw_and_type(void)
 	return tcgetattr(0, &after) || !same_modes(&before, &after) ? 5 : 0;
 }
 
-static void keys_come_in_and_lines_go_out(void **state)
+TEST_CASE(keys_come_in_and_lines_go_out)
 {
 	_free_ char *text = NULL;
 
@@ -411,7 +409,7 @@ static int forget_to_close(void)
 	exit(0);
 }
 
-static void an_exit_gives_the_terminal_back(void **state)
+TEST_CASE(an_exit_gives_the_terminal_back)
 {
 	_free_ char *text = NULL;
 
@@ -419,23 +417,4 @@ static void an_exit_gives_the_terminal_back(void **state)
 	assert_contains(text, "\033[?1049l");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(enter_opens_a_process_and_escape_goes_back_to_it),
-		TEST(a_thread_leads_to_its_process),
-		TEST(columns_sort_both_ways_and_by_either_end),
-		TEST(i_shows_items_and_queries_in_turn),
-		TEST(a_filter_hides_rows_until_escape),
-		TEST(the_selection_stays_with_its_row),
-		TEST(space_pauses),
-		TEST(rates_need_two_looks_at_the_same),
-		TEST(q_leaves_but_not_as_a_letter),
-		TEST(keys_before_any_data_do_no_harm),
-		cmocka_unit_test(a_terminal_must_move_its_cursor),
-		cmocka_unit_test(keys_come_in_and_lines_go_out),
-		cmocka_unit_test(an_exit_gives_the_terminal_back),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -20,7 +20,7 @@ static void press(struct top *t, int key)
 	assert_int_equal(top__key(t, key, &quit), 0);
 }
 
-static void screens_look_as_they_did(void **state)
+TEST_CASE(screens_look_as_they_did)
 {
 	static const struct {
 		const char *golden, *keys;
@@ -46,7 +46,7 @@ static void screens_look_as_they_did(void **state)
 	}
 }
 
-static void items_have_their_ends_and_places(void **state)
+TEST_CASE(items_have_their_ends_and_places)
 {
 	static const size_t widths[] = {50, 80, 120};
 	struct item_list list = {};
@@ -67,7 +67,7 @@ static void items_have_their_ends_and_places(void **state)
 	item_list__clear(&list);
 }
 
-static void that_there_are_no_items_has_a_reason(void **state)
+TEST_CASE(that_there_are_no_items_has_a_reason)
 {
 	static const struct {
 		const char *keys;
@@ -98,7 +98,7 @@ static void that_there_are_no_items_has_a_reason(void **state)
 }
 
 /* top_world_screen() checks the number of lines and their widths. */
-static void any_size_is_filled_and_not_left(void **state)
+TEST_CASE(any_size_is_filled_and_not_left)
 {
 	_top_world_ struct top_world w;
 	_top_ struct top *t = NULL;
@@ -114,7 +114,7 @@ static void any_size_is_filled_and_not_left(void **state)
 		free(top_world_screen(t, lines, 20));
 }
 
-static void the_selected_row_is_on_the_screen(void **state)
+TEST_CASE(the_selected_row_is_on_the_screen)
 {
 	_free_ char *down = NULL, *up = NULL;
 	_top_world_ struct top_world w;
@@ -158,7 +158,7 @@ static enum top_style style_of(struct top *t, const char *text)
 	return style;
 }
 
-static void losses_are_an_alert(void **state)
+TEST_CASE(losses_are_an_alert)
 {
 	struct trace_losses losses = sample_losses();
 	_top_ struct top *t = NULL;
@@ -178,7 +178,7 @@ static void losses_are_an_alert(void **state)
 	assert_int_equal(style_of(t, "[on-cpu]"), TOP_TITLES);
 }
 
-static void nothing_is_said_to_be_nothing(void **state)
+TEST_CASE(nothing_is_said_to_be_nothing)
 {
 	struct top_world w, empty;
 	_free_ char *text = NULL;
@@ -201,7 +201,7 @@ static void nothing_is_said_to_be_nothing(void **state)
 	top_world_free(&w);
 }
 
-static void the_place_has_what_the_process_is_in(void **state)
+TEST_CASE(the_place_has_what_the_process_is_in)
 {
 	static const struct top_nows nows = {
 		.n = 1,
@@ -225,18 +225,4 @@ static void the_place_has_what_the_process_is_in(void **state)
 	assert_contains(wide, "  in eval_to_allocation_raw(a_crate::a_module::planted)\n");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(screens_look_as_they_did),
-		cmocka_unit_test(items_have_their_ends_and_places),
-		cmocka_unit_test(that_there_are_no_items_has_a_reason),
-		cmocka_unit_test(any_size_is_filled_and_not_left),
-		cmocka_unit_test(the_selected_row_is_on_the_screen),
-		cmocka_unit_test(the_place_has_what_the_process_is_in),
-		cmocka_unit_test(losses_are_an_alert),
-		cmocka_unit_test(nothing_is_said_to_be_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -34,7 +34,7 @@ static size_t column_of(enum top_table table, const char *title)
 	return i;
 }
 
-static void ends_of_processes_are_reported(void **state)
+TEST_CASE(ends_of_processes_are_reported)
 {
 	struct top_rows rows;
 	_top_world_ struct top_world w;
@@ -62,7 +62,7 @@ static void ends_of_processes_are_reported(void **state)
 	top_rows__clear(&rows);
 }
 
-static void what_is_over_has_the_span_of_the_build(void **state)
+TEST_CASE(what_is_over_has_the_span_of_the_build)
 {
 	_top_world_ struct top_world w;
 	uint64_t start_ns = UINT64_MAX, n;
@@ -81,7 +81,7 @@ static void what_is_over_has_the_span_of_the_build(void **state)
 	assert_int_equal(w.data.now_ns, 3 * TOP_SECOND);
 }
 
-static void a_process_that_runs_shows_what_it_is_in(void **state)
+TEST_CASE(a_process_that_runs_shows_what_it_is_in)
 {
 	static const struct top_nows nows = {
 		.n = 3,
@@ -101,7 +101,7 @@ static void a_process_that_runs_shows_what_it_is_in(void **state)
 	assert_null(top_now_of(&w.data, summary__process_at(w.summary, 2)));
 }
 
-static void a_process_without_a_crate_has_its_command(void **state)
+TEST_CASE(a_process_without_a_crate_has_its_command)
 {
 	const struct trace_process asked = {
 		.index = 3,
@@ -117,7 +117,7 @@ static void a_process_without_a_crate_has_its_command(void **state)
 	top_rows__clear(&rows);
 }
 
-static void queries_are_of_one_process_or_of_all(void **state)
+TEST_CASE(queries_are_of_one_process_or_of_all)
 {
 	struct top_rows rows;
 	_top_world_ struct top_world w;
@@ -136,7 +136,7 @@ static void queries_are_of_one_process_or_of_all(void **state)
 	top_rows__clear(&rows);
 }
 
-static void items_are_of_one_process_or_of_all(void **state)
+TEST_CASE(items_are_of_one_process_or_of_all)
 {
 	struct item_list list = {};
 	struct top_rows rows;
@@ -178,7 +178,7 @@ static void items_are_of_one_process_or_of_all(void **state)
 	item_list__clear(&list);
 }
 
-static void items_of_samples_have_no_counts(void **state)
+TEST_CASE(items_of_samples_have_no_counts)
 {
 	struct listed_item item = {.cpu_ns = 2000000, .item = SI_FUNCTION, .sampled = true};
 	struct item_list list = {.at = &item, .n = 1};
@@ -203,7 +203,7 @@ static const char *long_text(const void *ctx, uint32_t id)
 	return text;
 }
 
-static void of_a_path_the_end_is_shown(void **state)
+TEST_CASE(of_a_path_the_end_is_shown)
 {
 	static const struct trace_texts texts = {.text = long_text};
 	struct item_list list = {};
@@ -222,7 +222,7 @@ static void of_a_path_the_end_is_shown(void **state)
 	item_list__clear(&list);
 }
 
-static void threads_name_their_process_only_among_others(void **state)
+TEST_CASE(threads_name_their_process_only_among_others)
 {
 	struct top_rows rows;
 	_top_world_ struct top_world w;
@@ -265,7 +265,7 @@ static struct trace_reader *named(const char *const texts[3])
 	return r;
 }
 
-static void the_last_interval_has_its_argument(void **state)
+TEST_CASE(the_last_interval_has_its_argument)
 {
 	static const char *const texts[] = {"app.1-cgu.0", "()", ""};
 	static const struct {
@@ -313,7 +313,7 @@ static struct top_data sampled_data(const struct sampled_build *b)
 	};
 }
 
-static void samples_alone_have_rows(void **state)
+TEST_CASE(samples_alone_have_rows)
 {
 	_sampled_build_ struct sampled_build b;
 	struct top_data data;
@@ -359,7 +359,7 @@ static uint32_t label_of(const struct model *m, const char *name)
 
 /* As a report has them, after each update: estimates are marked, and the unknown is no 0. */
 /* The time of an interval may be that of queries, so that only samples tell it. */
-static void queries_without_probes_are_among_passes(void **state)
+TEST_CASE(queries_without_probes_are_among_passes)
 {
 	_sampled_build_ struct sampled_build b;
 	struct trace_item span = {
@@ -387,7 +387,7 @@ static void queries_without_probes_are_among_passes(void **state)
 	}
 }
 
-static void sampled_threads_show_their_hottest_function(void **state)
+TEST_CASE(sampled_threads_show_their_hottest_function)
 {
 	_sampled_build_ struct sampled_build b;
 	struct top_data data;
@@ -416,7 +416,7 @@ static void sampled_threads_show_their_hottest_function(void **state)
 }
 
 /* Instead of one of LLVM's own functions: what it compiles. */
-static void threads_in_llvm_show_its_pass_and_function(void **state)
+TEST_CASE(threads_in_llvm_show_its_pass_and_function)
 {
 	static const char *const titles[] = {"hottest function"};
 	_sampled_build_ struct sampled_build b = {};
@@ -457,7 +457,7 @@ static void threads_in_llvm_show_its_pass_and_function(void **state)
 	top_rows__clear(&rows);
 }
 
-static void rates_are_since_the_past(void **state)
+TEST_CASE(rates_are_since_the_past)
 {
 	struct top_rows before, after;
 	struct top_past past = {};
@@ -481,7 +481,7 @@ static void rates_are_since_the_past(void **state)
 	top_past__clear(&past);
 }
 
-static void the_largest_and_the_first_letter_come_first(void **state)
+TEST_CASE(the_largest_and_the_first_letter_come_first)
 {
 	size_t name = column_of(TOP_THREADS, "thread"), self = column_of(TOP_THREADS, "on-cpu");
 	struct top_rows rows;
@@ -506,7 +506,7 @@ static void the_largest_and_the_first_letter_come_first(void **state)
 	top_rows__clear(&rows);
 }
 
-static void names_and_numbers_are_looked_through(void **state)
+TEST_CASE(names_and_numbers_are_looked_through)
 {
 	struct top_rows rows;
 	_top_world_ struct top_world w;
@@ -522,27 +522,4 @@ static void names_and_numbers_are_looked_through(void **state)
 	top_rows__clear(&rows);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ends_of_processes_are_reported),
-		cmocka_unit_test(what_is_over_has_the_span_of_the_build),
-		cmocka_unit_test(a_process_that_runs_shows_what_it_is_in),
-		cmocka_unit_test(a_process_without_a_crate_has_its_command),
-		cmocka_unit_test(queries_are_of_one_process_or_of_all),
-		cmocka_unit_test(items_are_of_one_process_or_of_all),
-		cmocka_unit_test(items_of_samples_have_no_counts),
-		cmocka_unit_test(of_a_path_the_end_is_shown),
-		cmocka_unit_test(threads_name_their_process_only_among_others),
-		cmocka_unit_test(the_last_interval_has_its_argument),
-		cmocka_unit_test(samples_alone_have_rows),
-		cmocka_unit_test(queries_without_probes_are_among_passes),
-		cmocka_unit_test(sampled_threads_show_their_hottest_function),
-		cmocka_unit_test(threads_in_llvm_show_its_pass_and_function),
-		cmocka_unit_test(rates_are_since_the_past),
-		cmocka_unit_test(the_largest_and_the_first_letter_come_first),
-		cmocka_unit_test(names_and_numbers_are_looked_through),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

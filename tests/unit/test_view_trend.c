@@ -15,7 +15,7 @@ static char *text_of(void)
 	return PRINTED(assert_int_equal(trend_json(to_, &sample.trend), 0));
 }
 
-static void a_sample_is_as_agreed(void **state)
+TEST_CASE(a_sample_is_as_agreed)
 {
 	_free_ char *text = NULL;
 
@@ -24,7 +24,7 @@ static void a_sample_is_as_agreed(void **state)
 	assert_golden("view/trend.json", text);
 }
 
-static void a_change_from_nothing_has_no_ratio(void **state)
+TEST_CASE(a_change_from_nothing_has_no_ratio)
 {
 	_free_ char *text = NULL;
 
@@ -34,7 +34,7 @@ static void a_change_from_nothing_has_no_ratio(void **state)
 	assert_contains(text, "\"change\":null,\"confidence\":0.999120");
 }
 
-static void every_field_is_in_the_schema(void **state)
+TEST_CASE(every_field_is_in_the_schema)
 {
 	_free_ char *text = PRINTED(assert_int_equal(trend_schema(to_), 0)), *document = NULL;
 	struct json_object *schema = parsed_json(text), *object;
@@ -58,7 +58,7 @@ static char *trend_text_text_of(const struct trend_look *look)
 	return PRINTED(assert_int_equal(trend_text(to_, &trend_text_sample.trend, look), 0));
 }
 
-static void a_change_is_marked_and_said_last(void **state)
+TEST_CASE(a_change_is_marked_and_said_last)
 {
 	_free_ char *text = NULL;
 
@@ -67,7 +67,7 @@ static void a_change_is_marked_and_said_last(void **state)
 	assert_golden("view/trend.txt", text);
 }
 
-static void narrow_terminals_get_what_fits(void **state)
+TEST_CASE(narrow_terminals_get_what_fits)
 {
 	_free_ char *text = NULL;
 
@@ -78,7 +78,7 @@ static void narrow_terminals_get_what_fits(void **state)
 		assert_true(format_width(line) <= 40);
 }
 
-static void each_build_has_a_line_if_the_user_wants(void **state)
+TEST_CASE(each_build_has_a_line_if_the_user_wants)
 {
 	_free_ char *text = NULL;
 
@@ -89,7 +89,7 @@ static void each_build_has_a_line_if_the_user_wants(void **state)
 	assert_contains(text, "(not counted: ");
 }
 
-static void without_a_change_a_sentence_says_so(void **state)
+TEST_CASE(without_a_change_a_sentence_says_so)
 {
 	_free_ char *text = NULL, *few = NULL, *counted = NULL, *results = NULL;
 
@@ -110,7 +110,7 @@ static void without_a_change_a_sentence_says_so(void **state)
 	assert_contains(results, "8 at least, or ask for --metric results, which has no noise.\n");
 }
 
-static void without_values_there_is_no_judgement(void **state)
+TEST_CASE(without_values_there_is_no_judgement)
 {
 	_free_ char *text = NULL;
 
@@ -126,7 +126,7 @@ static void without_values_there_is_no_judgement(void **state)
 	assert_contains(text, "\nNo build can be judged.\n");
 }
 
-static void counts_are_exact(void **state)
+TEST_CASE(counts_are_exact)
 {
 	_free_ char *text = NULL;
 
@@ -140,7 +140,7 @@ static void counts_are_exact(void **state)
 			      "1,029,500,000; exact. The compiler is another one there: 1.95.0");
 }
 
-static void hostile_names_do_not_reach_the_terminal(void **state)
+TEST_CASE(hostile_names_do_not_reach_the_terminal)
 {
 	static char note[] = "left out\033[2J";
 	_free_ char *text = NULL;
@@ -164,20 +164,4 @@ static void hostile_names_do_not_reach_the_terminal(void **state)
 	assert_int_equal(occurrences(text, "a?b?[31m"), SAMPLE_BUILDS);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_sample_is_as_agreed),
-		cmocka_unit_test(a_change_from_nothing_has_no_ratio),
-		cmocka_unit_test(every_field_is_in_the_schema),
-		cmocka_unit_test(a_change_is_marked_and_said_last),
-		cmocka_unit_test(narrow_terminals_get_what_fits),
-		cmocka_unit_test(each_build_has_a_line_if_the_user_wants),
-		cmocka_unit_test(without_a_change_a_sentence_says_so),
-		cmocka_unit_test(without_values_there_is_no_judgement),
-		cmocka_unit_test(counts_are_exact),
-		cmocka_unit_test(hostile_names_do_not_reach_the_terminal),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

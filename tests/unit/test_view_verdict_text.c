@@ -12,7 +12,7 @@ static void says(const struct verdict *v, const char *text, const char *fix)
 	assert_contains(verdict_fix(v), fix);
 }
 
-static void a_loss_is_printed_with_its_cause(void **state)
+TEST_CASE(a_loss_is_printed_with_its_cause)
 {
 	static const struct {
 		struct verdict verdict;
@@ -43,7 +43,7 @@ static void a_loss_is_printed_with_its_cause(void **state)
 		says(&losses[i].verdict, losses[i].text, losses[i].fix);
 }
 
-static void a_late_start_proves_nothing(void **state)
+TEST_CASE(a_late_start_proves_nothing)
 {
 	struct verdict v = {.state = VERDICT_NOTHING, .compiles = 2};
 
@@ -69,7 +69,7 @@ static char *lead(enum verdict_state state)
 	return printed_text((verdict_lead(out, &v), 0));
 }
 
-static void a_sound_recording_needs_no_lead(void **state)
+TEST_CASE(a_sound_recording_needs_no_lead)
 {
 	_free_ char *sound = lead(VERDICT_SOUND), *lost = lead(VERDICT_LOST_INTERVALS);
 
@@ -78,13 +78,4 @@ static void a_sound_recording_needs_no_lead(void **state)
 			    "2 of 3 intervals were lost; the main cause: ring buffer full\n\n");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_loss_is_printed_with_its_cause),
-		cmocka_unit_test(a_late_start_proves_nothing),
-		cmocka_unit_test(a_sound_recording_needs_no_lead),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)
