@@ -41,7 +41,8 @@ CONFIG = """<?xml version="1.0"?>
 
 USERS = """<?xml version="1.0"?>
 <yandex>
-    <profiles><default><max_memory_usage>2000000000</max_memory_usage></default></profiles>
+    <profiles><default><max_memory_usage>2000000000</max_memory_usage>
+            <distributed_ddl_task_timeout>60</distributed_ddl_task_timeout></default></profiles>
     <quotas><default></default></quotas>
     <users>
         <default><password></password><networks><ip>::/0</ip></networks>
@@ -53,7 +54,7 @@ USERS = """<?xml version="1.0"?>
 """
 
 REPLICAS = """<zookeeper><node><host>127.0.0.1</host><port>{zookeeper}</port></node>
-        <session_timeout_ms>4000</session_timeout_ms></zookeeper>
+        <session_timeout_ms>20000</session_timeout_ms></zookeeper>
     <macros><shard>1</shard><replica>{name}</replica></macros>
     <distributed_ddl><path>/clickhouse/task_queue/ddl</path></distributed_ddl>
     <remote_servers><{cluster}><shard><internal_replication>true</internal_replication>
