@@ -5,23 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/on_cpu.h"
 #include "base/array.h"
 #include "base/table.h"
-
-/* The time of one query about one item, or of intervals that are charged to it. */
-struct cell {
-	uint32_t item;
-	uint32_t label;
-	uint64_t executions;
-	uint64_t charged;
-	uint64_t results; /* of the compilers' tables */
-	uint64_t unsure;
-	uint64_t self_ns;
-	uint64_t off_ns;				/* off-CPU time within self_ns */
-	uint64_t probe_ns;				/* probe time within self_ns */
-	struct sample_sum sampled[TRACE_SAMPLE_CAUSES]; /* besides */
-};
 
 /* Intervals of one label and depth that wait for an execution around them that has an item. */
 struct waiting {
@@ -83,7 +68,9 @@ struct compiled {
 struct items {
 	struct trace_texts texts;
 	struct instances instances;
-	TABLE(struct cell) cells; /* by item << 32 | label */
+	/* By item << 32 | label; of times with that of probes and without samples, until the end.
+	 */
+	TABLE(struct item_cell) cells;
 	bool misses_results;
 	uint32_t *unlisted; /* labels of queries; a compiler has some hundred */
 	uint32_t n_unlisted, unlisted_capacity;
@@ -125,9 +112,7 @@ void items__count_instances(struct items *m,
 /* NULL without memory. */
 static struct instance_query *query(struct instances *i, uint32_t label)
 {
-	struct instance_query *q = table__find(&i->queries, label);
-
-	return q ?: table__get(&i->queries, label, .is_one = i->keyed && i->keyed(i->ctx, label));
+	return table__get(&i->queries, label, .is_one = i->keyed && i->keyed(i->ctx, label));
 }
 
 /* Without memory it does not count. */
@@ -164,25 +149,6 @@ int items__foreign_instance(struct items *m, uint32_t label, uint32_t path)
 	return note_named(&m->instances, label);
 }
 
-static int by_path(const void *a, const void *b)
-{
-	const struct foreign_instances *x = a, *y = b;
-
-	return (x->path > y->path) - (x->path < y->path);
-}
-
-/* The next path's executions, from *at on, which becomes their end: the least of `n` queries'. */
-static uint64_t least_of(const struct instances *i, uint32_t *at, uint32_t n)
-{
-	uint32_t path = i->foreign.at[*at].path, seen = 0;
-	uint64_t least = UINT64_MAX;
-
-	for (; *at < i->foreign.n && i->foreign.at[*at].path == path; ++*at, seen++)
-		if (i->foreign.at[*at].executions < least)
-			least = i->foreign.at[*at].executions;
-	return seen < n ? 0 : least;
-}
-
 /*
  * Give `take` the instances that compiles of other crates made of the definition with a path; of
  * one path there may be several strings. There are none, unless at least two queries were executed
@@ -201,11 +167,14 @@ static void each_made(struct instances *i, void (*take)(void *ctx, uint32_t path
 		return;
 	}
 	/* Nothing is looked up by its place any more. */
-	qsort(i->foreign.at, i->foreign.n, sizeof(*i->foreign.at), by_path);
-	for (uint32_t at = 0; at < i->foreign.n;) {
-		uint32_t path = i->foreign.at[at].path;
+	qsort(i->foreign.at, i->foreign.n, sizeof(*i->foreign.at), array__by_u32);
+	for (uint32_t at = 0, n; at < i->foreign.n; at += n) {
+		const struct foreign_instances *first = &i->foreign.at[at];
+		uint64_t least = UINT64_MAX;
 
-		take(ctx, path, least_of(i, &at, queries));
+		for (n = 0; at + n < i->foreign.n && first[n].path == first->path; n++)
+			least = first[n].executions < least ? first[n].executions : least;
+		take(ctx, first->path, n < queries ? 0 : least);
 	}
 }
 
@@ -259,7 +228,7 @@ int items__is(struct items *m, uint32_t string)
 }
 
 /* The cell of a label; it is made if there is none. NULL: no memory. */
-static struct cell *cell(struct items *m, uint32_t item, uint32_t label)
+static struct item_cell *cell(struct items *m, uint32_t item, uint32_t label)
 {
 	if (item != TRACE_NO_STRING && !named(m, item))
 		return NULL;
@@ -268,7 +237,7 @@ static struct cell *cell(struct items *m, uint32_t item, uint32_t label)
 
 static int add(struct items *m, uint32_t item, const struct waiting *w, bool own)
 {
-	struct cell *c = cell(m, item, w->label);
+	struct item_cell *c = cell(m, item, w->label);
 
 	if (!c)
 		return -ENOMEM;
@@ -281,7 +250,7 @@ static int add(struct items *m, uint32_t item, const struct waiting *w, bool own
 
 int items__sample(struct items *m, uint32_t label, uint32_t item, uint8_t cause, uint64_t value)
 {
-	struct cell *c = cell(m, item, label);
+	struct item_cell *c = cell(m, item, label);
 
 	if (!c)
 		return -ENOMEM;
@@ -332,7 +301,7 @@ static bool lists_instances(struct items *m)
 void items__count_compiled(struct items *m)
 {
 	for (uint32_t i = 0; i < m->cells.n && m->compiled.n; i++) {
-		const struct cell *c = &m->cells.at[i];
+		const struct item_cell *c = &m->cells.at[i];
 		uint64_t n = c->executions + c->results, key;
 		struct compiled *compiled;
 
@@ -390,7 +359,7 @@ int items__results(struct items *m, const struct trace_results *r)
 	if (r->kind == TRACE_RESULTS_UNKNOWN)
 		m->misses_results = true;
 	for (uint32_t i = 0; i < r->n; i++) {
-		struct cell *c = cell(m, r->items[i], r->label);
+		struct item_cell *c = cell(m, r->items[i], r->label);
 
 		if (!c)
 			return -ENOMEM;
@@ -425,7 +394,7 @@ bool items__misses_results(const struct items *m)
 }
 
 /* Charge all that waits below `depth` to an item. */
-static int charge(struct items *m, struct track *t, uint32_t depth, uint32_t item)
+static int charge(struct items *m, struct track *t, int64_t depth, uint32_t item)
 {
 	int err = 0;
 
@@ -505,26 +474,6 @@ int items__span(struct items *m, const struct trace_span *span, const struct tra
 	return wait(t, &w);
 }
 
-/* Nothing is around what still waits. */
-static int charge_rest(struct items *m)
-{
-	for (uint32_t i = 0; i < m->tracks.n; i++) {
-		struct track *t = &m->tracks.at[i];
-
-		for (; t->n; t->n--)
-			if (add(m, TRACE_NO_STRING, &t->waiting[t->n - 1], false))
-				return -ENOMEM;
-	}
-	return 0;
-}
-
-static int by_item(const void *a, const void *b)
-{
-	const struct cell *x = a, *y = b;
-
-	return x->item < y->item ? -1 : x->item > y->item;
-}
-
 /* Keep the most expensive queries in order. */
 static void note_query(struct item_row *row, const struct item_cell *cell)
 {
@@ -556,123 +505,109 @@ void item_row__add(struct item_row *row, const struct item_cell *cell)
 		note_query(row, cell);
 }
 
-static struct item_cell cell_of(struct items *m, const struct cell *c)
+/* Without the time of probes, and with that of samples. */
+static struct item_cell cell_of(struct items *m, uint32_t i)
 {
-	uint64_t self_ns = trace_without_probes(c->self_ns, c->probe_ns);
-	uint64_t sampled_ns = c->sampled[TRACE_SAMPLE_CPU].value;
-	struct item_cell cell = {
-		.item = c->item,
-		.label = c->label,
-		.executions = c->executions,
-		.charged = c->charged,
-		.results = c->results,
-		.unsure = c->unsure,
-		.self_ns = self_ns + sampled_ns,
-		.cpu_ns = on_cpu_ns(self_ns, c->off_ns) + sampled_ns,
-		.probe_ns = c->self_ns - self_ns,
-		.instances = c->item != TRACE_NO_STRING && counts(&m->instances, c->label),
-	};
+	struct item_cell cell = m->cells.at[i];
+	uint64_t sampled_ns = cell.sampled[TRACE_SAMPLE_CPU].value;
+	uint64_t self_ns = trace_without_probes(cell.self_ns, cell.probe_ns);
 
-	memcpy(cell.sampled, c->sampled, sizeof(cell.sampled));
+	cell.probe_ns = cell.self_ns - self_ns;
+	cell.self_ns = self_ns + sampled_ns;
+	cell.cpu_ns = on_cpu_ns(self_ns, cell.off_ns) + sampled_ns;
+	cell.instances = cell.item != TRACE_NO_STRING && counts(&m->instances, cell.label);
 	return cell;
 }
 
 int items__each(struct items *m, int (*take)(void *ctx, const struct item_cell *cell), void *ctx)
 {
-	int err = charge_rest(m);
+	int err = 0;
 
+	/* Nothing is around what still waits. */
+	for (uint32_t i = 0; i < m->tracks.n && !err; i++)
+		err = charge(m, &m->tracks.at[i], -1, TRACE_NO_STRING);
 	for (uint32_t i = 0; i < m->cells.n && !err; i++) {
-		const struct item_cell cell = cell_of(m, &m->cells.at[i]);
+		const struct item_cell cell = cell_of(m, i);
 
 		err = take(ctx, &cell);
 	}
 	return err;
 }
 
-static void add_compiled(struct items *m, struct item_row *rows, size_t n)
-{
-	for (size_t i = 0; i < n && m->compiled.n; i++) {
-		uint64_t key;
-		const struct compiled *compiled = rows[i].item == TRACE_NO_STRING
-							  ? NULL
-							  : find_compiled(m, rows[i].item, &key);
-
-		if (compiled)
-			rows[i].llvm = compiled->self;
-	}
-}
-
-/* Rows by the texts of their items. */
-struct rows_by_text {
-	const struct items *items;
+/* Rows being made: for items__each(), and of instances by the texts of their items. */
+struct making {
+	struct items *of;
 	struct item_row *rows;
-	struct u64_map at;
+	uint32_t n, capacity;
+	struct u64_map by_item;
+	struct u64_map by_text; /* find_text() */
 };
 
-static void add_to_row(void *ctx, uint32_t path, uint64_t made)
+static void making__clear(struct making *m)
 {
-	const struct rows_by_text *by = ctx;
+	free(m->rows);
+	u64_map__destroy(&m->by_item);
+	u64_map__destroy(&m->by_text);
+}
+
+static int add_to_row(void *ctx, const struct item_cell *cell)
+{
+	struct making *m = ctx;
+	uint32_t at = u64_map__get(&m->by_item, cell->item);
+	const struct item_row new = {.item = cell->item};
+
+	if (at == U64_MAP_NONE) {
+		at = m->n;
+		if (u64_map__put(&m->by_item, cell->item, at) ||
+		    array__add(&m->rows, &m->n, &m->capacity, &new))
+			return -ENOMEM;
+	}
+	item_row__add(&m->rows[at], cell);
+	return 0;
+}
+
+static void add_made_to_row(void *ctx, uint32_t path, uint64_t made)
+{
+	struct making *m = ctx;
 	uint64_t key;
-	uint32_t row = find_text(by->items, &by->at, by->rows, sizeof(*by->rows), path, &key);
+	uint32_t row = find_text(m->of, &m->by_text, m->rows, sizeof(*m->rows), path, &key);
 
 	if (row != U64_MAP_NONE)
-		by->rows[row].instances += made;
-}
-
-static int add_made_elsewhere(struct items *m, struct item_row *rows, size_t n)
-{
-	struct rows_by_text by = {m, rows, {}};
-	uint64_t key;
-	int err = 0;
-
-	_Static_assert(!offsetof(struct item_row, item) && !offsetof(struct compiled, item),
-		       "find_text()");
-	if (!m->instances.foreign.n && !m->instances.listed.n)
-		return 0;
-	for (uint32_t i = 0; i < n && !err; i++)
-		if (rows[i].item != TRACE_NO_STRING &&
-		    find_text(m, &by.at, rows, sizeof(*rows), rows[i].item, &key) == U64_MAP_NONE)
-			err = u64_map__put(&by.at, key, i);
-	if (!err)
-		each_made(&m->instances, add_to_row, &by);
-	u64_map__destroy(&by.at);
-	return err;
-}
-
-/* Put those of an item one after another, and return the number of items. */
-static size_t sort_cells(struct items *m)
-{
-	size_t n = 0;
-
-	if (m->cells.n)
-		qsort(m->cells.at, m->cells.n, sizeof(*m->cells.at), by_item);
-	for (uint32_t i = 0; i < m->cells.n; i++)
-		n += !i || m->cells.at[i].item != m->cells.at[i - 1].item;
-	return n;
+		m->rows[row].instances += made;
 }
 
 int items__rows(struct items *m, struct item_row **rows, size_t *n)
 {
-	struct item_row *row = NULL;
+	__cleanup(making__clear) struct making making = {.of = m};
+	int err = array__reserve_one(&making.rows, 0, &making.capacity, sizeof(*making.rows))
+			  ?: items__each(m, add_to_row, &making);
 
-	if (charge_rest(m))
-		return -ENOMEM;
-	*n = 0;
-	*rows = calloc(sort_cells(m) + 1, sizeof(**rows));
-	if (!*rows)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < m->cells.n; i++) {
-		const struct item_cell cell = cell_of(m, &m->cells.at[i]);
+	_Static_assert(!offsetof(struct item_row, item) && !offsetof(struct compiled, item),
+		       "find_text()");
+	if (!err)
+		qsort(making.rows, making.n, sizeof(*making.rows), array__by_u32);
+	for (uint32_t i = 0; i < making.n && !err; i++) {
+		struct item_row *row = &making.rows[i];
+		const struct compiled *compiled;
+		uint64_t key;
 
-		if (!row || row->item != cell.item) {
-			row = &(*rows)[(*n)++];
-			row->item = cell.item;
-		}
-		item_row__add(row, &cell);
 		row->at_least = row->unsure || m->misses_results;
+		if (row->item == TRACE_NO_STRING)
+			continue;
+		compiled = m->compiled.n ? find_compiled(m, row->item, &key) : NULL;
+		if (compiled)
+			row->llvm = compiled->self;
+		if ((m->instances.foreign.n || m->instances.listed.n) &&
+		    find_text(m, &making.by_text, making.rows, sizeof(*row), row->item, &key) ==
+			    U64_MAP_NONE)
+			err = u64_map__put(&making.by_text, key, i);
 	}
-	add_compiled(m, *rows, *n);
-	return add_made_elsewhere(m, *rows, *n);
+	if (err)
+		return err;
+	each_made(&m->instances, add_made_to_row, &making);
+	*n = making.n;
+	*rows = take_ptr(making.rows);
+	return 0;
 }
 
 void items__free(struct items *m)

@@ -19,7 +19,7 @@ struct items;
 struct item_part {
 	uint32_t label; /* string id */
 	uint64_t self_ns;
-	uint64_t cpu_ns; /* its part on the CPU: analyze/on_cpu.h */
+	uint64_t cpu_ns; /* its part on the CPU: on_cpu_ns() */
 };
 
 /* The time of one query about one item. */
@@ -32,6 +32,7 @@ struct item_cell {
 	uint64_t unsure;  /* results that may be no executions */
 	uint64_t self_ns;
 	uint64_t cpu_ns;
+	uint64_t off_ns;				/* off-CPU time within self_ns */
 	struct sample_sum sampled[TRACE_SAMPLE_CAUSES]; /* as in item_row */
 	uint64_t probe_ns;				/* that was subtracted from self_ns */
 	bool instances; /* it is executed once for each instance of the item */
@@ -48,7 +49,7 @@ struct item_row {
 	 * other crates made only from items__rows(). */
 	uint64_t instances;
 	uint64_t self_ns; /* of all of them, without probe time as far as it is known */
-	uint64_t cpu_ns;  /* its part on the CPU: analyze/on_cpu.h */
+	uint64_t cpu_ns;  /* its part on the CPU: on_cpu_ns() */
 	/* Of the CPU, the part of that which samples stand for; others are in none of these. */
 	struct sample_sum sampled[TRACE_SAMPLE_CAUSES];
 	/* Of LLVM, for it or its instances; in none of the other times. */

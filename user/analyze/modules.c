@@ -5,10 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/table.h"
 #include "trace/interner.h"
-#include "base/cleanup.h"
 
 #define SEPARATOR "::"
 #define IMPL	  "{{impl"
@@ -52,30 +50,48 @@ static bool is_of_modules(const char *query)
 
 int modules__span(struct modules *m, const struct trace_span *span, uint32_t item)
 {
-	const struct label *label;
-	const char *text;
+	const struct label *label = table__find(&m->labels, span->label);
 
 	if (item == TRACE_NO_STRING || span->kind != TRACE_KIND_QUERY)
 		return 0;
-	label = table__find(&m->labels, span->label);
-	if (!label) {
-		text = m->texts.text(m->texts.ctx, span->label);
-		label = table__get(&m->labels, span->label, .of_modules = is_of_modules(text));
-	}
+	label = label
+			?: table__get(&m->labels, span->label,
+				      .of_modules = is_of_modules(
+					      m->texts.text(m->texts.ctx, span->label)));
 	if (!label)
 		return -ENOMEM;
-	if (!label->of_modules)
-		return 0;
-	return table__get(&m->modules, item, .string = item) ? 0 : -ENOMEM;
+	return !label->of_modules || table__get(&m->modules, item, .string = item) ? 0 : -ENOMEM;
 }
 
 /* ---- The module of a path -------------------------------------------------------------------- */
 
-/* All paths of modules, sorted. */
-struct paths {
-	const char **at;
-	size_t n;
+/* The row of an item. */
+struct home {
+	uint32_t row;
 };
+
+/* Rows being made. */
+struct rollup {
+	struct trace_texts texts;
+	const char **paths; /* of all modules, sorted */
+	size_t n_paths;
+	struct interner names;	  /* the id of each is its row */
+	TABLE(struct home) homes; /* by string id of the item */
+	TABLE(struct item_cell)
+	cells; /* of the queries about a row's items, by row << 32 | label;
+		  the item is the row */
+	struct module_row *rows;
+	uint32_t n, capacity;
+};
+
+static void rollup__clear(struct rollup *r)
+{
+	free(r->paths);
+	interner__destroy(&r->names);
+	table__destroy(&r->homes);
+	table__destroy(&r->cells);
+	module_rows__free(r->rows, r->n);
+}
 
 /* A beginning of a path. */
 struct prefix {
@@ -94,17 +110,6 @@ static int compare_prefix(const void *a, const void *b)
 	const char *path = *(const char *const *)b;
 
 	return strncmp(prefix->at, path, prefix->len) ?: -(path[prefix->len] != '\0');
-}
-
-static int paths__init(struct paths *p, const struct modules *m)
-{
-	p->at = calloc(m->modules.n + 1UL, sizeof(*p->at));
-	if (!p->at)
-		return -ENOMEM;
-	for (p->n = 0; p->n < m->modules.n; p->n++)
-		p->at[p->n] = m->texts.text(m->texts.ctx, m->modules.at[p->n].string);
-	qsort(p->at, p->n, sizeof(*p->at), by_text);
-	return 0;
 }
 
 /* The length of the path up to its next segment. Types in brackets, of imports, have no segments.
@@ -126,7 +131,7 @@ static size_t segment_end(const char *path, size_t from)
 }
 
 /* The part of a path that names the innermost module or impl; its first segment is a crate. */
-static size_t module_length(const struct paths *modules, const char *path)
+static size_t module_length(const struct rollup *r, const char *path)
 {
 	size_t end = segment_end(path, 0), length = end;
 
@@ -135,7 +140,7 @@ static size_t module_length(const struct paths *modules, const char *path)
 		struct prefix prefix = {path, end = segment_end(path, from)};
 
 		if (!strncmp(path + from, IMPL, strlen(IMPL)) ||
-		    bsearch(&prefix, modules->at, modules->n, sizeof(*modules->at), compare_prefix))
+		    bsearch(&prefix, r->paths, r->n_paths, sizeof(*r->paths), compare_prefix))
 			length = end;
 	}
 	return length;
@@ -143,121 +148,72 @@ static size_t module_length(const struct paths *modules, const char *path)
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-/* The row of an item. */
-struct home {
-	uint32_t row;
-};
-
-/* The time of one query about the items of one row. */
-struct sum {
-	uint32_t row;
-	struct item_cell cell;
-};
-
-struct rollup {
-	const struct modules *modules;
-	struct paths paths;
-	struct interner names;
-	struct u64_map row_of;	  /* id of a name -> row */
-	TABLE(struct home) homes; /* by string id of the item */
-	TABLE(struct sum) sums;	  /* by row << 32 | label */
-	struct module_row *rows;
-	uint32_t n;
-	uint32_t capacity;
-};
-
-static void rollup__clear(struct rollup *r)
-{
-	free(r->paths.at);
-	interner__destroy(&r->names);
-	u64_map__destroy(&r->row_of);
-	table__destroy(&r->homes);
-	table__destroy(&r->sums);
-	module_rows__free(r->rows, r->n);
-}
-
-static int new_row(struct rollup *r, const char *path)
-{
-	if (array__reserve_one(&r->rows, r->n, &r->capacity, sizeof(*r->rows)))
-		return -ENOMEM;
-	r->rows[r->n] = (struct module_row){.sums.item = path ? 0 : TRACE_NO_STRING};
-	if (path) {
-		r->rows[r->n].path = strdup(path);
-		if (!r->rows[r->n].path)
-			return -ENOMEM;
-	}
-	r->n++;
-	return 0;
-}
-
-/* Find or make the row of the module of an item. */
-static int row_of_item(struct rollup *r, uint32_t item, uint32_t *row)
-{
-	const struct trace_texts *texts = &r->modules->texts;
-	const char *path = texts->text(texts->ctx, item);
-	_free_ char *name = strndup(path, module_length(&r->paths, path));
-	bool is_new;
-	uint32_t id;
-	int err = name ? interner__id(&r->names, name, &id, &is_new) : -ENOMEM;
-
-	if (err)
-		return err;
-	*row = r->n;
-	if (is_new)
-		return u64_map__put(&r->row_of, id, r->n) ?: new_row(r, name);
-	*row = u64_map__get(&r->row_of, id);
-	return 0;
-}
-
+/* The row of the module of an item; it is made if there is none. */
 static int find_home(struct rollup *r, uint32_t item, uint32_t *row)
 {
 	const struct home *home = table__find(&r->homes, item);
+	bool none = item == TRACE_NO_STRING, is_new;
+	const char *path = home || none ? NULL : r->texts.text(r->texts.ctx, item);
+	/* No module has the other name. */
+	_free_ char *name = path ? strndup(path, module_length(r, path)) : strdup("\n");
+	struct module_row new = {.path = none ? NULL : name, .sums.item = none ? item : 0};
 	int err;
 
 	if (home) {
 		*row = home->row;
 		return 0;
 	}
-	*row = r->n;
-	err = item == TRACE_NO_STRING ? new_row(r, NULL) : row_of_item(r, item, row);
+	err = name ? interner__id(&r->names, name, row, &is_new) : -ENOMEM;
+	if (!err && is_new) {
+		err = array__add(&r->rows, &r->n, &r->capacity, &new);
+		if (!err && !none)
+			take_ptr(name);
+	}
 	if (err)
 		return err;
-	r->rows[*row].items += item != TRACE_NO_STRING;
+	r->rows[*row].items += !none;
 	return table__get(&r->homes, item, .row = *row) ? 0 : -ENOMEM;
 }
 
 static int take_cell(void *ctx, const struct item_cell *cell)
 {
 	struct rollup *r = ctx;
-	struct sum *sum;
+	struct item_cell *sum;
 	uint32_t row;
 	int err = find_home(r, cell->item, &row);
 
 	if (err)
 		return err;
-	sum = table__get(&r->sums, (uint64_t)row << 32 | cell->label, .row = row,
-			 .cell.label = cell->label);
+	sum = table__get(&r->cells, (uint64_t)row << 32 | cell->label, .item = row,
+			 .label = cell->label);
 	if (!sum)
 		return -ENOMEM;
-	sum->cell.executions += cell->executions;
-	sum->cell.charged += cell->charged;
-	sum->cell.results += cell->results;
-	sum->cell.unsure += cell->unsure;
-	sum->cell.self_ns += cell->self_ns;
-	sum->cell.cpu_ns += cell->cpu_ns;
-	sample_sums_of__add(sum->cell.sampled, cell->sampled);
+	sum->executions += cell->executions;
+	sum->charged += cell->charged;
+	sum->results += cell->results;
+	sum->unsure += cell->unsure;
+	sum->self_ns += cell->self_ns;
+	sum->cpu_ns += cell->cpu_ns;
+	sample_sums_of__add(sum->sampled, cell->sampled);
 	return 0;
 }
 
 int modules__rows(const struct modules *m, struct items *items, struct module_row **rows, size_t *n)
 {
-	__cleanup(rollup__clear) struct rollup r = {.modules = m};
-	int err = paths__init(&r.paths, m) ?: items__each(items, take_cell, &r);
+	__cleanup(rollup__clear) struct rollup r = {.texts = m->texts};
+	int err;
 
+	r.paths = calloc(m->modules.n + 1UL, sizeof(*r.paths));
+	if (!r.paths)
+		return -ENOMEM;
+	for (; r.n_paths < m->modules.n; r.n_paths++)
+		r.paths[r.n_paths] = m->texts.text(m->texts.ctx, m->modules.at[r.n_paths].string);
+	qsort(r.paths, r.n_paths, sizeof(*r.paths), by_text);
+	err = items__each(items, take_cell, &r);
 	if (err)
 		return err;
-	for (uint32_t i = 0; i < r.sums.n; i++)
-		item_row__add(&r.rows[r.sums.at[i].row].sums, &r.sums.at[i].cell);
+	for (uint32_t i = 0; i < r.cells.n; i++)
+		item_row__add(&r.rows[r.cells.at[i].item].sums, &r.cells.at[i]);
 	for (uint32_t i = 0; i < r.n; i++)
 		r.rows[i].sums.at_least = r.rows[i].sums.unsure || items__misses_results(items);
 	*n = r.n;
@@ -294,17 +250,20 @@ static int by_cost(const void *a, const void *b)
 	return (x->item > y->item) - (x->item < y->item);
 }
 
-/* The items of one compile, in order. */
-static struct listed_item *list(uint32_t process, struct items *items, size_t *n)
+int item_list__set(struct item_list *l, uint32_t process, struct items *items)
 {
 	_free_ struct item_row *rows = NULL;
-	struct listed_item *at;
+	_free_ struct listed_item *new = NULL, *all = NULL;
+	size_t n_new, next = 0, n = 0;
 
-	if (items__rows(items, &rows, n))
-		return NULL;
-	at = calloc(*n + 1, sizeof(*at));
-	for (size_t i = 0; at && i < *n; i++)
-		at[i] = (struct listed_item){
+	if (items__rows(items, &rows, &n_new))
+		return -ENOMEM;
+	new = calloc(n_new + 1, sizeof(*new));
+	all = calloc(l->n + n_new + 1, sizeof(*all));
+	if (!new || !all)
+		return -ENOMEM;
+	for (size_t i = 0; i < n_new; i++)
+		new[i] = (struct listed_item){
 			.self_ns = rows[i].self_ns,
 			.cpu_ns = rows[i].cpu_ns,
 			.executions = rows[i].executions,
@@ -313,19 +272,7 @@ static struct listed_item *list(uint32_t process, struct items *items, size_t *n
 			.process = process,
 			.sampled = !item_row__is_counted(&rows[i]),
 		};
-	if (at)
-		qsort(at, *n, sizeof(*at), by_cost);
-	return at;
-}
-
-int item_list__set(struct item_list *l, uint32_t process, struct items *items)
-{
-	size_t n_new, next = 0, n = 0;
-	_free_ struct listed_item *new = list(process, items, &n_new);
-	struct listed_item *all = new ? calloc(l->n + n_new + 1, sizeof(*all)) : NULL;
-
-	if (!all)
-		return -ENOMEM;
+	qsort(new, n_new, sizeof(*new), by_cost);
 	for (uint32_t i = 0; i < l->n; i++) {
 		if (l->at[i].process == process)
 			continue;
@@ -335,7 +282,7 @@ int item_list__set(struct item_list *l, uint32_t process, struct items *items)
 	}
 	memcpy(all + n, new + next, (n_new - next) * sizeof(*all));
 	free(l->at);
-	l->at = all;
+	l->at = take_ptr(all);
 	l->n = (uint32_t)(n + n_new - next);
 	l->changes++;
 	return 0;
