@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/on_cpu.h"
 #include "analyze/within.h"
 #include "base/array.h"
 #include "base/part.h"
@@ -30,15 +29,17 @@ struct event {
 };
 
 struct subject {
-	uint32_t name;
+	uint32_t event;		/* that has its name: string id */
 	uint32_t process;	/* of a unit */
 	struct subject_row row; /* the sums */
+	uint64_t most_ns;	/* of a thread: while rows are made */
 };
 
 /* A subject's time in a crate, for macros, or on a thread, for units. */
 struct cell {
 	uint32_t subject;
 	uint32_t of; /* number of the crate's name, or tid */
+	const char *crate;
 	uint64_t total_ns;
 };
 
@@ -59,9 +60,7 @@ struct subjects {
 	TABLE(struct cell) cells;	   /* by subject << 32 | of */
 	TABLE(struct within_track) tracks; /* by process << 32 | tid */
 	TABLE(struct thread_name) threads; /* likewise */
-	struct interner numbers;
-	char **names; /* by number plus 1 */
-	uint32_t n_names;
+	struct interner names;
 };
 
 int subjects__new(const struct trace_texts *texts, const struct summary *processes,
@@ -73,7 +72,7 @@ int subjects__new(const struct trace_texts *texts, const struct summary *process
 	(*out)->texts = *texts;
 	(*out)->processes = processes;
 	(*out)->of = of;
-	return array__reserve_at(&(*out)->names, 0, &(*out)->n_names, sizeof(*(*out)->names));
+	return 0;
 }
 
 enum subjects_of subjects__of(const struct subjects *s)
@@ -135,18 +134,10 @@ static const struct tag *tag_of(struct subjects *s, uint32_t label)
 			  .phase = tag.phase);
 }
 
-/* The number of a text, plus 1; -ENOMEM. */
-static int number_name(struct subjects *s, const char *text, size_t len, uint32_t *number)
+/* Its name is the part before the first separator. */
+static size_t name_length(const char *text)
 {
-	_free_ char *name = strndup(text, len);
-	bool is_new;
-
-	if (!name || interner__id(&s->numbers, name, number, &is_new) ||
-	    array__reserve_at(&s->names, ++*number, &s->n_names, sizeof(*s->names)))
-		return -ENOMEM;
-	if (is_new)
-		s->names[*number] = take_ptr(name);
-	return 0;
+	return (size_t)(strchrnul(text, MM_SEPARATOR) - text);
 }
 
 /* NULL without memory. */
@@ -155,49 +146,21 @@ static const struct event *event_of(struct subjects *s, uint32_t string)
 	const struct event *known = table__find(&s->events, string);
 	const char *text =
 		known || string == TRACE_NO_STRING ? "" : s->texts.text(s->texts.ctx, string);
-	const char *end = strchrnul(text, MM_SEPARATOR);
+	size_t end = name_length(text);
 	uint32_t name = 0;
 
 	if (known)
 		return known;
-	if (*text && strcmp(text, UNKNOWN) != 0 &&
-	    number_name(s, text, (size_t)(end - text), &name))
-		return NULL;
+	if (*text && strcmp(text, UNKNOWN) != 0) {
+		_free_ char *copy = strndup(text, end);
+		bool is_new;
+
+		if (!copy || interner__id(&s->names, copy, &name, &is_new))
+			return NULL;
+		name++;
+	}
 	return table__get(&s->events, string, .name = name,
-			  .number = *end ? strtoull(end + 1, NULL, 10) : 0);
-}
-
-static int add(struct subjects *s, const struct trace_span *span, const struct tag *tag,
-	       const struct event *event, const struct within *whole, const struct within *inner)
-{
-	bool unit = s->of == SUBJECTS_UNITS;
-	uint32_t process = unit ? span->process : 0, of = span->tid;
-	const char *crate = summary__process_at(s->processes, span->process)->crate;
-	uint64_t own_ns = less(whole->ns[WHOLE], inner->ns[WHOLE]);
-	struct subject *subject;
-	struct cell *cell;
-	uint32_t i;
-
-	if (!unit && number_name(s, crate ?: "", strlen(crate ?: ""), &of))
-		return -ENOMEM;
-	subject = table__get(&s->subjects, (uint64_t)process << 32 | event->name,
-			     .name = event->name, .process = span->process);
-	if (!subject)
-		return -ENOMEM;
-	i = (uint32_t)(subject - s->subjects.at);
-	cell = table__get(&s->cells, (uint64_t)i << 32 | of, .subject = i, .of = of);
-	if (!cell)
-		return -ENOMEM;
-	cell->total_ns += own_ns;
-	subject->row.total_ns += own_ns;
-	subject->row.cpu_ns += on_cpu_ns(own_ns, less(whole->ns[OFF_CPU], inner->ns[OFF_CPU]));
-	subject->row.phase_ns[tag->phase] += own_ns;
-	subject->row.count += tag->counted;
-	if (whole->ns[WHOLE] > subject->row.max_ns)
-		subject->row.max_ns = whole->ns[WHOLE];
-	if (tag->phase == SUBJECT_CODEGEN && event->number)
-		subject->row.size = event->number;
-	return 0;
+			  .number = text[end] ? strtoull(text + end + 1, NULL, 10) : 0);
 }
 
 int subjects__span(struct subjects *s, const struct trace_span *span,
@@ -206,8 +169,14 @@ int subjects__span(struct subjects *s, const struct trace_span *span,
 	struct within_track *t =
 		table__get(&s->tracks, (uint64_t)span->process << 32 | span->tid, .n = 0);
 	const struct tag *tag = tag_of(s, span->label);
+	const char *crate = summary__process_at(s->processes, span->process)->crate;
 	struct within inner, whole = {.depth = span->depth};
+	bool unit = s->of == SUBJECTS_UNITS, is_new;
+	uint32_t of = span->tid, i;
 	const struct event *about;
+	struct subject *subject;
+	struct cell *cell;
+	uint64_t own_ns;
 
 	if (!t || !tag)
 		return -ENOMEM;
@@ -215,12 +184,31 @@ int subjects__span(struct subjects *s, const struct trace_span *span,
 	if (!tag->wanted || span->kind != TRACE_KIND_ACTIVITY)
 		return within__put(t, &inner);
 	about = event_of(s, event);
-	if (!about)
+	if (!about || (!unit && interner__id(&s->names, crate ?: "", &of, &is_new)))
+		return -ENOMEM;
+	subject = table__get(&s->subjects, (uint64_t)(unit ? span->process : 0) << 32 | about->name,
+			     .event = event, .process = span->process);
+	if (!subject)
+		return -ENOMEM;
+	i = (uint32_t)(subject - s->subjects.at);
+	cell = table__get(&s->cells, (uint64_t)i << 32 | of, .subject = i, .of = of,
+			  .crate = crate);
+	if (!cell)
 		return -ENOMEM;
 	whole.ns[WHOLE] = trace_without_probes(span->end_ns - span->start_ns, times->probe_ns);
 	/* An interval that takes no time was not off the CPU either. */
 	whole.ns[OFF_CPU] = whole.ns[WHOLE] ? times->off_ns : 0;
-	return add(s, span, tag, about, &whole, &inner) ?: within__put(t, &whole);
+	own_ns = less(whole.ns[WHOLE], inner.ns[WHOLE]);
+	cell->total_ns += own_ns;
+	subject->row.total_ns += own_ns;
+	subject->row.cpu_ns += on_cpu_ns(own_ns, less(whole.ns[OFF_CPU], inner.ns[OFF_CPU]));
+	subject->row.phase_ns[tag->phase] += own_ns;
+	subject->row.count += tag->counted;
+	if (whole.ns[WHOLE] > subject->row.max_ns)
+		subject->row.max_ns = whole.ns[WHOLE];
+	if (tag->phase == SUBJECT_CODEGEN && about->number)
+		subject->row.size = about->number;
+	return within__put(t, &whole);
 }
 
 static void note_crate(struct subject_row *row, const char *crate, uint64_t ns)
@@ -237,26 +225,6 @@ static void note_crate(struct subject_row *row, const char *crate, uint64_t ns)
 	row->crates[at] = (struct subject_part){crate, ns};
 }
 
-static void place(struct subjects *s, struct subject_row *rows)
-{
-	_free_ uint64_t *most = calloc(s->subjects.n + 1UL, sizeof(*most));
-
-	for (uint32_t i = 0; most && i < s->cells.n; i++) {
-		const struct cell *c = &s->cells.at[i];
-		uint32_t process = s->subjects.at[c->subject].process;
-		const struct thread_name *t;
-
-		if (s->of == SUBJECTS_MACROS) {
-			note_crate(&rows[c->subject], s->names[c->of], c->total_ns);
-		} else if (!rows[c->subject].tid || c->total_ns > most[c->subject]) {
-			t = table__find(&s->threads, (uint64_t)process << 32 | c->of);
-			most[c->subject] = c->total_ns;
-			rows[c->subject].tid = c->of;
-			rows[c->subject].thread = t ? t->name : NULL;
-		}
-	}
-}
-
 int subjects__rows(struct subjects *s, struct subject_row **rows, size_t *n)
 {
 	struct subject_row *out = calloc(s->subjects.n + 1UL, sizeof(*out));
@@ -264,13 +232,16 @@ int subjects__rows(struct subjects *s, struct subject_row **rows, size_t *n)
 	if (!out)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < s->subjects.n; i++) {
-		const struct subject *subject = &s->subjects.at[i];
-		const char *name = s->names[subject->name];
+		struct subject *subject = &s->subjects.at[i];
 		const struct trace_process *p = summary__process_at(s->processes, subject->process);
+		const struct event *event = table__find(&s->events, subject->event);
+		const char *text =
+			event && event->name ? s->texts.text(s->texts.ctx, subject->event) : NULL;
 
+		subject->most_ns = 0;
 		out[i] = subject->row;
-		out[i].name = name ? strdup(name) : NULL;
-		if (name && !out[i].name) {
+		out[i].name = text ? strndup(text, name_length(text)) : NULL;
+		if (text && !out[i].name) {
 			subject_rows__free(out, i);
 			return -ENOMEM;
 		}
@@ -279,7 +250,21 @@ int subjects__rows(struct subjects *s, struct subject_row **rows, size_t *n)
 			note_crate(&out[i], p->crate, out[i].total_ns);
 		}
 	}
-	place(s, out);
+	for (uint32_t i = 0; i < s->cells.n; i++) {
+		const struct cell *c = &s->cells.at[i];
+		struct subject *subject = &s->subjects.at[c->subject];
+		struct subject_row *row = &out[c->subject];
+		const struct thread_name *t;
+
+		if (s->of == SUBJECTS_MACROS) {
+			note_crate(row, c->crate, c->total_ns);
+		} else if (!row->tid || c->total_ns > subject->most_ns) {
+			t = table__find(&s->threads, (uint64_t)subject->process << 32 | c->of);
+			subject->most_ns = c->total_ns;
+			row->tid = c->of;
+			row->thread = t ? t->name : NULL;
+		}
+	}
 	*rows = out;
 	*n = s->subjects.n;
 	return 0;
@@ -298,10 +283,7 @@ void subjects__free(struct subjects *s)
 		return;
 	for (uint32_t i = 0; i < s->tracks.n; i++)
 		free(s->tracks.at[i].at);
-	for (uint32_t i = 0; i < s->n_names; i++)
-		free(s->names[i]);
-	free(s->names);
-	interner__destroy(&s->numbers);
+	interner__destroy(&s->names);
 	table__destroy(&s->tags);
 	table__destroy(&s->events);
 	table__destroy(&s->subjects);
