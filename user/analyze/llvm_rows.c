@@ -5,7 +5,6 @@
 
 #include "analyze/generic_name.h"
 #include "analyze/llvm_sums.h"
-#include "analyze/llvm_words.h"
 #include "base/array.h"
 #include "plan/symbols/function_name.h"
 
@@ -19,7 +18,7 @@ struct named {
 /* The time of a generic function in the compiles of a crate. */
 struct use {
 	uint32_t generic;
-	uint32_t crate; /* number of the name plus 1; 0: unknown */
+	const char *crate; /* NULL: unknown */
 	struct sample_sum self;
 };
 
@@ -40,11 +39,9 @@ struct making {
 	uint32_t n_generic_of;
 	struct interner definitions; /* the number of each is that of the generic */
 	struct interner crates;
-	const char **crate_names; /* by number */
-	uint32_t n_crate_names;
 	struct interner pass_keys; /* the number of each is that of the row */
 	struct u64_map passes;	   /* string of the type << 3 | work << 1 | codegen -> row */
-	TABLE(struct use) uses;	   /* by generic << 32 | crate */
+	TABLE(struct use) uses;	   /* by generic << 32 | number of the crate plus 1, or 0 */
 };
 
 static void making__clear(struct making *m)
@@ -58,7 +55,6 @@ static void making__clear(struct making *m)
 	interner__destroy(&m->crates);
 	free(m->function_of);
 	free(m->generic_of);
-	free(m->crate_names);
 }
 
 static const char *text_of(const struct llvm *l, uint32_t id)
@@ -100,88 +96,68 @@ static char *pass_type(const struct llvm *l, const struct llvm_at *at)
 	return strdup(at->entry.pass == TRACE_NO_STRING ? "" : text_of(l, at->entry.pass));
 }
 
-/* The row of a type, which is taken. */
-static int add_pass_row(struct making *m, char *type, const struct llvm_cell *cell)
-{
-	struct llvm_pass_row row = {.codegen = cell->at.entry.codegen, .work = cell->work};
-	struct llvm_rows *rows = m->rows;
-
-	if (*type) {
-		row.type = type;
-		row.name = llvm_pass_name(type);
-	} else {
-		free(type);
-	}
-	if ((row.type && !row.name) ||
-	    array__add(&rows->passes, &rows->n_passes, &m->passes_capacity, &row)) {
-		free(row.type);
-		free(row.name);
-		return -ENOMEM;
-	}
-	return 0;
-}
-
-static int find_pass(struct making *m, const struct llvm_cell *cell, uint32_t *out)
-{
-	_free_ char *type = pass_type(m->of, &cell->at), *key = NULL;
-	bool is_new;
-
-	if (!type || asprintf(&key, "%d %d %s", cell->work, cell->at.entry.codegen, type) < 0) {
-		key = NULL;
-		return -ENOMEM;
-	}
-	if (interner__id(&m->pass_keys, key, out, &is_new))
-		return -ENOMEM;
-	return is_new ? add_pass_row(m, take_ptr(type), cell) : 0;
-}
-
 static int add_pass(struct making *m, const struct llvm_cell *cell)
 {
+	bool is_new, is_native = cell->at.native != LLVM_NO_NATIVE;
 	uint64_t key = (uint64_t)cell->at.entry.pass << 3 | (uint64_t)cell->work << 1 |
 		       cell->at.entry.codegen;
-	uint32_t row = cell->at.native == LLVM_NO_NATIVE ? u64_map__get(&m->passes, key) : NONE;
+	uint32_t at = is_native ? NONE : u64_map__get(&m->passes, key);
+	struct llvm_pass_row row = {.codegen = cell->at.entry.codegen, .work = cell->work};
+	struct llvm_rows *rows = m->rows;
+	_free_ char *type = at == NONE ? pass_type(m->of, &cell->at) : NULL;
+	_free_ char *name = NULL, *text = NULL;
 
-	if (row == NONE) {
-		if (find_pass(m, cell, &row))
+	if (at == NONE) {
+		if (!type || asprintf(&text, "%d %d %s", cell->work, row.codegen, type) < 0) {
+			text = NULL;
 			return -ENOMEM;
-		if (cell->at.native == LLVM_NO_NATIVE && u64_map__put(&m->passes, key, row))
+		}
+		if (interner__id(&m->pass_keys, text, &at, &is_new) ||
+		    (!is_native && u64_map__put(&m->passes, key, at)))
 			return -ENOMEM;
+		if (is_new && *type) {
+			row.type = type;
+			row.name = name = llvm_pass_name(type);
+		}
+		if (is_new && ((*type && !name) || array__add(&rows->passes, &rows->n_passes,
+							      &m->passes_capacity, &row)))
+			return -ENOMEM;
+		if (is_new && *type) {
+			take_ptr(type);
+			take_ptr(name);
+		}
 	}
-	sample_sum__add(&m->rows->passes[row].self, &cell->self);
+	sample_sum__add(&rows->passes[at].self, &cell->self);
 	return 0;
 }
 
 /* ---- Functions and generics ------------------------------------------------------------------ */
 
-/* Set to another name where instances of one definition are written in different ways. */
-static int merge_path(struct llvm_generic *generic, struct generic_name *name)
-{
-	if (!name->any_path || !strcmp(generic->path, name->path))
-		return 0;
-	free(generic->path);
-	generic->path = strdup(name->any_path);
-	return generic->path ? 0 : -ENOMEM;
-}
-
 /* The generic that a symbol is a new instance of. */
 static int find_generic(struct making *m, struct generic_name *name, uint32_t *out)
 {
 	struct llvm_rows *rows = m->rows;
-	struct llvm_generic row = {.item = TRACE_NO_STRING, .is_one = name->is_one};
+	struct llvm_generic row = {.item = TRACE_NO_STRING, .is_one = name->is_one, .symbols = 1};
+	struct llvm_generic *known;
 	bool is_new;
 
 	if (interner__id(&m->definitions, name->definition, out, &is_new))
 		return -ENOMEM;
-	if (!is_new) {
-		rows->generics[*out].symbols++;
-		return merge_path(&rows->generics[*out], name);
+	if (is_new) {
+		row.path = name->path;
+		row.crate = name->crate;
+		if (array__add(&rows->generics, &rows->n_generics, &m->generics_capacity, &row))
+			return -ENOMEM;
+		name->path = name->crate = NULL;
+		return 0;
 	}
-	row.symbols = 1;
-	row.path = name->path;
-	row.crate = name->crate;
-	if (array__add(&rows->generics, &rows->n_generics, &m->generics_capacity, &row))
-		return -ENOMEM;
-	name->path = name->crate = NULL;
+	known = &rows->generics[*out];
+	known->symbols++;
+	/* Another name where instances of one definition are written in different ways. */
+	if (name->any_path && strcmp(known->path, name->path) != 0) {
+		free(known->path);
+		known->path = take_ptr(name->any_path);
+	}
 	return 0;
 }
 
@@ -201,68 +177,61 @@ static bool is_wanted(const struct making *m, const struct llvm_cell *cell, cons
 	return item != TRACE_NO_STRING && m->wants(m->ctx, text_of(m->of, item));
 }
 
-/* The function of a symbol that no sample had so far. */
-static int add_function(struct making *m, const struct llvm_cell *cell, uint32_t *out)
+/*
+ * The function of a string that was not looked up so far; NONE: it is not wanted. Symbols that
+ * differ in their suffix are one.
+ */
+static int find_function(struct making *m, const struct llvm_cell *cell, uint32_t *out)
 {
 	struct llvm_rows *rows = m->rows;
 	struct llvm_function row = {.symbol = text_of(m->of, cell->at.entry.function),
 				    .item = TRACE_NO_STRING};
 	_free_ char *base = strndup(row.symbol, generic_name_symbol_length(row.symbol));
-	_free_ char *path = base ? function_name(base) : NULL;
+	_free_ char *path = NULL;
 	_generic_name_ struct generic_name name = {};
-
-	*out = NONE;
-	if (!path || generic_name__of(row.symbol, &name))
-		return -ENOMEM;
-	if (!is_wanted(m, cell, path, &name))
-		return 0;
-	if (array__reserve_at(&m->generic_of, rows->n_functions, &m->n_generic_of,
-			      sizeof(*m->generic_of)) ||
-	    find_generic(m, &name, &m->generic_of[rows->n_functions]))
-		return -ENOMEM;
-	row.path = path;
-	if (array__add(&rows->functions, &rows->n_functions, &m->functions_capacity, &row))
-		return -ENOMEM;
-	take_ptr(path);
-	*out = rows->n_functions - 1;
-	return 0;
-}
-
-/* Of a string that was not looked up so far. Symbols that differ in their suffix are one. */
-static int find_symbol(struct making *m, const struct llvm_cell *cell, uint32_t *out)
-{
-	const char *symbol = text_of(m->of, cell->at.entry.function);
-	_free_ char *base = strndup(symbol, generic_name_symbol_length(symbol));
 	uint32_t number;
 	bool is_new;
-	int err = 0;
 
 	if (!base || interner__id(&m->symbols, base, &number, &is_new) ||
 	    array__reserve_at(&m->function_of, number, &m->n_function_of, sizeof(*out)))
 		return -ENOMEM;
-	if (is_new)
-		err = add_function(m, cell, &m->function_of[number]);
-	*out = m->function_of[number];
-	return err;
+	if (!is_new) {
+		*out = m->function_of[number];
+		return 0;
+	}
+	*out = m->function_of[number] = NONE;
+	path = function_name(base);
+	if (!path || generic_name__of(row.symbol, &name))
+		return -ENOMEM;
+	if (!is_wanted(m, cell, path, &name))
+		return 0;
+	row.path = path;
+	if (array__reserve_at(&m->generic_of, rows->n_functions, &m->n_generic_of,
+			      sizeof(*m->generic_of)) ||
+	    find_generic(m, &name, &m->generic_of[rows->n_functions]) ||
+	    array__add(&rows->functions, &rows->n_functions, &m->functions_capacity, &row))
+		return -ENOMEM;
+	take_ptr(path);
+	*out = m->function_of[number] = rows->n_functions - 1;
+	return 0;
 }
 
+/* In the compiles of the crate. */
 static int add_use(struct making *m, const struct llvm_cell *cell, uint32_t generic)
 {
 	const struct llvm *l = m->of;
-	const char *name =
+	const char *crate =
 		cell->process < l->n_processes ? l->processes[cell->process].crate : NULL;
-	uint32_t crate = 0;
+	uint32_t number = 0;
 	struct use *use;
 	bool is_new;
 
-	if (name && *name) {
-		if (interner__id(&m->crates, name, &crate, &is_new) ||
-		    array__reserve_at(&m->crate_names, crate + 1, &m->n_crate_names,
-				      sizeof(*m->crate_names)))
-			return -ENOMEM;
-		m->crate_names[++crate] = name;
-	}
-	use = table__get(&m->uses, (uint64_t)generic << 32 | crate, .generic = generic,
+	if (!crate || !*crate)
+		crate = NULL;
+	else if (interner__id(&m->crates, crate, &number, &is_new))
+		return -ENOMEM;
+	number += crate != NULL;
+	use = table__get(&m->uses, (uint64_t)generic << 32 | number, .generic = generic,
 			 .crate = crate);
 	if (!use)
 		return -ENOMEM;
@@ -298,7 +267,7 @@ static int add_function_time(struct making *m, const struct llvm_cell *cell, boo
 
 	if (named) {
 		number = named->function;
-	} else if (find_symbol(m, cell, &number) ||
+	} else if (find_function(m, cell, &number) ||
 		   !table__get(&m->named, cell->at.entry.function, .function = number)) {
 		return -ENOMEM;
 	}
@@ -317,22 +286,7 @@ static int add_function_time(struct making *m, const struct llvm_cell *cell, boo
 	return add_use(m, cell, m->generic_of[number]);
 }
 
-static int add_cells(struct making *m)
-{
-	for (uint32_t i = 0; i < m->n_cells; i++) {
-		const struct llvm_cell *cell = &m->cells[i];
-		bool wanted = !m->wants;
-
-		if (cell->at.entry.function != TRACE_NO_STRING &&
-		    add_function_time(m, cell, &wanted))
-			return -ENOMEM;
-		if (wanted && add_pass(m, cell))
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-/* ---- Rows of these ------------------------------------------------------------------ */
+/* ---- Rows of these --------------------------------------------------------------------------- */
 
 /* Keep the most expensive ones, in order. */
 static void add_part(struct llvm_generic *generic, struct llvm_part part)
@@ -345,28 +299,6 @@ static void add_part(struct llvm_generic *generic, struct llvm_part part)
 			continue;
 		generic->crates[i] = part;
 		part = next;
-	}
-}
-
-static void add_uses(struct making *m)
-{
-	for (uint32_t i = 0; i < m->uses.n; i++) {
-		const struct use *use = &m->uses.at[i];
-
-		add_part(&m->rows->generics[use->generic],
-			 (struct llvm_part){use->crate ? m->crate_names[use->crate] : NULL,
-					    use->self});
-	}
-}
-
-/* Generics have their last names, and will move. */
-static void name_generics(struct llvm_rows *rows, const uint32_t *generic_of)
-{
-	for (uint32_t i = 0; i < rows->n_functions; i++) {
-		const struct llvm_generic *generic = &rows->generics[generic_of[i]];
-
-		rows->functions[i].generic = generic->path;
-		rows->functions[i].crate = generic->crate;
 	}
 }
 
@@ -437,45 +369,24 @@ static int add_rests(struct making *m)
 	return 0;
 }
 
-static int compare(const struct sample_sum *x, const char *x_name, const struct sample_sum *y,
-		   const char *y_name)
-{
-	return (x->value < y->value) - (x->value > y->value) ?: strcmp(x_name ?: "", y_name ?: "");
-}
-
-#define DEFINE_ORDER(type, text)                                      \
-	static int by_##type(const void *a, const void *b)            \
-	{                                                             \
-		const struct type *x = a, *y = b;                     \
-                                                                      \
-		return compare(&x->self, x->text, &y->self, y->text); \
+#define DEFINE_ORDER(type, text)                                                         \
+	static int by_##type(const void *a, const void *b)                               \
+	{                                                                                \
+		const struct type *x = a, *y = b;                                        \
+                                                                                         \
+		return (x->self.value < y->self.value) - (x->self.value > y->self.value) \
+			       ?: strcmp(x->text ?: "", y->text ?: "");                  \
 	}
 DEFINE_ORDER(llvm_pass_row, name)
 DEFINE_ORDER(llvm_function, symbol)
 DEFINE_ORDER(llvm_generic, path)
 DEFINE_ORDER(llvm_rest, name)
 
-static void sort(struct llvm_rows *rows)
-{
-	if (rows->n_passes)
-		qsort(rows->passes, rows->n_passes, sizeof(*rows->passes), by_llvm_pass_row);
-	if (rows->n_functions)
-		qsort(rows->functions, rows->n_functions, sizeof(*rows->functions),
-		      by_llvm_function);
-	if (rows->n_generics)
-		qsort(rows->generics, rows->n_generics, sizeof(*rows->generics), by_llvm_generic);
-	if (rows->n_rests)
-		qsort(rows->rests, rows->n_rests, sizeof(*rows->rests), by_llvm_rest);
-}
-
-static enum llvm_unknown unknown_of(const struct llvm *l)
-{
-	if (!l->n_samples)
-		return LLVM_NO_SAMPLES;
-	if (!l->totals.all.n)
-		return LLVM_NOT_RUN;
-	return l->n_entries ? LLVM_KNOWN : LLVM_NOT_READ;
-}
+#define SORT(rows, n, order)                                    \
+	do {                                                    \
+		if (n)                                          \
+			qsort(rows, n, sizeof(*(rows)), order); \
+	} while (0)
 
 /* That of the compiler that took the most time; NULL: it is not known of any. */
 static const char *why_unknown(const struct llvm *l)
@@ -493,19 +404,42 @@ static const char *why_unknown(const struct llvm *l)
 static int make(const struct making *asked)
 {
 	__cleanup(making__clear) struct making m = *asked;
+	const struct llvm *l = m.of;
 	struct llvm_rows *out = m.rows;
-	int err;
 
-	*out = (struct llvm_rows){.totals = m.of->totals, .unknown = unknown_of(m.of)};
-	if (!m.is_group)
-		out->why = why_unknown(m.of);
-	err = add_cells(&m) ?: add_rests(&m);
-	if (err)
-		return err;
-	add_uses(&m);
-	name_generics(out, m.generic_of);
+	*out = (struct llvm_rows){
+		.totals = l->totals,
+		.unknown = !l->n_samples      ? LLVM_NO_SAMPLES
+			   : !l->totals.all.n ? LLVM_NOT_RUN
+			   : l->n_entries     ? LLVM_KNOWN
+					      : LLVM_NOT_READ,
+		.why = m.is_group ? NULL : why_unknown(l),
+	};
+	for (uint32_t i = 0; i < m.n_cells; i++) {
+		const struct llvm_cell *cell = &m.cells[i];
+		bool wanted = !m.wants;
+
+		if (cell->at.entry.function != TRACE_NO_STRING &&
+		    add_function_time(&m, cell, &wanted))
+			return -ENOMEM;
+		if (wanted && add_pass(&m, cell))
+			return -ENOMEM;
+	}
+	if (add_rests(&m))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < m.uses.n; i++)
+		add_part(&out->generics[m.uses.at[i].generic],
+			 (struct llvm_part){m.uses.at[i].crate, m.uses.at[i].self});
+	/* Generics have their last names, and will move. */
+	for (uint32_t i = 0; i < out->n_functions; i++) {
+		out->functions[i].generic = out->generics[m.generic_of[i]].path;
+		out->functions[i].crate = out->generics[m.generic_of[i]].crate;
+	}
 	count_instances(&m);
-	sort(out);
+	SORT(out->passes, out->n_passes, by_llvm_pass_row);
+	SORT(out->functions, out->n_functions, by_llvm_function);
+	SORT(out->generics, out->n_generics, by_llvm_generic);
+	SORT(out->rests, out->n_rests, by_llvm_rest);
 	return 0;
 }
 

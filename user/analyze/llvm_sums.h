@@ -26,6 +26,13 @@ struct llvm_cell {
 /* "InlinerPass" of "llvm::InlinerPass::run"; 0: the function is of no pass. */
 size_t llvm_native_pass(const char *native, const char **pass);
 
+/* Names for people of what LLVM does for no function, by its own functions that do it. */
+extern const struct llvm_words {
+	const char *text;
+	enum llvm_work work;
+	bool beat_passes; /* they say more than the name of the pass in which it ran */
+} llvm_words[];
+
 /* A kind of names beside those of enum llvm_rest_kind: of a pass that the stack shows. */
 #define LLVM_REST_STACK_PASS (LLVM_REST_UNKNOWN + 1)
 
