@@ -32,14 +32,8 @@ static void sign(uint8_t *bytes, size_t size)
 	}
 }
 
-static bool locate(const void *ctx, uint32_t locindex, struct trace_location *out)
-{
-	return trace_reader__location(ctx, locindex, out);
-}
-
 static void use_model(struct model *m, const struct trace_reader *r)
 {
-	const struct caller_locator locator = {r, locate};
 	struct summary_row *rows;
 	struct caller_row *callers;
 	_llvm_rows_ struct llvm_rows llvm = {};
@@ -53,7 +47,7 @@ static void use_model(struct model *m, const struct trace_reader *r)
 	if (summary__rows(m->summary, SUMMARY_ALL, &rows, &n))
 		abort();
 	free(rows);
-	if (pivot__callers(m->callers, &locator, &callers, &n))
+	if (pivot__callers(m->callers, &m->options.stacks, &callers, &n))
 		abort();
 	free(callers);
 	for (int by = GROUP_BY_CRATE; by <= GROUP_BY_THREAD; by++) {

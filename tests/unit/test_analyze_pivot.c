@@ -328,7 +328,7 @@ static void count(struct pivot *c, uint32_t caller, uint64_t ns, unsigned int n)
 
 static struct caller_row *callers_rows_of(const struct pivot *c, size_t *n)
 {
-	const struct caller_locator locator = {.locate = locate};
+	const struct stack_source locator = {.locate = locate};
 	struct caller_row *rows;
 
 	assert_int_equal(pivot__callers(c, &locator, &rows, n), 0);

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "analyze/compile_name.h"
-#include "analyze/on_cpu.h"
 #include "base/array.h"
 #include "base/table.h"
 #include "trace/interner.h"
@@ -207,39 +206,6 @@ static void making__clear(struct making *m)
 	interner__destroy(&m->crates);
 }
 
-/* Takes the name, also if it fails. */
-static int new_row(struct making *m, const struct group_row *row, char *name)
-{
-	if (!name)
-		return -ENOMEM;
-	m->rows[m->n] = *row;
-	m->rows[m->n++].name = name;
-	return 0;
-}
-
-static int thread_rows(const struct pivot *p, struct making *m)
-{
-	int err = 0;
-
-	for (uint32_t i = 0; i < p->cells.n && !err; i++) {
-		const struct cell *t = &p->cells.at[i];
-		const struct trace_process *process = &p->processes[t->of];
-		struct group_row row = row_of(&t->sums);
-		_free_ char *title = NULL;
-		char *name;
-
-		if (!t->sums.spans)
-			continue;
-		title = compile_name(process);
-		if (!title || asprintf(&name, "%.*s %" PRIu32 "/%" PRIu32 "%s%.*s", NAME_MAX_BYTES,
-				       title, process->pid, t->in, t->name ? " " : "",
-				       NAME_MAX_BYTES, t->name ?: "") < 0)
-			return -ENOMEM;
-		err = new_row(m, &row, name);
-	}
-	return err;
-}
-
 static struct sums *sum_processes(const struct pivot *p)
 {
 	struct sums *sums = calloc(p->n_processes + 1UL, sizeof(*sums));
@@ -264,57 +230,58 @@ static struct sums *sum_processes(const struct pivot *p)
 	return sums;
 }
 
-/* Processes of one crate share a row. */
-static int add_process(struct making *m, const struct trace_process *process,
-		       const struct group_row *row, bool crates)
+/* "serde_json 4711"; with a thread "serde_json 4711/4712 rustc". NULL without memory. */
+static char *numbered(const char *name, uint32_t pid, const struct cell *thread)
 {
-	_free_ char *name = compile_name(process);
-	char *numbered;
-	bool is_new;
-	uint32_t crate;
+	char *text;
+	int n;
 
-	if (!name || (crates && interner__id(&m->crates, name, &crate, &is_new)))
-		return -ENOMEM;
-	if (crates && is_new)
-		return new_row(m, row, take_ptr(name));
-	if (crates) {
-		add_row(&m->rows[crate], row);
-		return 0;
-	}
-	if (asprintf(&numbered, "%s %" PRIu32, name, process->pid) < 0)
-		return -ENOMEM;
-	return new_row(m, row, numbered);
-}
-
-static int process_rows(const struct pivot *p, bool crates, struct making *m)
-{
-	_free_ struct sums *sums = sum_processes(p);
-	int err = sums ? 0 : -ENOMEM;
-
-	for (uint32_t i = 0; i < p->n_processes && !err; i++) {
-		const struct trace_process *process = &p->processes[i];
-		struct group_row row = row_of(&sums[i]);
-
-		row.peak_bytes = process->peak_bytes;
-		/* One that compiled nothing is no crate. */
-		if (sums[i].spans && (!crates || row.count || !compile_only_queries(process)))
-			err = add_process(m, process, &row, crates);
-	}
-	return err;
+	if (thread)
+		n = asprintf(&text, "%.*s %" PRIu32 "/%" PRIu32 "%s%.*s", NAME_MAX_BYTES, name, pid,
+			     thread->in, thread->name ? " " : "", NAME_MAX_BYTES,
+			     thread->name ?: "");
+	else
+		n = asprintf(&text, "%s %" PRIu32, name, pid);
+	return n < 0 ? NULL : text;
 }
 
 int pivot__groups(const struct pivot *p, enum group_by by, struct group_row **rows, size_t *n)
 {
 	__cleanup(making__clear) struct making m = {};
-	bool threads = by == GROUP_BY_THREAD;
-	int err;
+	bool threads = by == GROUP_BY_THREAD, crates = by == GROUP_BY_CRATE;
+	uint32_t n_parts = threads ? p->cells.n : p->n_processes;
+	_free_ struct sums *sums = threads ? NULL : sum_processes(p);
 
-	m.rows = calloc((threads ? p->cells.n : p->n_processes) + 1UL, sizeof(*m.rows));
-	if (!m.rows)
+	m.rows = calloc(n_parts + 1UL, sizeof(*m.rows));
+	if (!m.rows || (!threads && !sums))
 		return -ENOMEM;
-	err = threads ? thread_rows(p, &m) : process_rows(p, by == GROUP_BY_CRATE, &m);
-	if (err)
-		return err;
+	for (uint32_t i = 0; i < n_parts; i++) {
+		const struct cell *thread = threads ? &p->cells.at[i] : NULL;
+		const struct sums *of = thread ? &thread->sums : &sums[i];
+		const struct trace_process *process = &p->processes[thread ? thread->of : i];
+		struct group_row row = row_of(of);
+		_free_ char *name = NULL;
+		uint32_t crate;
+		bool is_new;
+
+		/* One that compiled nothing is no crate. */
+		if (!of->spans || (crates && !row.count && compile_only_queries(process)))
+			continue;
+		if (!thread)
+			row.peak_bytes = process->peak_bytes;
+		name = compile_name(process);
+		if (!name || (crates && interner__id(&m.crates, name, &crate, &is_new)))
+			return -ENOMEM;
+		/* Processes of one crate share a row. */
+		if (crates && !is_new) {
+			add_row(&m.rows[crate], &row);
+			continue;
+		}
+		row.name = crates ? take_ptr(name) : numbered(name, process->pid, thread);
+		if (!row.name)
+			return -ENOMEM;
+		m.rows[m.n++] = row;
+	}
 	*n = m.n;
 	*rows = take_ptr(m.rows);
 	m.n = 0;
@@ -393,7 +360,7 @@ static size_t merge(const struct site *sites, size_t n, struct caller_row *rows)
 	return used;
 }
 
-int pivot__callers(const struct pivot *p, const struct caller_locator *locator,
+int pivot__callers(const struct pivot *p, const struct stack_source *locator,
 		   struct caller_row **rows, size_t *n)
 {
 	_free_ struct site *sites = calloc(p->cells.n + 1UL, sizeof(*sites));

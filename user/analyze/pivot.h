@@ -11,7 +11,7 @@
 #ifndef QPROF_ANALYZE_PIVOT_H
 #define QPROF_ANALYZE_PIVOT_H
 
-#include "trace/trace.h"
+#include "analyze/sampled.h"
 
 struct pivot;
 
@@ -63,7 +63,7 @@ struct group_row {
 	uint64_t activities; /* besides, with those of kinds private to a file */
 	uint64_t unwound;
 	uint64_t self_ns; /* without probe time, as far as it is known */
-	uint64_t cpu_ns;  /* its part on the CPU: analyze/on_cpu.h */
+	uint64_t cpu_ns;  /* its part on the CPU: on_cpu_ns() */
 	uint64_t wall_ns; /* from first start to last end; for a crate, summed over processes */
 	uint64_t max_ns;  /* without probe time, as self_ns */
 	/* Off-CPU time: within the measured self_ns; and, by cause, within wall_ns of a thread. */
@@ -87,7 +87,7 @@ struct thread_row {
 	const char *name; /* or NULL */
 	uint64_t count;	  /* intervals */
 	uint64_t self_ns; /* of all intervals, without probe time, as far as it is known */
-	uint64_t cpu_ns;  /* its part on the CPU: analyze/on_cpu.h */
+	uint64_t cpu_ns;  /* its part on the CPU: on_cpu_ns() */
 	uint64_t self_off_ns;
 	uint32_t last_label; /* of the last interval: string id, or TRACE_NO_STRING */
 	uint32_t last_invocation;
@@ -105,7 +105,7 @@ struct caller_row {
 	uint64_t unwound;
 	uint64_t total_ns; /* Times without probe time, as far as it is known. */
 	uint64_t self_ns;
-	uint64_t cpu_ns; /* of self_ns on the CPU: analyze/on_cpu.h */
+	uint64_t cpu_ns; /* of self_ns on the CPU: on_cpu_ns() */
 	uint64_t max_ns;
 	/* The line with the most executions, and their number; NULL: no line is known. */
 	const char *file;
@@ -114,17 +114,12 @@ struct caller_row {
 	uint32_t lines; /* number of different lines */
 };
 
-/* Resolves a locindex: trace_reader__location(). Texts must outlive the rows. */
-struct caller_locator {
-	const void *ctx;
-	bool (*locate)(const void *ctx, uint32_t locindex, struct trace_location *out);
-};
-
 /*
  * One row per function name, and one for executions with an unknown caller, in no particular order.
- * Each place is resolved once. Free with free(). -ENOMEM.
+ * Each place is resolved once, by locator->locate(); texts must outlive the rows. Free with free().
+ * -ENOMEM.
  */
-int pivot__callers(const struct pivot *p, const struct caller_locator *locator,
+int pivot__callers(const struct pivot *p, const struct stack_source *locator,
 		   struct caller_row **rows, size_t *n);
 
 void pivot__free(struct pivot *p);

@@ -5,7 +5,6 @@
 
 #include "analyze/cost.h"
 #include "analyze/model.h"
-#include "analyze/on_cpu.h"
 #include "base/diag.h"
 #include "cli/cmd.h"
 #include "cli/process_filter.h"
@@ -23,7 +22,7 @@
 
 /* The reports that are made of sampled stacks: --functions, --tree, --memory, --waits. */
 
-static inline bool sampled_report_is_asked_for(const struct cli_report_options *o)
+static bool sampled_report_is_asked_for(const struct cli_report_options *o)
 {
 	return o->functions || o->tree || o->memory || o->waits;
 }
@@ -210,11 +209,6 @@ static const struct cli_texts *asked_for(const struct cli_report_options *o)
 	return o->callers.n ? &o->callers : &o->queries;
 }
 
-static bool is_asked_for(const void *ctx, const char *name)
-{
-	return value_matches(ctx, name);
-}
-
 static unsigned int parts_of(const struct cli_report_options *o)
 {
 	if (sampled_report_is_asked_for(o))
@@ -261,7 +255,7 @@ static int contents__read(struct contents *c, struct trace_reader *r)
 		options.stack_causes = 1u << sampled_report_cause(c->options);
 	else if (is_of_build(c->options))
 		options.stack_causes = 1u << TRACE_SAMPLE_CPU;
-	options.wants = labels->n ? is_asked_for : NULL;
+	options.wants = labels->n ? is_wanted : NULL;
 	options.wants_ctx = labels;
 	err = model__init(&c->model, &options) ?: model__read(&c->model, r);
 	if (!err)
@@ -285,11 +279,6 @@ static void contents__clear(struct contents *c)
 {
 	model__destroy(&c->model);
 	whole_build__clear(&c->whole);
-}
-
-static bool locate(const void *ctx, uint32_t locindex, struct trace_location *out)
-{
-	return trace_reader__location(ctx, locindex, out);
 }
 
 /* A name as tables cut it: "app..{{impl}}[2]::expression", or without a beginning. */
@@ -354,7 +343,7 @@ static struct report_options view_options(const struct contents *c, const struct
 		.sort = sort[o->sort],
 		.min_ns = o->min.ns,
 		.min_ppm = o->min.ppm,
-		.query = is_asked_for,
+		.query = is_wanted,
 		.query_ctx = asked_for(o),
 		.groups = m->groups,
 		.callers = trace_reader__stats(r).callers || o->callers.n ? m->callers : NULL,
@@ -366,7 +355,7 @@ static struct report_options view_options(const struct contents *c, const struct
 		.llvm_by = llvm_rows_of(o),
 		.llvm_wants = o->llvm.n ? is_of_llvm : NULL,
 		.llvm_ctx = &o->llvm,
-		.locator = {r, locate},
+		.locator = m->options.stacks,
 		.by = by[o->by],
 		.all_cpu_ns = on_cpu_ns(trace_without_probes(m->self_ns, m->self_probe_ns),
 					m->self_off_ns),
@@ -411,15 +400,6 @@ static bool shows_build(const struct contents *c)
 	       (may_be_of_build(c->options) && build__totals(c->model.build)->compiles);
 }
 
-static int print_cost(const struct cost *cost, FILE *out)
-{
-	if (cost)
-		return cost_text(out, cost);
-	return diag_error_r(-ENODATA,
-			    "what recording cost is known of all compilers together: leave "
-			    "out --crate and --process");
-}
-
 static int print(const struct contents *c, struct report_options *opt, FILE *out)
 {
 	const struct model *m = &c->model;
@@ -446,8 +426,12 @@ static int print(const struct contents *c, struct report_options *opt, FILE *out
 	opt->build = is_of_build(c->options) ? &build : NULL;
 	if (c->options->json)
 		return report_json(out, m->summary, losses, names, opt);
+	if (c->options->cost && !opt->cost)
+		return diag_error_r(-ENODATA,
+				    "what recording cost is known of all compilers together: leave "
+				    "out --crate and --process");
 	if (c->options->cost)
-		return print_cost(opt->cost, out);
+		return cost_text(out, opt->cost);
 	if (!shows_build(c))
 		return report_text(out, m->summary, losses, names, opt);
 	return c->options->markdown ? build_markdown(out, &build) : build_text(out, &build);
@@ -483,19 +467,6 @@ static int warn_unmatched(const struct contents *c, bool *none)
 	return err;
 }
 
-/* Notes on rows would be on nothing. */
-static bool is_only_of_queries(const struct contents *c)
-{
-	return !c->options->json && !c->options->cost && !shows_build(c);
-}
-
-static int print_sampled(const struct contents *c, struct trace_reader *r, FILE *out, FILE *screen)
-{
-	int err = sampled_report_print(c->options, &c->model, r, out, screen);
-
-	return trace_reader__is_refused(r) ? -E2BIG : err;
-}
-
 /*
  * Print, after everything was read. The report is as wide as `screen`, which is the target of
  * `out`. `rows`: as in cmd_print_report().
@@ -520,12 +491,15 @@ static int print_all(struct contents *c, struct trace_reader *r, FILE *out, FILE
 	if (opt.problem)
 		diag_warn("%s: %s; the report covers what could be read", c->options->file,
 			  opt.problem);
-	if (sampled_report_is_asked_for(c->options))
-		return print_sampled(c, r, out, screen);
+	if (sampled_report_is_asked_for(c->options)) {
+		err = sampled_report_print(c->options, &c->model, r, out, screen);
+		return trace_reader__is_refused(r) ? -E2BIG : err;
+	}
 	if (!shows_build(c))
 		opt.top = rows ?: opt.top;
 	err = warn_unmatched(c, &none);
-	if (!err && !(none && is_only_of_queries(c)))
+	/* Notes on rows would be on nothing. */
+	if (!err && (!none || c->options->json || c->options->cost || shows_build(c)))
 		err = print(c, &opt, out);
 	/* The reader expands names when they are printed, so it may still refuse the trace. */
 	return trace_reader__is_refused(r) ? -E2BIG : err;

@@ -110,7 +110,7 @@ struct report_options {
 	bool raw;
 	/* Show these callers instead of queries; NULL = queries. Only rows to show. */
 	const struct pivot *callers;
-	struct caller_locator locator;
+	struct stack_source locator; /* of places of callers */
 	/* Show these items instead of queries; NULL = queries. */
 	struct items *items;
 	const struct modules *modules; /* with items: by module; NULL = each item */
