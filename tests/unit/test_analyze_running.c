@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "analyze/running.h"
-#include "analyze/reuse.h"
+#include "analyze/summary.h"
 #include "analyze/compile_name.h"
 
 #include "test.h"

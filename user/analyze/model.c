@@ -8,23 +8,25 @@
 #include "analyze/compile_name.h"
 #include "base/array.h"
 
+/* What a span was about; of a query, that is, or is not, a definition of another crate. */
+static uint32_t about(const struct trace_reader *r, const struct trace_span *span, bool foreign)
+{
+	uint32_t id = trace_reader__event_string(r, span);
+	bool is_foreign =
+		span->kind == TRACE_KIND_QUERY && trace_reader__is_foreign(r, span->process, id);
+
+	return is_foreign == foreign ? id : TRACE_NO_STRING;
+}
+
 /* A query about another crate's definition is charged to the item around it. */
 static uint32_t item_of(const void *ctx, const struct trace_span *span)
 {
-	uint32_t id = trace_reader__event_string(ctx, span);
-
-	return span->kind == TRACE_KIND_QUERY && trace_reader__is_foreign(ctx, span->process, id)
-		       ? TRACE_NO_STRING
-		       : id;
+	return about(ctx, span, false);
 }
 
 static uint32_t foreign_of(const void *ctx, const struct trace_span *span)
 {
-	uint32_t id = trace_reader__event_string(ctx, span);
-
-	return span->kind == TRACE_KIND_QUERY && trace_reader__is_foreign(ctx, span->process, id)
-		       ? id
-		       : TRACE_NO_STRING;
+	return about(ctx, span, true);
 }
 
 static bool foreign_results(const void *ctx, const struct trace_results *r)
@@ -89,27 +91,11 @@ static int take_sampled_interval(void *model, const struct sampled_interval *int
 	return summary__sampled_interval(((struct model *)model)->summary, &interval->span);
 }
 
-static int add_parts(struct model *m, unsigned int parts)
-{
-	if ((parts & MODEL_BUILD && build__new(&m->options.texts, &m->build)) ||
-	    (parts & MODEL_CALLERS && pivot__new(PIVOT_CALLERS, &m->callers)) ||
-	    (parts & MODEL_GROUPS && pivot__new(PIVOT_THREADS, &m->groups)) ||
-	    (parts & MODEL_THREADS && pivot__new(PIVOT_THREADS, &m->threads)) ||
-	    (parts & MODEL_HOT &&
-	     hot_functions__new(&m->options.stacks, &m->options.texts, &m->hot)) ||
-	    (parts & MODEL_ITEMS && items__new(&m->options.texts, &m->items)) ||
-	    (parts & MODEL_LLVM &&
-	     llvm__new(&m->options.llvm, &m->options.stacks, &m->options.texts, &m->llvm)) ||
-	    (parts & MODEL_MODULES && modules__new(&m->options.texts, &m->modules)) ||
-	    (parts & (MODEL_MACROS | MODEL_UNITS) &&
-	     subjects__new(&m->options.texts, m->summary,
-			   parts & MODEL_MACROS ? SUBJECTS_MACROS : SUBJECTS_UNITS, &m->subjects)))
-		return -ENOMEM;
-	return 0;
-}
-
 int model__init(struct model *m, const struct model_options *options)
 {
+	const struct trace_texts *texts = &m->options.texts;
+	unsigned int parts = options->parts;
+
 	*m = (struct model){.options = *options};
 	m->sampled_intervals = (struct sampled_intervals){
 		.job = options->job,
@@ -117,14 +103,24 @@ int model__init(struct model *m, const struct model_options *options)
 		.take = take_sampled_interval,
 		.take_ctx = m,
 	};
-	if (summary__new(&m->summary) || self_time__new(&m->self_time))
-		return -ENOMEM;
 	for (unsigned int cause = 0; cause < TRACE_SAMPLE_CAUSES; cause++)
 		m->stacks[cause] = (struct stack_sums){.cause = cause, .source = options->stacks};
+	if (summary__new(&m->summary) || self_time__new(&m->self_time) ||
+	    (parts & MODEL_BUILD && build__new(texts, &m->build)) ||
+	    (parts & MODEL_CALLERS && pivot__new(PIVOT_CALLERS, &m->callers)) ||
+	    (parts & MODEL_GROUPS && pivot__new(PIVOT_THREADS, &m->groups)) ||
+	    (parts & MODEL_THREADS && pivot__new(PIVOT_THREADS, &m->threads)) ||
+	    (parts & MODEL_HOT && hot_functions__new(&m->options.stacks, texts, &m->hot)) ||
+	    (parts & MODEL_ITEMS && items__new(texts, &m->items)) ||
+	    (parts & MODEL_LLVM &&
+	     llvm__new(&m->options.llvm, &m->options.stacks, texts, &m->llvm)) ||
+	    (parts & MODEL_MODULES && modules__new(texts, &m->modules)) ||
+	    (parts & (MODEL_MACROS | MODEL_UNITS) &&
+	     subjects__new(texts, m->summary,
+			   parts & MODEL_MACROS ? SUBJECTS_MACROS : SUBJECTS_UNITS, &m->subjects)))
+		return -ENOMEM;
 	if (options->borrow_texts)
 		summary__borrow_texts(m->summary);
-	if (add_parts(m, options->parts))
-		return -ENOMEM;
 	if (m->items)
 		items__count_instances(m->items, options->keyed_by_instance, options->item_ctx);
 	return 0;
@@ -135,18 +131,6 @@ static bool wants(const struct model_options *o, uint32_t label)
 	return !o->wants || o->wants(o->wants_ctx, o->texts.text(o->texts.ctx, label));
 }
 
-/* An instance that another crate's compile made of a generic function. */
-static int take_foreign(struct model *m, const struct trace_span *span)
-{
-	uint32_t path;
-
-	if (!m->options.foreign || span->kind != TRACE_KIND_QUERY ||
-	    !items__counts_instances_by(m->items, span->label) || !wants(&m->options, span->label))
-		return 0;
-	path = m->options.foreign(m->options.item_ctx, span);
-	return path == TRACE_NO_STRING ? 0 : items__foreign_instance(m->items, span->label, path);
-}
-
 /*
  * Others may be charged to an item that is not wanted. Modules are learned from unwanted
  * labels too, so that rows have the same names.
@@ -154,20 +138,27 @@ static int take_foreign(struct model *m, const struct trace_span *span)
 static int take_item_of(struct model *m, const struct trace_span *span,
 			const struct trace_times *times)
 {
-	uint32_t item;
+	const struct model_options *o = &m->options;
+	bool is_query = span->kind == TRACE_KIND_QUERY, wanted;
+	uint32_t item, path = TRACE_NO_STRING;
 
 	if (m->by_samples || span->kind == TRACE_KIND_HIT || (m->own && !m->own[span->process]) ||
-	    (span->kind == TRACE_KIND_BLOCKED && m->options.no_blocked_items))
+	    (span->kind == TRACE_KIND_BLOCKED && o->no_blocked_items))
 		return 0;
-	if (span->kind == TRACE_KIND_QUERY)
+	if (is_query)
 		items__note_compiler(m->items, span->process, span->label);
-	item = m->options.item(m->options.item_ctx, span);
+	item = o->item(o->item_ctx, span);
 	if (m->modules && modules__span(m->modules, span, item))
 		return -ENOMEM;
-	if (item == TRACE_NO_STRING && take_foreign(m, span))
+	wanted = wants(o, span->label);
+	/* An instance that another crate's compile made of a generic function. */
+	if (item == TRACE_NO_STRING && is_query && wanted && o->foreign &&
+	    items__counts_instances_by(m->items, span->label))
+		path = o->foreign(o->item_ctx, span);
+	if (path != TRACE_NO_STRING && items__foreign_instance(m->items, span->label, path))
 		return -ENOMEM;
-	return wants(&m->options, span->label) ? items__span(m->items, span, times, item)
-					       : items__around(m->items, span, item);
+	return wanted ? items__span(m->items, span, times, item)
+		      : items__around(m->items, span, item);
 }
 
 static int take_interval(struct model *m, const struct trace_span *span,
@@ -184,7 +175,9 @@ static int take_interval(struct model *m, const struct trace_span *span,
 		err = pivot__span(m->threads, span, times);
 	if (!err && m->subjects)
 		err = subjects__span(m->subjects, span, times,
-				     m->options.item(m->options.item_ctx, span));
+				     span->kind == TRACE_KIND_ACTIVITY
+					     ? m->options.item(m->options.item_ctx, span)
+					     : TRACE_NO_STRING);
 	if (!err && m->items)
 		err = take_item_of(m, span, times);
 	if (err || (!m->groups && !m->callers) || !wants(&m->options, span->label))
@@ -291,17 +284,6 @@ static int need_samples(struct model *m)
 {
 	summary__set_sampled(m->summary);
 	return m->samples ? 0 : samples__new(&m->options.stacks, &m->samples);
-}
-
-static int take_sampling(struct model *m, const struct trace_sampling *sampling)
-{
-	if (need_samples(m))
-		return -ENOMEM;
-	samples__set_sampling(m->samples, sampling);
-	m->by_samples = sampling->queries;
-	if (sampling->queries)
-		summary__set_unwatched(m->summary);
-	return 0;
 }
 
 uint32_t model_sample_label(const struct model_options *o, const struct trace_sample *sample)
@@ -439,7 +421,13 @@ int model__item(struct model *m, const struct trace_item *item)
 		m->part = item->part;
 		return 0;
 	case TRACE_ITEM_SAMPLING:
-		return take_sampling(m, &item->sampling);
+		if (need_samples(m))
+			return -ENOMEM;
+		samples__set_sampling(m->samples, &item->sampling);
+		m->by_samples = item->sampling.queries;
+		if (m->by_samples)
+			summary__set_unwatched(m->summary);
+		return 0;
 	case TRACE_ITEM_SAMPLE:
 		return take_sample(m, &item->sample);
 	case TRACE_ITEM_END:
@@ -453,24 +441,6 @@ struct watching {
 	struct u64_map recorded;
 	bool any_recorded;
 };
-
-static void watching__clear(struct watching *w)
-{
-	u64_map__destroy(&w->recorded);
-}
-
-static int watching__init(struct watching *w, const struct model *m)
-{
-	_free_ struct summary_row *rows = NULL;
-	size_t n;
-	int err = summary__rows(m->summary, SUMMARY_ALL, &rows, &n);
-
-	w->any_recorded = summary__spans(m->summary);
-	for (size_t i = 0; i < n && !err; i++)
-		if (rows[i].count || rows[i].raw_total_ns || rows[i].raw_self_ns)
-			err = u64_map__put(&w->recorded, rows[i].label, 0);
-	return err;
-}
 
 /*
  * Activities that were not asked for, beside intervals that were: their time is that of what is
@@ -486,17 +456,24 @@ static bool hides(const void *ctx, uint32_t label, uint8_t kind)
 
 int model__show_samples(struct model *m)
 {
-	__cleanup(watching__clear) struct watching w = {};
+	struct watching w = {.any_recorded = summary__spans(m->summary)};
+	_free_ struct summary_row *known = NULL;
 	_free_ struct samples_row *rows = NULL;
-	size_t n = 0;
-	int err = 0;
+	size_t n = 0, n_known = 0;
+	int err;
 
 	summary__forget_samples(m->summary);
-	if (m->samples)
-		err = watching__init(&w, m) ?: samples__rows(m->samples, hides, &w, &rows, &n);
+	if (!m->samples)
+		return 0;
+	err = summary__rows(m->summary, SUMMARY_ALL, &known, &n_known);
+	for (size_t i = 0; i < n_known && !err; i++)
+		if (known[i].count || known[i].raw_total_ns || known[i].raw_self_ns)
+			err = u64_map__put(&w.recorded, known[i].label, 0);
+	err = err ?: samples__rows(m->samples, hides, &w, &rows, &n);
 	for (size_t i = 0; i < n && !err; i++)
 		err = summary__samples(m->summary, rows[i].process, rows[i].label, rows[i].kinds,
 				       &rows[i].sums);
+	u64_map__destroy(&w.recorded);
 	return err;
 }
 

@@ -58,12 +58,22 @@ static inline bool sample_sums__any(const struct sample_sums *sums)
 	return n;
 }
 
+/*
+ * The part of a self time, or of a sum of them, in which the thread was on a CPU; `off_ns` is the
+ * other part. All of it where off-CPU times were not recorded: `off_ns` is 0 then. Rows are ranked
+ * by it everywhere, because waiting is no work: a thread that waits has self time too.
+ */
+static inline uint64_t on_cpu_ns(uint64_t self_ns, uint64_t off_ns)
+{
+	return self_ns > off_ns ? self_ns - off_ns : 0;
+}
+
 /* The entries of sampled stacks, and what they stand for: trace_reader__stack() and the like. */
 struct stack_source {
 	const void *ctx;
 	/* NULL: there is none of this number. An entry's parent has a smaller number than it. */
 	const struct trace_stack *(*entry)(const void *ctx, uint32_t id);
-	/* As in struct caller_locator. NULL: no place is known. */
+	/* trace_reader__location(): resolves a locindex. NULL: no place is known. */
 	bool (*locate)(const void *ctx, uint32_t locindex, struct trace_location *out);
 };
 

@@ -40,7 +40,7 @@ struct subject_part {
 struct subject_row {
 	char *name; /* NULL: what the activities were about is not known */
 	uint64_t total_ns;
-	uint64_t cpu_ns; /* of total_ns on the CPU: analyze/on_cpu.h */
+	uint64_t cpu_ns; /* of total_ns on the CPU: on_cpu_ns() */
 	uint64_t max_ns; /* of one activity, with those in it */
 	uint64_t count;	 /* expansions of a macro, activities about a unit */
 	uint32_t n_crates;

@@ -6,8 +6,8 @@
 #ifndef QPROF_ANALYZE_SUMMARY_H
 #define QPROF_ANALYZE_SUMMARY_H
 
-#include "analyze/reuse.h"
 #include "analyze/sampled.h"
+#include "base/table.h"
 #include "trace/trace.h"
 
 /*
@@ -38,7 +38,8 @@ struct summary_row {
 	uint64_t hashing_ns;
 	uint64_t off_ns;      /* off-CPU time within raw_total_ns */
 	uint64_t self_off_ns; /* off-CPU time within raw_self_ns */
-	/* Of self_ns, on the CPU: the sum of those of the processes, each at least 0 (on_cpu.h). */
+	/* Of self_ns, on the CPU: the sum of those of the processes, each at least 0 (on_cpu_ns()).
+	 */
 	uint64_t self_cpu_ns;
 	/*
 	 * Of a query, as the compilers had them in memory: its results, and those among them that
@@ -144,6 +145,56 @@ static inline bool summary_kinds_are_activity(uint32_t kinds)
 {
 	return (kinds & (1u << TRACE_KIND_ACTIVITY | 1u << TRACE_KIND_OTHER)) != 0;
 }
+
+/*
+ * Results that an incremental compile reused from the previous one, in one process. docs/events.md
+ * lists which of them can be determined.
+ */
+struct reuse {
+	uint64_t executed; /* query executions with a span */
+	bool unprobed;	   /* some queries had no probes: there were more executions */
+	uint64_t loads;	   /* results looked for in the cache on disk */
+	uint64_t loaded;   /* lower bound: loads not followed by an execution of the query */
+	/*
+	 * Lower bound of the results in the graph of this compile, reused or not. 0: unknown,
+	 * because several threads numbered results, which leaves gaps.
+	 */
+	uint64_t results;
+};
+
+/* True if an execution without a span may have followed a load. `loaded` is then no lower bound. */
+static inline bool reuse__may_miss(const struct reuse *r)
+{
+	return r->unprobed;
+}
+
+/* True if reuse__unseen() is valid. */
+static inline bool reuse__knows_unseen(const struct reuse *r)
+{
+	return r->results && !r->unprobed;
+}
+
+/* Results that were neither executed nor loaded. */
+static inline uint64_t reuse__unseen(const struct reuse *r)
+{
+	uint64_t seen = r->executed + r->loaded;
+
+	return r->results > seen ? r->results - seen : 0;
+}
+
+/* Separates loads that found something from those that did not. All zeroes is empty. */
+struct load_tracks {
+	TABLE(struct load_track) tracks; /* by process << 32 | tid */
+};
+
+/*
+ * Add a span; spans of a thread come in the order of their ends. Returns 1 if the span is an
+ * execution right after a load of the same query, so that the load found nothing; else 0 or
+ * -ENOMEM.
+ */
+int load_tracks__span(struct load_tracks *l, const struct trace_span *span);
+
+void load_tracks__destroy(struct load_tracks *l);
 
 struct summary;
 

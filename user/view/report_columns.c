@@ -5,8 +5,6 @@
 #include <inttypes.h>
 #include <sys/wait.h>
 
-#include "analyze/on_cpu.h"
-
 /* Marks numbers that include executions without an exact end. */
 #define MARK CALLERS_TEXT_MARK
 

@@ -3,7 +3,6 @@
 #ifndef QPROF_VIEW_REPORT_COLUMNS_H
 #define QPROF_VIEW_REPORT_COLUMNS_H
 
-#include "analyze/reuse.h"
 #include "view/columns.h"
 #include "view/report_rows.h"
 

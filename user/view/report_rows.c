@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/on_cpu.h"
-
 char *report_count(char buf[FORMAT_MAX * 2], const struct summary_row *row)
 {
 	char count[FORMAT_MAX];
