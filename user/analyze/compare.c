@@ -42,28 +42,24 @@ int compare__new(uint32_t n_base, uint32_t n_new, struct compare **out)
 	return 0;
 }
 
-static struct cell sampled_cell_of(const struct summary_row *row)
-{
-	return (struct cell){
-		.of[COMPARE_SELF] = row->best_self_ns,
-		.of[COMPARE_TOTAL] = row->samples.total[TRACE_SAMPLE_CPU].value,
-		.of[COMPARE_COUNT] = summary_row__executions(row),
-		.activities = row->is_activity ? row->count : 0,
-		.on_cpu_ns = row->best_self_ns,
-		.variance[COMPARE_SELF] = squared(row->sampled_error_ns),
-		.variance[COMPARE_TOTAL] = squared(row->sampled_total_error_ns),
-		.by = COMPARE_BY_SAMPLES | (summary_row__executions(row) ? 0 : COMPARE_UNCOUNTED),
-	};
-}
-
 /* Convert a row; every comparison reads its values from here. */
 static struct cell cell_of(const struct summary_row *row)
 {
 	/* A blocked thread does no work; the thread it waits for counts that time. */
 	uint64_t self_ns = less(row->best_self_ns, row->blocked_ns);
+	uint64_t executions = summary_row__executions(row);
 
 	if (row->self_by == SUMMARY_SELF_SAMPLES)
-		return sampled_cell_of(row);
+		return (struct cell){
+			.of[COMPARE_SELF] = row->best_self_ns,
+			.of[COMPARE_TOTAL] = row->samples.total[TRACE_SAMPLE_CPU].value,
+			.of[COMPARE_COUNT] = executions,
+			.activities = row->is_activity ? row->count : 0,
+			.on_cpu_ns = row->best_self_ns,
+			.variance[COMPARE_SELF] = squared(row->sampled_error_ns),
+			.variance[COMPARE_TOTAL] = squared(row->sampled_total_error_ns),
+			.by = COMPARE_BY_SAMPLES | (executions ? 0 : COMPARE_UNCOUNTED),
+		};
 	return (struct cell){
 		.of[COMPARE_SELF] = self_ns,
 		.on_cpu_ns = row->best_cpu_ns < self_ns ? row->best_cpu_ns : self_ns,
@@ -85,19 +81,10 @@ int compare__add_to_pair(struct compare *c, size_t place, uint32_t unit, uint32_
 			 uint32_t kinds, const struct cell *cell)
 {
 	struct pair *pair = get_pair(c, unit, label);
-	struct cell *to;
 
 	if (!pair)
 		return -ENOMEM;
-	to = &c->cells[(size_t)(pair - c->pairs.at) * n_traces(c) + place];
-	for (int m = 0; m < COMPARE_N_METRICS; m++)
-		to->of[m] += cell->of[m];
-	to->on_cpu_ns += cell->on_cpu_ns;
-	to->probes_ns += cell->probes_ns;
-	to->activities += cell->activities;
-	for (int m = 0; m < COMPARE_N_METRICS; m++)
-		to->variance[m] += cell->variance[m];
-	to->by |= cell->by;
+	cell__add(&c->cells[(size_t)(pair - c->pairs.at) * n_traces(c) + place], cell);
 	pair->in[place < c->n[COMPARE_BASE] ? COMPARE_BASE : COMPARE_NEW] = true;
 	pair->kinds |= kinds;
 	return 0;
@@ -239,25 +226,12 @@ static int note_blind(void *ctx, const struct summary_row *row)
 				     &b->blind);
 }
 
-static int keep_units(struct compare *c, const struct compilers *cs, uint32_t n_processes)
-{
-	free(c->last_units);
-	c->n_last_units = 0;
-	c->last_units = malloc((n_processes + 1UL) * sizeof(*c->last_units));
-	if (!c->last_units)
-		return -ENOMEM;
-	c->n_last_units = n_processes;
-	memset(c->last_units, 0xff, n_processes * sizeof(*c->last_units));
-	for (uint32_t i = 0; i < cs->n; i++)
-		c->last_units[cs->processes[i]->index] = cs->unit_of[i];
-	return 0;
-}
-
 int compare__trace(struct compare *c, enum compare_side side, const struct summary *s,
 		   const struct trace_texts *names)
 {
 	__cleanup(compilers__clear) struct compilers cs = {};
 	struct blind_queries b = {c, names, {.trace = place_of(c, side, 0)}};
+	uint32_t n = summary__n_processes(s);
 	int err = c->seen[side] == c->n[side] ? -EINVAL : compilers__init(&cs, s);
 
 	err = err ?: compare_units__match(&c->units, cs.processes, cs.n, cs.unit_of);
@@ -272,7 +246,16 @@ int compare__trace(struct compare *c, enum compare_side side, const struct summa
 	c->n_sampled += summary__is_unwatched(s);
 	c->any_blind |= summary__is_unwatched(s) && summary__misses_results(s);
 	c->seen[side]++;
-	return keep_units(c, &cs, summary__n_processes(s));
+	free(c->last_units);
+	c->n_last_units = 0;
+	c->last_units = malloc((n + 1UL) * sizeof(*c->last_units));
+	if (!c->last_units)
+		return -ENOMEM;
+	c->n_last_units = n;
+	memset(c->last_units, 0xff, n * sizeof(*c->last_units));
+	for (uint32_t i = 0; i < cs.n; i++)
+		c->last_units[cs.processes[i]->index] = cs.unit_of[i];
+	return 0;
 }
 
 /* ---- Costs ----------------------------------------------------------------------------------- */

@@ -35,6 +35,24 @@ struct cell {
 	uint8_t by;			    /* enum compare_by */
 };
 
+/* Values of one trace add up; of peaks the largest counts. */
+static inline void cell__add(struct cell *to, const struct cell *from)
+{
+	for (int m = 0; m < COMPARE_N_METRICS; m++) {
+		if (m != COMPARE_PEAK)
+			to->of[m] += from->of[m];
+		else if (from->of[m] > to->of[m])
+			to->of[m] = from->of[m];
+		to->variance[m] += from->variance[m];
+	}
+	for (int part = 0; part <= WAITED; part++)
+		to->cost_ns[part] += from->cost_ns[part];
+	to->on_cpu_ns += from->on_cpu_ns;
+	to->probes_ns += from->probes_ns;
+	to->activities += from->activities;
+	to->by |= from->by;
+}
+
 /* The results of a query that a compiler had no table of are in no row. */
 struct blind {
 	size_t trace; /* place of its cell */

@@ -8,120 +8,81 @@
 #include "analyze/compare_judge.h"
 #include "base/part.h"
 
-/* Values of the picked pairs, summed per trace. */
+/* Values of the picked pairs. */
 struct sums {
-	uint64_t *of[COMPARE_N_METRICS];     /* one per trace */
-	double *variance[COMPARE_N_METRICS]; /* the same */
-	uint64_t *recording;		     /* the same: what it added */
-	uint8_t by[COMPARE_N_SIDES];
+	struct cell *of;  /* per trace, summed */
+	uint64_t *values; /* of one metric, per trace: while a row is made */
 	bool in[COMPARE_N_SIDES];
 	uint64_t preempted_ns; /* its ranges, added up */
 	/* Likewise, of each part; the first is of those in CPU times. */
 	uint64_t recording_apart_ns, recording_apart_wall_ns;
-	uint64_t probes_ns; /* the largest of any pair and trace, as the numbers below */
+	uint64_t probes_ns; /* the largest of any pair and trace */
 };
 
 static void sums__clear(struct sums *s)
 {
-	for (int m = 0; m < COMPARE_N_METRICS; m++) {
-		free(s->of[m]);
-		free(s->variance[m]);
-	}
-	free(s->recording);
+	free(s->of);
+	free(s->values);
 }
 
 static int sums__init(struct sums *s, const struct compare *c)
 {
-	*s = (struct sums){.recording = calloc(n_traces(c), sizeof(*s->recording))};
-	if (!s->recording)
-		return -ENOMEM;
-	for (int m = 0; m < COMPARE_N_METRICS; m++) {
-		s->of[m] = calloc(n_traces(c), sizeof(*s->of[m]));
-		s->variance[m] = calloc(n_traces(c), sizeof(*s->variance[m]));
-		if (!s->of[m] || !s->variance[m])
-			return -ENOMEM;
-	}
-	return 0;
+	*s = (struct sums){
+		.of = calloc(n_traces(c), sizeof(*s->of)),
+		.values = calloc(n_traces(c), sizeof(*s->values)),
+	};
+	return s->of && s->values ? 0 : -ENOMEM;
 }
 
 static void sums__zero(struct sums *s, const struct compare *c)
 {
-	for (int m = 0; m < COMPARE_N_METRICS; m++) {
-		memset(s->of[m], 0, n_traces(c) * sizeof(*s->of[m]));
-		memset(s->variance[m], 0, n_traces(c) * sizeof(*s->variance[m]));
-	}
-	memset(s->in, 0, sizeof(s->in));
-	memset(s->by, 0, sizeof(s->by));
-	memset(s->recording, 0, n_traces(c) * sizeof(*s->recording));
-	s->probes_ns = s->preempted_ns = 0;
-	s->recording_apart_ns = s->recording_apart_wall_ns = 0;
+	*s = (struct sums){.of = s->of, .values = s->values};
+	memset(s->of, 0, n_traces(c) * sizeof(*s->of));
 }
 
-static void sums__add_recording(struct sums *s, const struct compare *c, const struct cell *cells)
+/* How far the traces are apart in a number of theirs, which is at `at` in each cell. */
+static uint64_t apart(const struct compare *c, const struct cell *cells, size_t at)
 {
-	for (int part = 0; part <= WAITED; part++) {
-		uint64_t least = UINT64_MAX, most = 0;
+	uint64_t least = UINT64_MAX, most = 0;
 
-		for (uint32_t t = 0; t < n_traces(c); t++) {
-			uint64_t ns = cells[t].cost_ns[part];
+	for (uint32_t t = 0; t < n_traces(c); t++) {
+		uint64_t value = *(const uint64_t *)((const char *)&cells[t] + at);
 
-			if (part < COST_OWN)
-				s->recording[t] += ns;
-			most = ns > most ? ns : most;
-			least = ns < least ? ns : least;
-		}
-		s->recording_apart_wall_ns += most - least;
-		if (part < COST_OWN)
-			s->recording_apart_ns += most - least;
+		most = value > most ? value : most;
+		least = value < least ? value : least;
 	}
+	return most - least;
 }
 
 static void sums__add(struct sums *s, const struct compare *c, uint32_t pair)
 {
 	const struct cell *cells = &c->cells[(size_t)pair * n_traces(c)];
 	const struct pair *of = &c->pairs.at[pair];
-	uint64_t least = UINT64_MAX, most = 0;
 
 	for (uint32_t t = 0; t < n_traces(c); t++) {
-		for (int m = 0; m < COMPARE_N_METRICS; m++) {
-			if (m != COMPARE_PEAK)
-				s->of[m][t] += cells[t].of[m];
-			else if (cells[t].of[m] > s->of[m][t])
-				s->of[m][t] = cells[t].of[m];
-			s->variance[m][t] += cells[t].variance[m];
-		}
-		s->by[t < c->n[COMPARE_BASE] ? COMPARE_BASE : COMPARE_NEW] |= cells[t].by;
-		if (cells[t].preempted_ns > most)
-			most = cells[t].preempted_ns;
-		if (cells[t].preempted_ns < least)
-			least = cells[t].preempted_ns;
+		cell__add(&s->of[t], &cells[t]);
 		if (cells[t].probes_ns > s->probes_ns)
 			s->probes_ns = cells[t].probes_ns;
 	}
-	s->preempted_ns += most - least;
+	s->preempted_ns += apart(c, cells, offsetof(struct cell, preempted_ns));
 	/* Queries and items have no cost of their own. */
-	if (of->label == WHOLE)
-		sums__add_recording(s, c, cells);
+	for (int part = 0; of->label == WHOLE && part <= WAITED; part++) {
+		uint64_t ns = apart(c, cells, offsetof(struct cell, cost_ns[part]));
+
+		s->recording_apart_wall_ns += ns;
+		s->recording_apart_ns += part < COST_OWN ? ns : 0;
+	}
 	for (int side = 0; side < COMPARE_N_SIDES; side++)
 		s->in[side] |= of->in[side];
 }
 
-/* The largest of both sides, added up. */
-static uint64_t error_of(const double *variance, const struct compare *c)
+/* Of `values`, which are sorted. */
+static void set_spreads(struct sums *s, const struct compare *c, struct spread of[COMPARE_N_SIDES])
 {
-	double most[COMPARE_N_SIDES] = {}, error;
-
-	for (uint32_t t = 0; t < n_traces(c); t++) {
-		double *of = &most[t < c->n[COMPARE_BASE] ? COMPARE_BASE : COMPARE_NEW];
-
-		*of = variance[t] > *of ? variance[t] : *of;
-	}
-	error = sqrt(most[COMPARE_BASE] + most[COMPARE_NEW]) + 0.5;
-	/* Times of a hostile trace. */
-	return error < 0x1p64 ? (uint64_t)error : UINT64_MAX;
+	of[COMPARE_BASE] = spread_of(s->values, c->n[COMPARE_BASE]);
+	of[COMPARE_NEW] = spread_of(s->values + c->n[COMPARE_BASE], c->n[COMPARE_NEW]);
 }
 
-/* Sorts the values of the sums in place, so the sums are used up. */
 static struct compare_row row_of(struct sums *s, const struct compare *c)
 {
 	struct compare_row row = {
@@ -129,18 +90,32 @@ static struct compare_row row_of(struct sums *s, const struct compare *c)
 		.probes_ns = s->probes_ns,
 		.recording_apart_ns = s->recording_apart_ns,
 		.recording_apart_wall_ns = s->recording_apart_wall_ns,
+		.in = {s->in[COMPARE_BASE], s->in[COMPARE_NEW]},
 	};
+	struct spread recording[COMPARE_N_SIDES];
 
-	row.recording_ns[COMPARE_BASE] = spread_of(s->recording, c->n[COMPARE_BASE]).median;
-	row.recording_ns[COMPARE_NEW] =
-		spread_of(s->recording + c->n[COMPARE_BASE], c->n[COMPARE_NEW]).median;
-	memcpy(row.in, s->in, sizeof(row.in));
-	memcpy(row.by, s->by, sizeof(row.by));
+	for (uint32_t t = 0; t < n_traces(c); t++) {
+		row.by[t < c->n[COMPARE_BASE] ? COMPARE_BASE : COMPARE_NEW] |= s->of[t].by;
+		s->values[t] = 0;
+		for (int part = 0; part < COST_OWN; part++)
+			s->values[t] += s->of[t].cost_ns[part];
+	}
+	set_spreads(s, c, recording);
+	for (int side = 0; side < COMPARE_N_SIDES; side++)
+		row.recording_ns[side] = recording[side].median;
 	for (int m = 0; m < COMPARE_N_METRICS; m++) {
-		row.error_ns[m] = error_of(s->variance[m], c);
-		row.of[m][COMPARE_BASE] = spread_of(s->of[m], c->n[COMPARE_BASE]);
-		row.of[m][COMPARE_NEW] =
-			spread_of(s->of[m] + c->n[COMPARE_BASE], c->n[COMPARE_NEW]);
+		double most[COMPARE_N_SIDES] = {}, error;
+
+		for (uint32_t t = 0; t < n_traces(c); t++) {
+			double *of = &most[t < c->n[COMPARE_BASE] ? COMPARE_BASE : COMPARE_NEW];
+
+			*of = s->of[t].variance[m] > *of ? s->of[t].variance[m] : *of;
+			s->values[t] = s->of[t].of[m];
+		}
+		set_spreads(s, c, row.of[m]);
+		error = sqrt(most[COMPARE_BASE] + most[COMPARE_NEW]) + 0.5;
+		/* Times of a hostile trace. */
+		row.error_ns[m] = error < 0x1p64 ? (uint64_t)error : UINT64_MAX;
 	}
 	return row;
 }
