@@ -12,17 +12,13 @@
 /* The child of a function; it is made if there is none. 0 or -ENOMEM. */
 static int get_node(struct call_nodes *nodes, uint32_t parent, uint32_t function, uint32_t *out)
 {
-	const struct call_node node = {.parent = parent, .function = function};
-	uint64_t key = (uint64_t)parent << 32 | function;
+	const struct call_node *node = table__get(nodes, (uint64_t)parent << 32 | function,
+						  .parent = parent, .function = function);
 
-	*out = u64_map__get(&nodes->by_key, key);
-	if (*out != U64_MAP_NONE)
-		return 0;
-	*out = nodes->n;
-	return u64_map__put(&nodes->by_key, key, *out) ||
-			       array__add(&nodes->at, &nodes->n, &nodes->capacity, &node)
-		       ? -ENOMEM
-		       : 0;
+	if (!node)
+		return -ENOMEM;
+	*out = (uint32_t)(node - nodes->at);
+	return 0;
 }
 
 /* ---- From the outside in --------------------------------------------------------------------- */
@@ -80,17 +76,6 @@ static int take_entry(struct making *m, const struct stack_sums *sums, uint32_t 
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
 
-/* The key of a node: its function, or the part that this is in. */
-static uint32_t key_of(const struct call_tree *t, uint32_t node, bool by_part)
-{
-	uint32_t number = t->down.at[node].function;
-	uint32_t part = t->functions.at[number].part;
-
-	if (!by_part)
-		return number;
-	return part == CODE_NO_PART ? t->functions.n_parts : part;
-}
-
 /* Make the rows of functions, or those of parts; the last of these is that of intervals. */
 static int sum_rows(struct call_tree *t, bool by_part, struct call_row **rows)
 {
@@ -101,11 +86,15 @@ static int sum_rows(struct call_tree *t, bool by_part, struct call_row **rows)
 	*rows = calloc(n + 1UL, sizeof(**rows));
 	if (!nodes || !*rows)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < t->down.n; i++)
-		nodes[i] = (struct tree_node){
-			.parent = t->down.at[i].parent,
-			.key = key_of(t, i, by_part),
-		};
+	for (uint32_t i = 0; i < t->down.n; i++) {
+		const struct call_node *node = &t->down.at[i];
+		uint32_t part = t->functions.at[node->function].part;
+
+		nodes[i].parent = node->parent;
+		nodes[i].key = !by_part		      ? node->function
+			       : part == CODE_NO_PART ? t->functions.n_parts
+						      : part;
+	}
 	if (tree_first(nodes, t->down.n, n))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++)
@@ -171,31 +160,25 @@ int call_tree__make(struct call_tree *t, const struct stack_sums *sums,
 
 /* ---- From the inside out --------------------------------------------------------------------- */
 
-/* Add the callers of the code that ran in a node. */
-static int add_callers(const struct call_nodes *down, uint32_t i, struct call_nodes *up)
-{
-	const struct sample_sum *self = &down->at[i].self;
-	uint32_t node = CALL_NONE;
-
-	for (int n = 0; i != CALL_NONE && n <= CALL_CALLERS_MOST; n++, i = down->at[i].parent) {
-		if (get_node(up, node, down->at[i].function, &node))
-			return -ENOMEM;
-		sample_sum__add(&up->at[node].total, self);
-	}
-	sample_sum__add(&up->at[node].self, self);
-	return 0;
-}
-
 int call_tree__callers(const struct call_tree *t, uint64_t least, struct call_nodes *up)
 {
+	const struct call_node *down = t->down.at;
+
 	*up = (struct call_nodes){};
 	for (uint32_t i = 0; i < t->down.n; i++) {
-		const struct call_node *node = &t->down.at[i];
+		const struct sample_sum *self = &down[i].self;
+		uint32_t node = CALL_NONE, at = i;
 
-		if (!node->self.n || t->rows[node->function].self.value < least)
+		if (!self->n || t->rows[down[i].function].self.value < least)
 			continue;
-		if (add_callers(&t->down, i, up))
-			return -ENOMEM;
+		/* Those of the code that ran in this node. */
+		for (int n = 0; at != CALL_NONE && n <= CALL_CALLERS_MOST; n++) {
+			if (get_node(up, node, down[at].function, &node))
+				return -ENOMEM;
+			sample_sum__add(&up->at[node].total, self);
+			at = down[at].parent;
+		}
+		sample_sum__add(&up->at[node].self, self);
 		if (up->n > CALL_NODES_MOST)
 			return -EOVERFLOW;
 	}
@@ -257,9 +240,7 @@ void call_order__destroy(struct call_order *o)
 
 void call_nodes__destroy(struct call_nodes *n)
 {
-	free(n->at);
-	u64_map__destroy(&n->by_key);
-	*n = (struct call_nodes){};
+	table__destroy(n);
 }
 
 void call_tree__destroy(struct call_tree *t)

@@ -24,12 +24,12 @@ struct call_node {
 	struct sample_sum total; /* with everything below it */
 };
 
-/* All zeroes is empty. */
+/* A table by parent << 32 | function. All zeroes is empty. */
 struct call_nodes {
 	struct call_node *at;
 	uint32_t n;
 	uint32_t capacity;
-	struct u64_map by_key; /* parent << 32 | function */
+	struct table_index index;
 };
 
 /* A function or interval, or a part of the compiler. */

@@ -75,46 +75,23 @@ static int name_function(struct hot_functions *h, uint32_t number)
 	return h->names[number] ? 0 : -ENOMEM;
 }
 
-static void halve(struct hot_thread *t)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < t->n; i++) {
-		t->heats[i].ns /= 2;
-		if (t->heats[i].ns)
-			t->heats[n++] = t->heats[i];
-	}
-	t->n = n;
-	t->since_half_ns = 0;
-}
-
-static uint32_t coldest(const struct hot_thread *t)
-{
-	uint32_t least = 0;
-
-	for (uint32_t i = 1; i < t->n; i++)
-		if (t->heats[i].ns < t->heats[least].ns)
-			least = i;
-	return least;
-}
-
 /* Without room the coldest one makes room, and the new one takes over its heat. */
 static int add_heat(struct hot_thread *t, uint32_t function, uint64_t ns)
 {
-	struct heat new = {function, ns};
-	uint32_t at;
+	struct heat new = {function, ns}, *coldest = t->heats;
 
 	for (uint32_t i = 0; i < t->n; i++) {
-		if (t->heats[i].function != function)
-			continue;
-		t->heats[i].ns += ns;
-		return 0;
+		if (t->heats[i].function == function) {
+			t->heats[i].ns += ns;
+			return 0;
+		}
+		if (t->heats[i].ns < coldest->ns)
+			coldest = &t->heats[i];
 	}
 	if (t->n < HOT_FUNCTIONS_MAX)
 		return array__add(&t->heats, &t->n, &t->capacity, &new);
-	at = coldest(t);
-	t->heats[at].function = function;
-	t->heats[at].ns += ns;
+	coldest->function = function;
+	coldest->ns += ns;
 	return 0;
 }
 
@@ -135,8 +112,17 @@ int hot_functions__add(struct hot_functions *h, const struct trace_sample *sampl
 	t->cpu_ns += sample->value;
 	t->last_ns = sample->time_ns;
 	t->since_half_ns += sample->value;
-	if (t->since_half_ns >= HOT_HALF_NS)
-		halve(t);
+	if (t->since_half_ns >= HOT_HALF_NS) {
+		uint32_t n = 0;
+
+		for (uint32_t i = 0; i < t->n; i++) {
+			t->heats[n] = t->heats[i];
+			t->heats[n].ns /= 2;
+			n += t->heats[n].ns > 0;
+		}
+		t->n = n;
+		t->since_half_ns = 0;
+	}
 	if (function == CODE_NO_FUNCTION)
 		return 0;
 	return name_function(h, function) ?: add_heat(t, function, sample->value);

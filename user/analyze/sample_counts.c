@@ -12,51 +12,39 @@ void sample_counts__entry(struct sample_counts *c, const struct trace_stack *ent
 	c->kinds[c->n_labels++] = (uint8_t)(entry->kind - TRACE_STACK_QUERY);
 }
 
-static struct sample_count *row_of(struct sample_counts *c, uint32_t label, uint8_t kind)
+/* Add to a row; as its self time, too, if it is the innermost. 0 or -ENOMEM. */
+static int add(struct sample_counts *c, uint32_t label, uint8_t kind, const struct sample_sum *sum,
+	       bool total, bool self)
 {
-	return table__get(&c->rows, label, .label = label, .kind = kind);
-}
+	struct sample_count *row = table__get(&c->rows, label, .label = label, .kind = kind);
 
-static bool is_further_out(const struct sample_counts *c, uint32_t i)
-{
-	for (uint32_t k = 0; k < i; k++)
-		if (c->labels[k] == c->labels[i])
-			return true;
-	return false;
-}
-
-static int count(struct sample_counts *c, const struct sample_sum *sum)
-{
-	struct sample_count *row;
-
-	sample_sum__add(&c->all, sum);
-	for (uint32_t i = 0; i < c->n_labels; i++) {
-		if (is_further_out(c, i))
-			continue;
-		row = row_of(c, c->labels[i], c->kinds[i]);
-		if (!row)
-			return -ENOMEM;
-		sample_sum__add(&row->total, sum);
-	}
-	if (c->n_labels) {
-		row = row_of(c, c->labels[c->n_labels - 1], c->kinds[c->n_labels - 1]);
-	} else {
-		row = row_of(c, TRACE_NO_STRING, TRACE_KIND_QUERY);
-		if (row)
-			sample_sum__add(&row->total, sum);
-	}
 	if (!row)
 		return -ENOMEM;
-	sample_sum__add(&row->self, sum);
+	if (total)
+		sample_sum__add(&row->total, sum);
+	if (self)
+		sample_sum__add(&row->self, sum);
 	return 0;
 }
 
 int sample_counts__sample(struct sample_counts *c, const struct trace_sample *sample)
 {
 	const struct sample_sum sum = {1, sample->value};
-	int err = sample->cause == TRACE_SAMPLE_CPU ? count(c, &sum) : 0;
+	uint32_t n = c->n_labels;
+	int err = 0;
 
 	c->n_labels = 0;
+	if (sample->cause != TRACE_SAMPLE_CPU)
+		return 0;
+	sample_sum__add(&c->all, &sum);
+	if (!n)
+		return add(c, TRACE_NO_STRING, TRACE_KIND_QUERY, &sum, true, true);
+	for (uint32_t i = 0, k; i < n && !err; i++) {
+		/* One that is further out, too, is counted there. */
+		for (k = 0; k < i && c->labels[k] != c->labels[i];)
+			k++;
+		err = add(c, c->labels[i], c->kinds[i], &sum, k == i, i + 1 == n);
+	}
 	return err;
 }
 

@@ -179,48 +179,32 @@ struct making {
 	struct sample_waits *w;
 	const struct sample_waits_options *options;
 	struct state *states; /* by number of an entry */
-	/* The rows, by what they are of. */
-	struct interner keys;
-	uint32_t capacity;
+	/* By wait << 56 | function << 28 | query: there are far fewer of each. */
+	TABLE(struct sample_wait_row) rows;
 };
 
 static void making__clear(struct making *m)
 {
 	free(m->states);
-	interner__destroy(&m->keys);
+	table__destroy(&m->rows);
 }
 
-static int get_row(struct making *m, const struct state *s, struct sample_wait_row **out)
-{
-	const struct sample_wait_row row = {
-		.wait = s->wait, .function = s->function, .query = s->query};
-	char key[64];
-	bool is_new;
-	uint32_t number;
-
-	snprintf(key, sizeof(key), "%u %u %u", s->wait, s->function, s->query);
-	if (interner__id(&m->keys, key, &number, &is_new) ||
-	    (is_new && array__add(&m->w->rows, &m->w->n_rows, &m->capacity, &row)))
-		return -ENOMEM;
-	*out = &m->w->rows[number];
-	return 0;
-}
-
-static bool is_wanted(const struct making *m, const struct state *s)
-{
-	const struct sample_waits_options *o = m->options;
-
-	return !o->wants || (s->query != CODE_NO_FUNCTION &&
-			     o->wants(o->ctx, m->w->functions.at[s->query].name));
-}
+#define KEY_BITS 28
 
 static int add_sum(struct making *m, const struct state *s, const struct sample_sum *sum)
 {
+	const struct sample_waits_options *o = m->options;
+	uint64_t most = (1u << KEY_BITS) - 1;
 	struct sample_wait_row *row;
 
-	if (!sum->n || !is_wanted(m, s))
+	if (!sum->n || (o->wants && (s->query == CODE_NO_FUNCTION ||
+				     !o->wants(o->ctx, m->w->functions.at[s->query].name))))
 		return 0;
-	if (get_row(m, s, &row))
+	row = table__get(&m->rows,
+			 (uint64_t)s->wait << 2 * KEY_BITS | (s->function & most) << KEY_BITS |
+				 (s->query & most),
+			 .wait = s->wait, .function = s->function, .query = s->query);
+	if (!row)
 		return -ENOMEM;
 	sample_sum__add(&row->sum, sum);
 	sample_sum__add(&m->w->of[s->wait], sum);
@@ -256,13 +240,10 @@ static int by_value(const void *a, const void *b)
 {
 	const struct sample_wait_row *x = a, *y = b;
 
-	if (x->sum.value != y->sum.value)
-		return x->sum.value < y->sum.value ? 1 : -1;
-	if (x->wait != y->wait)
-		return x->wait < y->wait ? -1 : 1;
-	if (x->function != y->function)
-		return x->function < y->function ? -1 : 1;
-	return (x->query > y->query) - (x->query < y->query);
+	return (x->sum.value < y->sum.value) - (x->sum.value > y->sum.value)
+		       ?: (x->wait > y->wait) - (x->wait < y->wait)
+		       ?: (x->function > y->function) - (x->function < y->function)
+		       ?: (x->query > y->query) - (x->query < y->query);
 }
 
 int sample_waits__make(struct sample_waits *w, const struct stack_sums *sums,
@@ -279,6 +260,8 @@ int sample_waits__make(struct sample_waits *w, const struct stack_sums *sums,
 	for (uint32_t id = 0; id < sums->n; id++)
 		if (take_entry(&m, sums, id))
 			return -ENOMEM;
+	w->n_rows = m.rows.n;
+	w->rows = take_ptr(m.rows.at);
 	if (w->n_rows)
 		qsort(w->rows, w->n_rows, sizeof(*w->rows), by_value);
 	return 0;

@@ -130,41 +130,30 @@ const struct sample_sum *samples__process(const struct samples *s, uint32_t proc
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-/* Rows being made, and the intervals of the process at hand with all that is within them. */
+/* What is made of an interval of the stacks. */
+struct making_interval {
+	uint32_t seen; /* itself or the innermost around it that is not hidden */
+	bool is_listed;
+	struct sample_sum within[TRACE_SAMPLE_CAUSES]; /* of the process at hand */
+};
+
+/* Rows being made. */
 struct making {
 	const struct stack_intervals *intervals;
-	TABLE(struct samples_row) rows;			  /* by process << 32 | label */
-	struct sample_sum (*within)[TRACE_SAMPLE_CAUSES]; /* by interval */
-	uint32_t *seen; /* by interval: itself or the innermost around it that is not hidden */
+	TABLE(struct samples_row) rows; /* by process << 32 | label */
+	struct making_interval *of;	/* these three by interval */
 	bool *is_hidden, *is_first;
-	bool *is_listed; /* by interval */
-	uint32_t *listed;
+	uint32_t *listed; /* intervals of the process at hand with a sample in them */
 	uint32_t n_listed;
 };
 
 static void making__clear(struct making *m)
 {
 	table__destroy(&m->rows);
-	free(m->within);
-	free(m->seen);
+	free(m->of);
 	free(m->is_hidden);
 	free(m->is_first);
-	free(m->is_listed);
 	free(m->listed);
-}
-
-static int making__init(struct making *m, const struct stack_intervals *intervals)
-{
-	m->intervals = intervals;
-	m->within = calloc(intervals->n + 1UL, sizeof(*m->within));
-	m->seen = calloc(intervals->n + 1UL, sizeof(*m->seen));
-	m->is_hidden = calloc(intervals->n + 1UL, sizeof(*m->is_hidden));
-	m->is_first = calloc(intervals->n + 1UL, sizeof(*m->is_first));
-	m->is_listed = calloc(intervals->n + 1UL, sizeof(*m->is_listed));
-	m->listed = calloc(intervals->n + 1UL, sizeof(*m->listed));
-	return m->within && m->seen && m->is_hidden && m->is_first && m->is_listed && m->listed
-		       ? 0
-		       : -ENOMEM;
 }
 
 typedef bool (*hides_fn)(const void *ctx, uint32_t label, uint8_t kind);
@@ -179,9 +168,9 @@ static void find_seen(struct making *m, hides_fn hides, const void *ctx)
 
 		m->is_hidden[i] =
 			at[i].is_unknown || (hides && hides(ctx, at[i].label, at[i].kind));
-		m->seen[i] = i;
+		m->of[i].seen = i;
 		if (m->is_hidden[i])
-			m->seen[i] = outer == STACK_INTERVAL_NONE ? outer : m->seen[outer];
+			m->of[i].seen = outer == STACK_INTERVAL_NONE ? outer : m->of[outer].seen;
 	}
 }
 
@@ -209,10 +198,10 @@ static void add_within(struct making *m, uint32_t interval,
 {
 	if (interval == STACK_INTERVAL_NONE)
 		return;
-	sample_sums_of__add(m->within[interval], self);
-	for (uint32_t i = interval; i != STACK_INTERVAL_NONE && !m->is_listed[i];
+	sample_sums_of__add(m->of[interval].within, self);
+	for (uint32_t i = interval; i != STACK_INTERVAL_NONE && !m->of[i].is_listed;
 	     i = m->intervals->at[i].outer) {
-		m->is_listed[i] = true;
+		m->of[i].is_listed = true;
 		m->listed[m->n_listed++] = i;
 	}
 }
@@ -223,7 +212,7 @@ static bool is_around(const struct making *m, uint32_t interval, uint32_t label,
 	for (uint32_t i = interval; i != STACK_INTERVAL_NONE; i = m->intervals->at[i].outer) {
 		const struct stack_interval *at = &m->intervals->at[i];
 
-		if (m->seen[i] == i &&
+		if (m->of[i].seen == i &&
 		    key_of(0, at->label, summary_kind_bit(at->kind)) == key_of(0, label, kinds))
 			return true;
 	}
@@ -250,7 +239,7 @@ static int add_cell(struct making *m, struct samples *s, const struct cell *cell
 {
 	const struct pair *pair = &s->pairs.at[cell->pair];
 	uint32_t seen = pair->interval == STACK_INTERVAL_NONE ? STACK_INTERVAL_NONE
-							      : m->seen[pair->interval];
+							      : m->of[pair->interval].seen;
 	bool probed = pair->label != TRACE_NO_STRING;
 	struct samples_row *row;
 
@@ -281,17 +270,17 @@ static int end_process(struct making *m, uint32_t process)
 	qsort(m->listed, m->n_listed, sizeof(*m->listed), array__by_u32);
 	for (uint32_t k = m->n_listed; k--;) {
 		uint32_t i = m->listed[k];
+		struct making_interval *of = &m->of[i];
 		struct samples_row *row = m->is_first[i] ? row_of_interval(m, process, i) : NULL;
 
 		if (m->is_first[i] && !row)
 			return -ENOMEM;
 		if (row)
-			sample_sums_of__add(row->sums.total, m->within[i]);
+			sample_sums_of__add(row->sums.total, of->within);
 		if (at[i].outer != STACK_INTERVAL_NONE)
-			sample_sums_of__add(m->within[at[i].outer], m->within[i]);
-		for (int cause = 0; cause < TRACE_SAMPLE_CAUSES; cause++)
-			m->within[i][cause] = (struct sample_sum){0};
-		m->is_listed[i] = false;
+			sample_sums_of__add(m->of[at[i].outer].within, of->within);
+		memset(of->within, 0, sizeof(of->within));
+		of->is_listed = false;
 	}
 	m->n_listed = 0;
 	return 0;
@@ -303,8 +292,8 @@ static int add_cells(struct making *m, struct samples *s)
 
 	if (!cells)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < s->cells.n; i++)
-		cells[i] = s->cells.at[i];
+	if (s->cells.n)
+		memcpy(cells, s->cells.at, s->cells.n * sizeof(*cells));
 	qsort(cells, s->cells.n, sizeof(*cells), array__by_u32);
 	for (uint32_t i = 0; i < s->cells.n; i++) {
 		bool is_last = i + 1 == s->cells.n || cells[i + 1].process != cells[i].process;
@@ -322,24 +311,29 @@ static int add_cells(struct making *m, struct samples *s)
 int samples__rows(struct samples *s, hides_fn hides, const void *ctx, struct samples_row **rows,
 		  size_t *n)
 {
-	__cleanup(making__clear) struct making m = {};
-	int err = making__init(&m, &s->intervals);
+	size_t n_intervals = s->intervals.n + 1UL;
+	__cleanup(making__clear) struct making m = {
+		.intervals = &s->intervals,
+		.of = calloc(n_intervals, sizeof(*m.of)),
+		.is_hidden = calloc(n_intervals, sizeof(*m.is_hidden)),
+		.is_first = calloc(n_intervals, sizeof(*m.is_first)),
+		.listed = calloc(n_intervals, sizeof(*m.listed)),
+	};
+	int err;
 
 	_Static_assert(!offsetof(struct samples_row, process) && !offsetof(struct cell, process),
 		       "array__by_u32()");
-	if (err)
-		return err;
+	if (!m.of || !m.is_hidden || !m.is_first || !m.listed)
+		return -ENOMEM;
 	s->totals.compared = s->totals.differ = 0;
 	find_seen(&m, hides, ctx);
 	err = stack_intervals__first(&s->intervals, m.is_hidden, m.is_first) ?: add_cells(&m, s);
 	if (err)
 		return err;
-	*rows = calloc(m.rows.n + 1UL, sizeof(**rows));
-	if (!*rows)
-		return -ENOMEM;
-	for (*n = 0; *n < m.rows.n; ++*n)
-		(*rows)[*n] = m.rows.at[*n];
-	qsort(*rows, *n, sizeof(**rows), array__by_u32);
+	*n = m.rows.n;
+	*rows = take_ptr(m.rows.at);
+	if (*n)
+		qsort(*rows, *n, sizeof(**rows), array__by_u32);
 	return 0;
 }
 
