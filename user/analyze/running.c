@@ -21,34 +21,6 @@ static int compare_edges(const void *a, const void *b)
 	return (x->ns > y->ns) - (x->ns < y->ns);
 }
 
-/* Intervals without a length have no edges: the end may come before the start. */
-static size_t make_edges(struct edge *edges, const struct running_interval *intervals, size_t n)
-{
-	size_t used = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		if (intervals[i].end_ns <= intervals[i].start_ns)
-			continue;
-		edges[used++] = (struct edge){intervals[i].start_ns, i, true};
-		edges[used++] = (struct edge){intervals[i].end_ns, i, false};
-	}
-	qsort(edges, used, sizeof(*edges), compare_edges);
-	return used;
-}
-
-static void find_ends(struct running *r, const struct running_interval *intervals, size_t n)
-{
-	r->start_ns = n ? UINT64_MAX : 0;
-	for (size_t i = 0; i < n; i++) {
-		if (intervals[i].start_ns < r->start_ns)
-			r->start_ns = intervals[i].start_ns;
-		if (intervals[i].start_ns > r->end_ns)
-			r->end_ns = intervals[i].start_ns;
-		if (intervals[i].end_ns > r->end_ns)
-			r->end_ns = intervals[i].end_ns;
-	}
-}
-
 /* State at one moment: the number of running intervals and, if it is one, which. */
 struct now {
 	uint64_t ns;
@@ -71,21 +43,31 @@ static void advance(struct running *r, struct running_interval *intervals, const
 int running__of(struct running *r, struct running_interval *intervals, size_t n)
 {
 	_free_ struct edge *edges = calloc(2 * n + 1, sizeof(*edges));
+	size_t n_edges = 0;
 	struct now now = {0};
-	size_t n_edges;
 
-	*r = (struct running){.at = calloc(n + 1, sizeof(*r->at))};
+	*r = (struct running){.at = calloc(n + 1, sizeof(*r->at)), .n = n > 0};
 	if (!edges || !r->at) {
 		running__destroy(r);
 		return -ENOMEM;
 	}
-	for (size_t i = 0; i < n; i++)
-		intervals[i].alone_ns = 0;
-	find_ends(r, intervals, n);
+	r->start_ns = n ? UINT64_MAX : 0;
+	for (size_t i = 0; i < n; i++) {
+		struct running_interval *at = &intervals[i];
+		uint64_t end_ns = at->end_ns > at->start_ns ? at->end_ns : at->start_ns;
+
+		at->alone_ns = 0;
+		r->start_ns = at->start_ns < r->start_ns ? at->start_ns : r->start_ns;
+		r->end_ns = end_ns > r->end_ns ? end_ns : r->end_ns;
+		/* Without a length it has no edges: the end may come before the start. */
+		if (end_ns == at->start_ns)
+			continue;
+		edges[n_edges++] = (struct edge){at->start_ns, i, true};
+		edges[n_edges++] = (struct edge){end_ns, i, false};
+	}
+	qsort(edges, n_edges, sizeof(*edges), compare_edges);
 	r->tail_ns = r->end_ns - r->start_ns;
-	r->n = n > 0;
 	now.ns = r->start_ns;
-	n_edges = make_edges(edges, intervals, n);
 	for (size_t i = 0; i < n_edges; i++) {
 		if (edges[i].ns > now.ns)
 			advance(r, intervals, &now, edges[i].ns);

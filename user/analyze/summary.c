@@ -537,20 +537,6 @@ static int compare_cpu(const void *a, const void *b)
 	return n_x == n_y ? compare_labels(a, b) : (n_x < n_y) - (n_x > n_y);
 }
 
-/* Merge adjacent rows of the same query or activity; returns the number of rows left. */
-static size_t merge_labels(struct summary_row *rows, size_t n)
-{
-	size_t used = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		if (used && !compare_labels(&rows[used - 1], &rows[i]))
-			merge_row(&rows[used - 1], &rows[i]);
-		else
-			rows[used++] = rows[i];
-	}
-	return used;
-}
-
 /* Subtract the probe time. */
 static struct summary_row row_of(const struct entry *entry)
 {
@@ -632,11 +618,14 @@ static size_t sum_rows(const struct summary *s, struct summary_row *rows)
 		if (s->entries[i].row.label != NO_LABEL)
 			rows[n++] = row_of(&s->entries[i]);
 	qsort(rows, n, sizeof(*rows), compare_labels);
-	n = merge_labels(rows, n);
-	for (size_t i = 0; i < n; i++) {
-		rows[i].results_missing |= rows[i].results && missing;
-		if (settle(s, &rows[i]))
-			rows[used++] = rows[i];
+	for (size_t i = 0, next; i < n; i = next) {
+		struct summary_row row = rows[i];
+
+		for (next = i + 1; next < n && !compare_labels(&row, &rows[next]); next++)
+			merge_row(&row, &rows[next]);
+		row.results_missing |= row.results && missing;
+		if (settle(s, &row))
+			rows[used++] = row;
 	}
 	return used;
 }

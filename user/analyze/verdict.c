@@ -27,20 +27,6 @@ static uint64_t sum_of(const struct trace_losses *l, const enum trace_loss *caus
 	return sum;
 }
 
-/* Intervals, and cache hits. */
-static uint64_t count_recorded(const struct summary *s)
-{
-	uint64_t recorded = summary__spans(s);
-	_free_ struct summary_row *rows = NULL;
-	size_t n = 0;
-
-	if (summary__rows(s, SUMMARY_ALL, &rows, &n))
-		return recorded;
-	for (size_t i = 0; i < n; i++)
-		recorded += rows[i].hits;
-	return recorded;
-}
-
 /* Compilers that were recorded; and those that were late, and of which nothing was. */
 struct followed {
 	uint32_t recorded, lost;
@@ -113,31 +99,30 @@ static void judge_compilers(struct verdict *v, const struct trace_losses *l,
 	v->of = lost + f->recorded;
 }
 
-/* An interval proves that a compiler was recorded, whatever its command line is. */
-static void judge_mappings(struct verdict *v, const struct trace_losses *l, uint64_t recorded)
-{
-	uint64_t lost = l->count[TRACE_LOST_MAPPINGS];
-
-	if (!lost || v->compilers || recorded)
-		return;
-	v->state = VERDICT_LOST_MAPPINGS;
-	v->cause = TRACE_LOST_MAPPINGS;
-	v->lost = lost;
-}
-
 struct verdict verdict_of(const struct summary *s, const struct trace_losses *losses)
 {
-	uint64_t recorded = count_recorded(s);
+	/* Intervals, and cache hits. */
+	uint64_t recorded = summary__spans(s);
+	uint64_t mappings = losses ? losses->count[TRACE_LOST_MAPPINGS] : 0;
 	struct verdict v = {.hits = losses ? losses->count[TRACE_COUNT_HITS] : 0};
+	_free_ struct summary_row *rows = NULL;
+	size_t n = 0;
 	struct followed followed = {};
 
+	if (!summary__rows(s, SUMMARY_ALL, &rows, &n))
+		for (size_t i = 0; i < n; i++)
+			recorded += rows[i].hits;
 	count_compiles(&v, s, &followed);
 	if (losses)
 		judge_losses(&v, losses, recorded);
 	if (losses && !v.state)
 		judge_compilers(&v, losses, &followed);
-	if (losses && !v.state)
-		judge_mappings(&v, losses, recorded);
+	/* An interval proves that a compiler was recorded, whatever its command line is. */
+	if (mappings && !v.state && !v.compilers && !recorded) {
+		v.state = VERDICT_LOST_MAPPINGS;
+		v.cause = TRACE_LOST_MAPPINGS;
+		v.lost = mappings;
+	}
 	if (!v.state && v.compiles && !recorded && !summary__is_sampled(s))
 		v.state = VERDICT_NOTHING;
 	return v;
