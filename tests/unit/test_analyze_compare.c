@@ -15,15 +15,20 @@ TEST_CASE(queries_are_paired_and_sorted)
 	const struct compare_row *row;
 
 	assert_int_equal(compare__result(c, &rules, &r), 0);
-	assert_int_equal(r.n_rows, 6);
-	assert_string_equal(r.rows[0].unit->crate, "regex");
-	assert_string_equal(r.rows[0].query, "typeck");
-	assert_int_equal(compare_row__change(&r.rows[0], COMPARE_SELF), 822 * MS);
-	assert_true(r.rows[0].significant && r.rows[1].significant && r.rows[2].significant);
-	assert_string_equal(r.rows[1].query, "typeck"); /* of the new crate */
-	assert_false(r.rows[1].in[COMPARE_BASE]);
-	assert_string_equal(r.rows[2].query, "mir_borrowck");
-	assert_int_equal(compare_row__change(&r.rows[2], COMPARE_SELF), -36 * (int64_t)MS);
+	assert_int_equal(r.tables[COMPARE_OF_QUERIES].n, 6);
+	assert_string_equal(r.tables[COMPARE_OF_QUERIES].rows[0].unit->crate, "regex");
+	assert_string_equal(r.tables[COMPARE_OF_QUERIES].rows[0].query, "typeck");
+	assert_int_equal(compare_row__change(&r.tables[COMPARE_OF_QUERIES].rows[0], COMPARE_SELF),
+			 822 * MS);
+	assert_true(r.tables[COMPARE_OF_QUERIES].rows[0].significant &&
+		    r.tables[COMPARE_OF_QUERIES].rows[1].significant &&
+		    r.tables[COMPARE_OF_QUERIES].rows[2].significant);
+	assert_string_equal(r.tables[COMPARE_OF_QUERIES].rows[1].query,
+			    "typeck"); /* of the new crate */
+	assert_false(r.tables[COMPARE_OF_QUERIES].rows[1].in[COMPARE_BASE]);
+	assert_string_equal(r.tables[COMPARE_OF_QUERIES].rows[2].query, "mir_borrowck");
+	assert_int_equal(compare_row__change(&r.tables[COMPARE_OF_QUERIES].rows[2], COMPARE_SELF),
+			 -36 * (int64_t)MS);
 	/* typeck changed by less than 5 ms, and LLVM_passes within its spread. */
 	assert_false(sample_find(&r, "serde", "typeck")->significant);
 	assert_false(sample_find(&r, "regex", "LLVM_passes")->significant);
@@ -48,9 +53,12 @@ TEST_CASE(executions_are_facts)
 	_compare_result_ struct compare_result r;
 
 	assert_int_equal(compare__result(c, &rules, &r), 0);
-	assert_true(r.rows[0].significant && r.rows[1].significant && !r.rows[2].significant);
-	assert_string_equal(r.rows[0].query, "layout_of");
-	assert_int_equal(compare_row__change(&r.rows[0], COMPARE_COUNT), 3);
+	assert_true(r.tables[COMPARE_OF_QUERIES].rows[0].significant &&
+		    r.tables[COMPARE_OF_QUERIES].rows[1].significant &&
+		    !r.tables[COMPARE_OF_QUERIES].rows[2].significant);
+	assert_string_equal(r.tables[COMPARE_OF_QUERIES].rows[0].query, "layout_of");
+	assert_int_equal(compare_row__change(&r.tables[COMPARE_OF_QUERIES].rows[0], COMPARE_COUNT),
+			 3);
 }
 
 /* With one trace per side, rows with equal execution counts give the noise. */
@@ -141,9 +149,9 @@ TEST_CASE(a_query_and_an_activity_of_one_name_are_two)
 	assert_int_equal(compare__trace(c, COMPARE_NEW, s, &names), 0);
 	assert_int_equal(compare__result(c, &rules, &r), 0);
 	assert_int_equal(r.n_crates, 1);
-	assert_int_equal(r.n_rows, 2);
-	for (size_t i = 0; i < r.n_rows; i++)
-		assert_string_equal(r.rows[i].query, "check");
+	assert_int_equal(r.tables[COMPARE_OF_QUERIES].n, 2);
+	for (size_t i = 0; i < r.tables[COMPARE_OF_QUERIES].n; i++)
+		assert_string_equal(r.tables[COMPARE_OF_QUERIES].rows[i].query, "check");
 	assert_int_equal(r.crates[0].of[COMPARE_TOTAL][COMPARE_BASE].median, 9);
 }
 
@@ -170,7 +178,8 @@ TEST_CASE(waiting_is_no_self_time)
 	assert_int_equal(compare__trace(c, COMPARE_BASE, s, &names), -EINVAL);
 	assert_int_equal(compare__trace(c, COMPARE_NEW, s, &names), 0);
 	assert_int_equal(compare__result(c, &rules, &r), 0);
-	assert_int_equal(r.rows[0].of[COMPARE_SELF][COMPARE_BASE].median, 12);
+	assert_int_equal(r.tables[COMPARE_OF_QUERIES].rows[0].of[COMPARE_SELF][COMPARE_BASE].median,
+			 12);
 }
 
 /* Add a trace with one span of typeck, and one of mir_built that is equal in all traces. */
@@ -427,9 +436,9 @@ TEST_CASE(a_name_longer_than_a_trace_may_hold_is_refused_as_such)
 
 static const struct compare_row *find_item(const struct compare_result *r, const char *path)
 {
-	for (size_t i = 0; i < r->n_items; i++)
-		if (!strcmp(r->items[i].query, path))
-			return &r->items[i];
+	for (size_t i = 0; i < r->tables[COMPARE_OF_ITEMS].n; i++)
+		if (!strcmp(r->tables[COMPARE_OF_ITEMS].rows[i].query, path))
+			return &r->tables[COMPARE_OF_ITEMS].rows[i];
 	fail_msg("no %s", path);
 	return NULL;
 }
@@ -442,8 +451,9 @@ TEST_CASE(items_are_paired_by_path)
 
 	assert_int_equal(compare__result(c, &rules, &r), 0);
 	assert_true(r.has_items);
-	assert_int_equal(r.n_items, 5);
-	assert_int_equal(r.n_rows, 5); /* of queries, which the sample calls like its items */
+	assert_int_equal(r.tables[COMPARE_OF_ITEMS].n, 5);
+	assert_int_equal(r.tables[COMPARE_OF_QUERIES].n,
+			 5); /* of queries, which the sample calls like its items */
 	assert_int_equal(r.n_crates, 2);
 	assert_int_equal(compare_row__change(find_item(&r, "app::parse::f"), COMPARE_SELF),
 			 60 * MS);
@@ -624,8 +634,8 @@ TEST_CASE(items_of_some_traces_are_no_rows)
 	sample_add(c, COMPARE_NEW, rows, 1);
 	assert_int_equal(compare__result(c, &rules, &r), 0);
 	assert_false(r.has_items);
-	assert_int_equal(r.n_items, 0);
-	assert_int_equal(r.n_rows, 1);
+	assert_int_equal(r.tables[COMPARE_OF_ITEMS].n, 0);
+	assert_int_equal(r.tables[COMPARE_OF_QUERIES].n, 1);
 }
 
 /*

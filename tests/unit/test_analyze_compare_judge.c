@@ -39,8 +39,7 @@ static struct compare_result result_of(struct compare_row *crate, struct compare
 		.build = *crate,
 		.crates = crate,
 		.n_crates = 1,
-		.rows = rows,
-		.n_rows = n_rows,
+		.tables[COMPARE_OF_QUERIES] = {rows, (uint32_t)n_rows, 0},
 	};
 
 	r.build.is_build = true;
@@ -63,9 +62,9 @@ TEST_CASE(too_much_noise_hides_all_but_the_largest_changes)
 	assert_int_equal(r.noise_ppm, 700000);
 	assert_true(r.too_noisy);
 	/* It is not there by chance. */
-	assert_string_equal(r.rows[0].query, "new_query");
-	assert_true(r.rows[0].significant);
-	assert_false(r.rows[1].significant);
+	assert_string_equal(r.tables[COMPARE_OF_QUERIES].rows[0].query, "new_query");
+	assert_true(r.tables[COMPARE_OF_QUERIES].rows[0].significant);
+	assert_false(r.tables[COMPARE_OF_QUERIES].rows[1].significant);
 	/* +900 % of a sum that must change by 10 times 70 %, and of a query by 15 times. */
 	assert_true(compare_row__changed(&r.build, COMPARE_CPU));
 	/* Executions and memory have no noise of this kind. */
@@ -87,7 +86,7 @@ TEST_CASE(on_a_busy_machine_one_trace_a_side_shows_little)
 		assert_int_equal(r.noise_ppm, busy ? 600000 : 50000);
 		assert_int_equal(r.is_noise_of_busy, busy);
 		assert_int_equal(compare_row__changed(&r.build, COMPARE_CPU), !busy);
-		assert_int_equal(r.rows[0].significant, !busy);
+		assert_int_equal(r.tables[COMPARE_OF_QUERIES].rows[0].significant, !busy);
 		assert_int_equal(r.crates[0].significant, !busy);
 	}
 }
@@ -126,7 +125,7 @@ TEST_CASE(samples_of_a_busy_machine_show_no_change)
 		r.busy_ppm = busy ? 9179000 : 0;
 		assert_int_equal(compare_judge__result(&r), 0);
 		for (size_t i = 0; i < N_OF(rows); i++)
-			assert_false(r.rows[i].significant);
+			assert_false(r.tables[COMPARE_OF_QUERIES].rows[i].significant);
 		assert_true(!busy || !compare_row__changed(&r.build, COMPARE_CPU));
 	}
 }

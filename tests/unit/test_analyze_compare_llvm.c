@@ -91,9 +91,9 @@ TEST_CASE(llvms_time_is_paired_by_name)
 	assert_change(row_of(&r, COMPARE_OF_PASSES, "GVN"), 35, 435, true);
 	assert_change(row_of(&r, COMPARE_OF_INSTANCES, "app::generic_big::<7>"), 1, 1, false);
 	/* Neither a query nor an item has this time. */
-	assert_int_equal(r.n_items, 0);
-	for (size_t i = 0; i < r.n_rows; i++)
-		assert_int_equal(r.rows[i].table, COMPARE_OF_QUERIES);
+	assert_int_equal(r.tables[COMPARE_OF_ITEMS].n, 0);
+	for (size_t i = 0; i < r.tables[COMPARE_OF_QUERIES].n; i++)
+		assert_int_equal(r.tables[COMPARE_OF_QUERIES].rows[i].table, COMPARE_OF_QUERIES);
 }
 
 static bool is_of_app(const void *ctx, const struct compare_unit *unit, const char *query)

@@ -58,7 +58,7 @@ TEST_CASE(crates_and_queries_are_paired)
 	compare(s, COMPARE_COUNT, 1, &c);
 	r = commits__result(c.c);
 	assert_int_equal(r->n_crates, 2);
-	assert_int_equal(r->n_rows, 6);
+	assert_int_equal(r->tables[COMPARE_OF_QUERIES].n, 6);
 	/* Only typeck is counted in the sample, so that only its executions are in sums. */
 	assert_int_equal(r->n_uncounted, 2);
 	assert_int_equal(r->build.of[COMPARE_COUNT][COMPARE_NEW].median, 2001);

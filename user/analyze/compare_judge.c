@@ -161,14 +161,15 @@ void compare_judge__by_estimate(struct compare_result *r)
 
 static int estimate_noise(struct compare_result *r)
 {
-	_free_ struct spread_pair *pairs = calloc(r->n_rows + 1, sizeof(*pairs));
+	const struct compare_table *queries = &r->tables[COMPARE_OF_QUERIES];
+	_free_ struct spread_pair *pairs = calloc(queries->n + 1UL, sizeof(*pairs));
 	uint64_t busy = r->busy_ppm / PART_OF_BUSY;
 	size_t n = 0;
 
 	if (!pairs)
 		return -ENOMEM;
-	for (size_t i = 0; i < r->n_rows; i++) {
-		const struct compare_row *row = &r->rows[i];
+	for (size_t i = 0; i < queries->n; i++) {
+		const struct compare_row *row = &queries->rows[i];
 
 		if (!compare_row__change(row, COMPARE_COUNT))
 			pairs[n++] = (struct spread_pair){
@@ -224,8 +225,12 @@ static void judge(struct compare_result *r, struct compare_row *rows, size_t n, 
 		qsort_r(rows, n, sizeof(*rows), compare_rows, &metric);
 }
 
-static void count_crates(struct compare_result *r)
+int compare_judge__result(struct compare_result *r)
 {
+	int err = estimate_noise(r);
+
+	if (err)
+		return err;
 	for (size_t i = 0; i < r->n_crates; i++) {
 		const bool *in = r->crates[i].in;
 
@@ -234,20 +239,9 @@ static void count_crates(struct compare_result *r)
 		r->n_crates_in_both += in[COMPARE_BASE] && in[COMPARE_NEW];
 	}
 	r->few_crates = r->n_crates_in_both < r->n_crates - r->n_crates_in_both;
-}
-
-int compare_judge__result(struct compare_result *r)
-{
-	int err = estimate_noise(r);
-
-	if (err)
-		return err;
-	count_crates(r);
 	compare_judge__row(r, &r->build, false, true);
 	judge(r, r->crates, r->n_crates, true);
-	judge(r, r->rows, r->n_rows, false);
-	judge(r, r->items, r->n_items, false);
-	for (size_t i = 0; i < N_OF(r->llvm); i++)
-		judge(r, r->llvm[i].rows, r->llvm[i].n, false);
+	for (int of = 0; of < COMPARE_TABLES; of++)
+		judge(r, r->tables[of].rows, r->tables[of].n, false);
 	return 0;
 }

@@ -139,58 +139,24 @@ static uint64_t crate_self(const struct compare *c, const struct pair *pair)
 	return most;
 }
 
-/* The number of rows of each table is not known before they are there. */
-static int make_tables(const struct compare *c, struct compare_result *r)
-{
-	size_t n[COMPARE_TABLES] = {};
-
-	for (uint32_t i = 0; i < c->pairs.n; i++)
-		n[of_unit(c->pairs.at[i].unit)]++;
-	r->rows = calloc(n[COMPARE_OF_QUERIES] + 1, sizeof(*r->rows));
-	r->crates = calloc(n[COMPARE_OF_QUERIES] + 1, sizeof(*r->crates));
-	r->items = calloc(n[COMPARE_OF_ITEMS] + 1, sizeof(*r->items));
-	for (size_t i = 0; i < N_OF(r->llvm); i++) {
-		r->llvm[i].rows = calloc(n[COMPARE_OF_PASSES + i] + 1, sizeof(*r->llvm[i].rows));
-		if (!r->llvm[i].rows)
-			return -ENOMEM;
-	}
-	return r->rows && r->crates && r->items ? 0 : -ENOMEM;
-}
-
-static void take_row(struct compare_result *r, const struct compare_row *row)
-{
-	struct compare_table *llvm = compare_is_of_llvm(row->table) && r->has_llvm
-					     ? &r->llvm[row->table - COMPARE_OF_PASSES]
-					     : NULL;
-
-	if (row->is_build)
-		r->build = *row;
-	else if (llvm)
-		llvm->rows[llvm->n++] = *row;
-	else if (row->table == COMPARE_OF_QUERIES && !row->query)
-		r->crates[r->n_crates++] = *row;
-	else if (row->table == COMPARE_OF_QUERIES)
-		r->rows[r->n_rows++] = *row;
-	else if (row->table == COMPARE_OF_ITEMS && r->has_items)
-		r->items[r->n_items++] = *row;
-}
-
 static int fill_rows(const struct compare *c, struct compare_result *r)
 {
 	__cleanup(sums__clear) struct sums s;
 	int err = sums__init(&s, c);
 
-	if (err || make_tables(c, r))
-		return -ENOMEM;
-	for (uint32_t i = 0; i < c->pairs.n; i++) {
+	for (uint32_t i = 0; i < c->pairs.n && !err; i++) {
 		const struct pair *pair = &c->pairs.at[i];
+		enum compare_of table = of_unit(pair->unit);
 		struct compare_row row;
 
+		if ((compare_is_of_llvm(table) && !r->has_llvm) ||
+		    (table == COMPARE_OF_ITEMS && !r->has_items))
+			continue;
 		sums__zero(&s, c);
 		sums__add(&s, c, i);
 		row = row_of(&s, c);
 		row.unit = unit_of(c, pair);
-		row.table = of_unit(pair->unit);
+		row.table = table;
 		row.query = pair->label == WHOLE ? NULL : c->names[pair->label];
 		row.kinds = pair->kinds;
 		row.is_build = pair->unit == WHOLE;
@@ -201,9 +167,9 @@ static int fill_rows(const struct compare *c, struct compare_result *r)
 			row.file = c->names[c->places[pair->label].file];
 			row.line = c->places[pair->label].line;
 		}
-		take_row(r, &row);
+		err = compare_result__add(r, &row);
 	}
-	return 0;
+	return err;
 }
 
 /* Executions of a query that are not known in all traces are in no sum. */

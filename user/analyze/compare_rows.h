@@ -7,6 +7,7 @@
 
 #include "analyze/compare_units.h"
 #include "analyze/spread.h"
+#include "base/array.h"
 
 enum compare_side { COMPARE_BASE, COMPARE_NEW, COMPARE_N_SIDES };
 
@@ -182,7 +183,7 @@ static inline int64_t compare_row__change(const struct compare_row *row, enum co
 
 struct compare_table {
 	struct compare_row *rows; /* significant rows first, then by the size of the change */
-	size_t n;
+	uint32_t n, capacity;
 };
 
 struct compare_result {
@@ -222,34 +223,36 @@ struct compare_result {
 	 */
 	bool too_noisy;
 	struct compare_row build;
-	struct compare_row *crates; /* one per unit; sorted as `rows` */
-	size_t n_crates;
-	/* One per unit and query: significant rows first, then by the size of the change. */
-	struct compare_row *rows;
-	size_t n_rows;
-	struct compare_row *items; /* one per path; sorted as `rows` */
-	size_t n_items;
-	struct compare_table llvm[COMPARE_TABLES - COMPARE_OF_PASSES];
+	struct compare_row *crates; /* one per unit; sorted as those of tables */
+	uint32_t n_crates, crates_capacity;
+	/* Of items one per path, of queries one per unit and query. */
+	struct compare_table tables[COMPARE_TABLES];
 };
 
 /* The rows of one kind. */
 static inline struct compare_table compare_result__table(const struct compare_result *r,
 							 enum compare_of of)
 {
-	if (of == COMPARE_OF_ITEMS)
-		return (struct compare_table){r->items, r->n_items};
-	if (of == COMPARE_OF_QUERIES)
-		return (struct compare_table){r->rows, r->n_rows};
-	return r->llvm[of - COMPARE_OF_PASSES];
+	return r->tables[of];
+}
+
+/* Add a row to those of its kind. 0 or -ENOMEM. */
+static inline int compare_result__add(struct compare_result *r, const struct compare_row *row)
+{
+	struct compare_table *to = &r->tables[row->table];
+
+	if (row->query)
+		return array__add(&to->rows, &to->n, &to->capacity, row);
+	if (row->is_build)
+		r->build = *row;
+	return row->is_build ? 0 : array__add(&r->crates, &r->n_crates, &r->crates_capacity, row);
 }
 
 static inline void compare_result__clear(struct compare_result *r)
 {
-	free(r->rows);
-	free(r->items);
 	free(r->crates);
-	for (size_t i = 0; i < sizeof(r->llvm) / sizeof(*r->llvm); i++)
-		free(r->llvm[i].rows);
+	for (int of = 0; of < COMPARE_TABLES; of++)
+		free(r->tables[of].rows);
 	*r = (struct compare_result){};
 }
 #define _compare_result_ __cleanup(compare_result__clear)

@@ -145,17 +145,10 @@ static int fill_rows(struct commits *c)
 	uint32_t n = commit_rows__n(c->rows);
 	int err = sums__init(&s, c);
 
-	r->rows = calloc(n, sizeof(*r->rows));
-	r->crates = calloc(n, sizeof(*r->crates));
-	for (size_t i = 0; i < N_OF(r->llvm); i++)
-		r->llvm[i].rows = calloc(n, sizeof(*r->rows));
-	if (err || !r->rows || !r->crates || !r->llvm[0].rows || !r->llvm[1].rows)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n && !err; i++) {
 		struct compare_row row;
 		const char *query = commit_rows__query(c->rows, i);
 		const struct compare_unit *unit = commit_rows__unit(c->rows, i);
-		enum compare_of table = commit_rows__table(c->rows, i);
 
 		memset(s.cells, 0, c->n * sizeof(*s.cells));
 		sums__add(&s, c, i);
@@ -163,20 +156,11 @@ static int fill_rows(struct commits *c)
 		row.unit = unit;
 		row.query = query;
 		row.kinds = commit_rows__kinds(c->rows, i);
-		row.table = table;
+		row.table = commit_rows__table(c->rows, i);
 		row.is_build = !unit && !query;
-		if (compare_is_of_llvm(table)) {
-			struct compare_table *llvm = &r->llvm[table - COMPARE_OF_PASSES];
-
-			llvm->rows[llvm->n++] = row;
-		} else if (query)
-			r->rows[r->n_rows++] = row;
-		else if (unit)
-			r->crates[r->n_crates++] = row;
-		else
-			r->build = row;
+		err = compare_result__add(r, &row);
 	}
-	return 0;
+	return err;
 }
 
 static bool knows_cost(const struct commits *c)

@@ -176,7 +176,7 @@ static int print_crates(FILE *out, enum columns_to to, const struct diff_view *v
 	if (!crates.n_shown) {
 		if (to == COLUMNS_TEXT)
 			fprintf(out, "crates: %zu, none of which changed by more than noise\n",
-				v->result->n_crates);
+				(size_t)v->result->n_crates);
 		return 0;
 	}
 	if (to == COLUMNS_TEXT)
