@@ -27,44 +27,28 @@ struct compare_recording compare_recording_of(const struct model *m, const struc
 	return r;
 }
 
-static bool is_recorded_alike(const struct compare_recording *a, const struct compare_recording *b)
-{
-	if (!a->compiles || !b->compiles)
-		return true;
-	return a->probed == b->probed && a->sampled == b->sampled && a->off_cpu == b->off_cpu;
-}
-
-/* Whether anything was compiled, and so whether the trace shows how it was recorded. */
-static bool compiles_any(const struct compare_recording *all, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (all[i].compiles)
-			return true;
-	return false;
-}
-
-static uint32_t reusing_of(const struct compare_recording *all, size_t n)
-{
-	uint32_t reusing = 0;
-
-	for (size_t i = 0; i < n; i++)
-		reusing += all[i].reusing;
-	return reusing;
-}
-
 unsigned int compare_sides_differ(const struct compare_recording *all, size_t n_base, size_t n_new)
 {
-	size_t n = n_base + n_new, first = 0;
+	/* The first that compiled anything, and so shows how it was recorded. */
+	const struct compare_recording *first = NULL;
+	bool compiles[2] = {}, reuses[2] = {};
 	unsigned int differences = 0;
 
-	if (compiles_any(all, n_base) && compiles_any(all + n_base, n_new) &&
-	    !reusing_of(all, n_base) != !reusing_of(all + n_base, n_new))
-		differences |= COMPARE_CLEAN_AND_INCREMENTAL;
-	while (first + 1 < n && !all[first].compiles)
-		first++;
-	for (size_t i = first + 1; i < n; i++)
-		if (!is_recorded_alike(&all[first], &all[i]))
+	for (size_t i = 0; i < n_base + n_new; i++) {
+		const struct compare_recording *r = &all[i];
+		bool is_new = i >= n_base;
+
+		compiles[is_new] |= r->compiles > 0;
+		reuses[is_new] |= r->reusing > 0;
+		if (!r->compiles)
+			continue;
+		first = first ?: r;
+		if (first->probed != r->probed || first->sampled != r->sampled ||
+		    first->off_cpu != r->off_cpu)
 			differences |= COMPARE_OTHER_RECORDING;
+	}
+	if (compiles[0] && compiles[1] && reuses[0] != reuses[1])
+		differences |= COMPARE_CLEAN_AND_INCREMENTAL;
 	return differences;
 }
 

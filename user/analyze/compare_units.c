@@ -222,11 +222,10 @@ static bool fits(const struct compare_unit *a, const struct compare_unit *b, enu
 	       (!same_variant || !strcmp(a->variant, b->variant)) && has_sign(a, b, sign);
 }
 
-/* Units of one trace that are not matched yet, and the units that are taken. */
+/* The units of one trace, and the units that are taken. */
 struct matching {
-	struct compare_unit **own; /* entries become NULL once they are matched */
-	uint32_t *unit_of;
-	char **extras; /* `extra` of every unit of this trace */
+	struct compare_unit **own;
+	uint32_t *unit_of; /* NONE: not matched yet */
 	uint32_t n;
 	bool *taken;
 	uint32_t n_known;
@@ -236,30 +235,14 @@ static void matching__clear(struct matching *m)
 {
 	for (uint32_t i = 0; m->own && i < m->n; i++)
 		free_unit(m->own[i]);
-	for (uint32_t i = 0; m->extras && i < m->n; i++)
-		free(m->extras[i]);
-	free(m->extras);
 	free(m->own);
 	free(m->taken);
 }
 
-static int matching__init(struct matching *m, const struct compare_units *u,
-			  const struct trace_process *const *compilers, uint32_t n,
-			  uint32_t *unit_of)
+/* Whether a unit of the trace is not matched yet. */
+static bool is_left(const struct matching *m, uint32_t i)
 {
-	*m = (struct matching){.n = n, .n_known = u->n, .unit_of = unit_of};
-	m->own = calloc(n + 1UL, sizeof(struct compare_unit *));
-	m->extras = calloc(n + 1UL, sizeof(char *));
-	m->taken = calloc(u->n + 1UL, sizeof(*m->taken));
-	if (!m->own || !m->extras || !m->taken)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < n; i++) {
-		m->own[i] = new_unit(compilers[i]);
-		m->extras[i] = m->own[i] ? strdup(m->own[i]->extra) : NULL;
-		if (!m->extras[i])
-			return -ENOMEM;
-	}
-	return 0;
+	return m->unit_of[i] == NONE;
 }
 
 /* "libsyn-0123456789abcdef.rmeta" is made by the unit with the extra "-0123456789abcdef". */
@@ -284,8 +267,8 @@ static uint32_t known_maker(const struct compare_units *u, struct word file)
 static uint32_t own_maker(const struct matching *m, struct word file)
 {
 	for (uint32_t i = 0; i < m->n; i++) {
-		if (is_made_by(file, m->extras[i]))
-			return m->own[i] ? NONE : m->unit_of[i];
+		if (is_made_by(file, m->own[i]->extra))
+			return m->unit_of[i];
 	}
 	return NONE;
 }
@@ -338,7 +321,8 @@ static bool are_too_many(const struct compare_units *u, const struct matching *m
 	for (uint32_t k = 0; k < m->n_known; k++)
 		n += !m->taken[k] && fits(u->all[k], m->own[i], SAME_DEPENDENCIES, same_variant);
 	for (uint32_t j = 0; n && j < m->n; j++)
-		n_own += m->own[j] && fits(m->own[j], m->own[i], SAME_DEPENDENCIES, same_variant);
+		n_own += is_left(m, j) &&
+			 fits(m->own[j], m->own[i], SAME_DEPENDENCIES, same_variant);
 	return n > DISTINGUISHED_MOST || n_own > DISTINGUISHED_MOST;
 }
 
@@ -349,7 +333,7 @@ static bool is_only_one(const struct compare_units *u, const struct matching *m,
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < m->n; i++)
-		n += m->own[i] && may_be(u, m, k, i, sign, same_variant);
+		n += is_left(m, i) && may_be(u, m, k, i, sign, same_variant);
 	return n == 1;
 }
 
@@ -380,13 +364,12 @@ static bool find_units(const struct compare_units *u, struct matching *m, enum s
 	bool any = false;
 
 	for (uint32_t i = 0; i < m->n; i++) {
-		uint32_t k = m->own[i] ? find_unit(u, m, i, sign, same_variant) : NONE;
+		uint32_t k = is_left(m, i) ? find_unit(u, m, i, sign, same_variant) : NONE;
 
 		if (k == NONE)
 			continue;
 		m->taken[k] = any = true;
 		m->unit_of[i] = k;
-		free_unit(take_ptr(m->own[i]));
 	}
 	return any;
 }
@@ -394,10 +377,22 @@ static bool find_units(const struct compare_units *u, struct matching *m, enum s
 int compare_units__match(struct compare_units *u, const struct trace_process *const *compilers,
 			 uint32_t n, uint32_t *unit_of)
 {
-	__cleanup(matching__clear) struct matching m = {};
+	__cleanup(matching__clear) struct matching m = {
+		.own = calloc(n + 1UL, sizeof(struct compare_unit *)),
+		.unit_of = unit_of,
+		.n = n,
+		.taken = calloc(u->n + 1UL, sizeof(bool)),
+		.n_known = u->n,
+	};
 
-	if (matching__init(&m, u, compilers, n, unit_of))
+	if (!m.own || !m.taken)
 		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		unit_of[i] = NONE;
+		m.own[i] = new_unit(compilers[i]);
+		if (!m.own[i])
+			return -ENOMEM;
+	}
 	for (enum sign sign = 0; sign < N_SIGNS; sign++) {
 		/* Each match may allow its dependents to be matched next. */
 		while (find_units(u, &m, sign, true) && sign == SAME_DEPENDENCIES)
@@ -405,7 +400,7 @@ int compare_units__match(struct compare_units *u, const struct trace_process *co
 		find_units(u, &m, sign, false);
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		if (!m.own[i])
+		if (!is_left(&m, i))
 			continue;
 		if (array__reserve_one(&u->all, u->n, &u->capacity, sizeof(struct compare_unit *)))
 			return -ENOMEM;
