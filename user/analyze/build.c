@@ -340,21 +340,10 @@ static void end_threads(struct build *b)
 	}
 }
 
-static void add_ending(struct build_totals *all, const struct trace_process *p)
-{
-	int32_t status = p->exit_status;
-
-	all->memory_kills += p->kill == TRACE_KILL_MEMORY;
-	if (status == TRACE_EXIT_UNKNOWN)
-		all->unended++;
-	else if (WIFSIGNALED(status))
-		all->killed++;
-	else
-		all->failed += WEXITSTATUS(status) != 0;
-}
-
 static void add_totals(struct build_totals *all, const struct build_process *s)
 {
+	int32_t status = s->process->exit_status;
+
 	all->compiler_ns += s->end_ns - s->start_ns;
 	all->intervals += s->intervals;
 	all->late += s->process->attached_late;
@@ -365,14 +354,19 @@ static void add_totals(struct build_totals *all, const struct build_process *s)
 	all->blocked_ns += s->blocked_ns;
 	all->executions += s->executions;
 	all->compiles += s->compiles;
-	if (s->compiles)
-		add_ending(all, s->process);
-	else if (compile_is_doctest(s->process))
+	if (s->compiles) {
+		all->memory_kills += s->process->kill == TRACE_KILL_MEMORY;
+		all->unended += status == TRACE_EXIT_UNKNOWN;
+		all->killed += status != TRACE_EXIT_UNKNOWN && WIFSIGNALED(status);
+		all->failed += status != TRACE_EXIT_UNKNOWN && !WIFSIGNALED(status) &&
+			       WEXITSTATUS(status) != 0;
+	} else if (compile_is_doctest(s->process)) {
 		all->doctests++;
-	else if (compile_only_lists(s->process))
+	} else if (compile_only_lists(s->process)) {
 		all->listed++;
-	else
+	} else {
 		all->asked++;
+	}
 }
 
 /* The crate and its -C metadata, which a cache passes on when it asks for a list. */
@@ -424,22 +418,10 @@ static int find_running(struct build *b)
 	return 0;
 }
 
-/* Drop the open spans of compilers that exited by themselves; only interrupted ones matter. */
-static void drop_uninterrupted(struct build *b)
+int build__end(struct build *b)
 {
 	uint32_t used = 0;
 
-	for (uint32_t i = 0; i < b->n_interrupted; i++) {
-		const struct trace_process *p = &b->compilers[b->interrupted[i].process].process;
-
-		if (p->exit_status == TRACE_EXIT_UNKNOWN || WIFSIGNALED(p->exit_status))
-			b->interrupted[used++] = b->interrupted[i];
-	}
-	b->n_interrupted = used;
-}
-
-int build__end(struct build *b)
-{
 	b->processes = calloc(b->n_compilers + 1UL, sizeof(*b->processes));
 	if (!b->processes)
 		return -ENOMEM;
@@ -452,7 +434,14 @@ int build__end(struct build *b)
 		b->processes[i].process = &c->process;
 		add_totals(&b->totals, &b->processes[i]);
 	}
-	drop_uninterrupted(b);
+	/* Only the open spans of compilers that did not exit by themselves matter. */
+	for (uint32_t i = 0; i < b->n_interrupted; i++) {
+		int32_t status = b->compilers[b->interrupted[i].process].process.exit_status;
+
+		if (status == TRACE_EXIT_UNKNOWN || WIFSIGNALED(status))
+			b->interrupted[used++] = b->interrupted[i];
+	}
+	b->n_interrupted = used;
 	return count_cached(b) ?: find_running(b);
 }
 

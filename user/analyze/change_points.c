@@ -49,20 +49,6 @@ static int by_double(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The standard deviation of the noise, by the differences of neighbours: steps are few of them. */
-static int noise_of(const double *values, size_t n, double *noise)
-{
-	_free_ double *d = calloc(n, sizeof(*d));
-
-	if (!d)
-		return -ENOMEM;
-	for (size_t i = 1; i < n; i++)
-		d[i - 1] = fabs(values[i] - values[i - 1]);
-	qsort(d, n - 1, sizeof(*d), by_double);
-	*noise = d[(n - 1) / 2] * BY_MEDIAN / M_SQRT2;
-	return 0;
-}
-
 /*
  * The median of seven values around `i`. It removes three outliers, and keeps a level of
  * CHANGE_POINTS_LEAST values and its place.
@@ -81,11 +67,16 @@ static double smooth(const double *x, size_t n, size_t i)
 
 static int clip_outliers(struct search *s, const double *values)
 {
+	_free_ double *steps = calloc(s->n, sizeof(*steps));
 	double noise;
-	int err = noise_of(values, s->n, &noise);
 
-	if (err)
-		return err;
+	if (!steps)
+		return -ENOMEM;
+	/* The standard deviation of noise, by the differences of neighbours: few are of changes. */
+	for (size_t i = 1; i < s->n; i++)
+		steps[i - 1] = fabs(values[i] - values[i - 1]);
+	qsort(steps, s->n - 1, sizeof(*steps), by_double);
+	noise = steps[(s->n - 1) / 2] * BY_MEDIAN / M_SQRT2;
 	for (size_t i = 0; i < s->n; i++) {
 		double smoothed = smooth(values, s->n, i);
 
@@ -367,58 +358,14 @@ static int merge(struct search *s)
 	return 0;
 }
 
-/* A candidate was placed when others stood beside it. */
-static void place_again(struct search *s)
-{
-	for (uint32_t i = 0; i < s->n_found; i++) {
-		size_t from, to, at;
-
-		range_of(s, i ? i - 1 : NO_CANDIDATE, i, i + 1 < s->n_found ? i + 1 : NO_CANDIDATE,
-			 &from, &to);
-		at = best_split(s, from, to);
-		if (at)
-			s->found[i].at = at;
-	}
-}
-
-static int take_points(const struct search *s, struct change_point **out, size_t *n_out)
-{
-	struct change_point *points = calloc(s->n_found + 1, sizeof(*points));
-
-	if (!points)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < s->n_found; i++) {
-		points[i] = s->found[i].point;
-		points[i].confidence = 1 - s->found[i].p * s->n;
-	}
-	*out = points;
-	*n_out = s->n_found;
-	return 0;
-}
-
-static int find_noisy(struct search *s, const double *values)
-{
-	int err;
-
-	if (s->n < 2 * CHANGE_POINTS_LEAST)
-		return 0;
-	err = clip_outliers(s, values) ?: find_candidates(s);
-	if (err)
-		return err;
-	err = merge(s);
-	if (err)
-		return err;
-	place_again(s);
-	return merge(s);
-}
-
 int change_points__find(const double *values, size_t n, const struct change_points_options *o,
 			struct change_point **out, size_t *n_out)
 {
 	_free_ double *y = NULL;
 	_free_ struct candidate *found = NULL;
 	struct search s = {.n = n, .o = o};
-	int err;
+	struct change_point *points;
+	int err = 0;
 
 	if (n > CHANGE_POINTS_MOST)
 		return -E2BIG;
@@ -427,9 +374,30 @@ int change_points__find(const double *values, size_t n, const struct change_poin
 	y = s.y = calloc(n + 1, sizeof(*y));
 	if (!y)
 		return -ENOMEM;
-	err = find_noisy(&s, values);
+	if (n >= 2 * CHANGE_POINTS_LEAST)
+		err = clip_outliers(&s, values) ?: find_candidates(&s) ?: merge(&s);
 	found = s.found;
-	return err ?: take_points(&s, out, n_out);
+	/* A candidate was placed when others stood beside it. */
+	for (uint32_t i = 0; i < s.n_found && !err; i++) {
+		size_t from, to, at;
+
+		range_of(&s, i ? i - 1 : NO_CANDIDATE, i, i + 1 < s.n_found ? i + 1 : NO_CANDIDATE,
+			 &from, &to);
+		at = best_split(&s, from, to);
+		if (at)
+			s.found[i].at = at;
+	}
+	err = err ?: merge(&s);
+	points = err ? NULL : calloc(s.n_found + 1, sizeof(*points));
+	if (!points)
+		return err ?: -ENOMEM;
+	for (uint32_t i = 0; i < s.n_found; i++) {
+		points[i] = s.found[i].point;
+		points[i].confidence = 1 - s.found[i].p * s.n;
+	}
+	*out = points;
+	*n_out = s.n_found;
+	return 0;
 }
 
 /* ---- Student's distribution ------------------------------------------------------------------ */
@@ -530,13 +498,6 @@ static int median(const double *values, size_t n, double *out)
 	return 0;
 }
 
-static double step_of(double before, double after)
-{
-	if (before == after)
-		return 0;
-	return before > 0 ? (after - before) / before : INFINITY;
-}
-
 static int find_levels(struct levels *l, const double *values, size_t n, const bool *begins)
 {
 	size_t end;
@@ -550,8 +511,12 @@ static int find_levels(struct levels *l, const double *values, size_t n, const b
 		err = median(&values[i], end - i, &new.value);
 		if (err)
 			return err;
-		if (l->n)
-			new.step = step_of(l->at[l->n - 1].value, new.value);
+		if (l->n) {
+			double before = l->at[l->n - 1].value;
+
+			if (before != new.value)
+				new.step = before > 0 ? (new.value - before) / before : INFINITY;
+		}
 		err = array__add(&l->at, &l->n, &l->capacity, &new);
 		if (err)
 			return err;

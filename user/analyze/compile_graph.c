@@ -322,40 +322,32 @@ static void find_runs(struct compile_graph *g)
 
 /* ---- Stages ---------------------------------------------------------------------------------- */
 
-/* The end of the last compile with the same parent as each, which is its cargo. By node. */
-static int find_ends(const struct compile_graph *g, uint64_t *ends)
-{
-	struct u64_map last_of = {};
-	int err = 0;
-
-	for (uint32_t i = 0; i < g->n_nodes && !err; i++) {
-		uint32_t parent = process_of(&g->nodes[i])->parent_pid;
-		uint32_t first = u64_map__get(&last_of, parent);
-
-		ends[i] = end_of(&g->nodes[i]);
-		if (first == U64_MAP_NONE)
-			err = u64_map__put(&last_of, parent, i);
-		else if (ends[i] > ends[first])
-			ends[first] = ends[i];
-	}
-	for (uint32_t i = 0; i < g->n_nodes && !err; i++)
-		ends[i] = ends[u64_map__get(&last_of, process_of(&g->nodes[i])->parent_pid)];
-	u64_map__destroy(&last_of);
-	return err;
-}
-
 static int find_stages(struct compile_graph *g)
 {
 	_free_ uint64_t *ends = calloc(g->n_nodes + 1UL, sizeof(*ends));
+	struct u64_map first_of = {};
 	uint64_t end = 0;
 	uint32_t stage = 0;
-	int err = ends ? find_ends(g, ends) : -ENOMEM;
+	int err = ends ? 0 : -ENOMEM;
 
+	/* The end of the last compile with the same parent, its cargo: by the first of these. */
 	for (uint32_t i = 0; i < g->n_nodes && !err; i++) {
+		uint32_t parent = process_of(&g->nodes[i])->parent_pid;
+		uint32_t first = u64_map__get(&first_of, parent);
+
+		if (first == U64_MAP_NONE)
+			err = u64_map__put(&first_of, parent, first = i);
+		if (end_of(&g->nodes[i]) > ends[first])
+			ends[first] = end_of(&g->nodes[i]);
+	}
+	for (uint32_t i = 0; i < g->n_nodes && !err; i++) {
+		uint64_t ns = ends[u64_map__get(&first_of, process_of(&g->nodes[i])->parent_pid)];
+
 		stage += i && g->nodes[i].compile->start_ns >= end;
 		g->nodes[i].stage = stage;
-		end = ends[i] > end ? ends[i] : end;
+		end = ns > end ? ns : end;
 	}
+	u64_map__destroy(&first_of);
 	return err;
 }
 

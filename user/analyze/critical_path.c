@@ -411,25 +411,6 @@ static uint64_t left_of(uint64_t ns, const struct schedule_without *w)
 	return ns < w->to_ns ? w->from_ns : ns - (w->to_ns - w->from_ns);
 }
 
-static void set_times(struct schedule *s, const struct schedule_without *w)
-{
-	for (uint32_t i = 0; i < s->g->n_nodes; i++) {
-		const struct compile_node *from = &s->g->nodes[i];
-
-		s->nodes[i].metadata_ns = from->metadata_ns;
-		s->nodes[i].whole_ns = from->compile->end_ns - from->compile->start_ns;
-		s->nodes[i].run_ns = from->run_ns;
-	}
-	if (w->node >= s->g->n_nodes)
-		return;
-	if (w->run) {
-		s->nodes[w->node].run_ns = 0;
-		return;
-	}
-	s->nodes[w->node].metadata_ns = left_of(s->nodes[w->node].metadata_ns, w);
-	s->nodes[w->node].whole_ns = left_of(s->nodes[w->node].whole_ns, w);
-}
-
 static void set_users(struct schedule *s)
 {
 	const struct compile_graph *g = s->g;
@@ -443,8 +424,6 @@ static void set_users(struct schedule *s)
 		s->nodes[i].n_users = 0;
 	}
 	for (uint32_t i = 0; i < g->n_nodes; i++) {
-		s->nodes[i].missing = g->nodes[i].n_edges;
-		s->nodes[i].missing_all = g->nodes[i].n_edges + 1;
 		for (uint32_t k = 0; k < g->nodes[i].n_edges; k++) {
 			const struct compile_edge *e = &g->edges[g->nodes[i].first_edge + k];
 			struct node *on = &s->nodes[e->on];
@@ -457,6 +436,8 @@ static void set_users(struct schedule *s)
 static int schedule__init(struct schedule *s, const struct compile_graph *g, uint32_t jobs,
 			  const struct schedule_without *without)
 {
+	struct node *shorter;
+
 	*s = (struct schedule){
 		.g = g,
 		.nodes = calloc(g->n_nodes + 1UL, sizeof(*s->nodes)),
@@ -469,8 +450,27 @@ static int schedule__init(struct schedule *s, const struct compile_graph *g, uin
 	};
 	if (!s->nodes || !s->users || !s->events.at || !s->ready.at || !s->all_done)
 		return -ENOMEM;
-	set_times(s, without);
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		const struct compile_node *from = &g->nodes[i];
+
+		s->nodes[i] = (struct node){
+			.metadata_ns = from->metadata_ns,
+			.whole_ns = from->compile->end_ns - from->compile->start_ns,
+			.run_ns = from->run_ns,
+			.missing = from->n_edges,
+			.missing_all = from->n_edges + 1,
+		};
+	}
 	set_users(s);
+	if (!without || without->node >= g->n_nodes)
+		return 0;
+	shorter = &s->nodes[without->node];
+	if (without->run) {
+		shorter->run_ns = 0;
+		return 0;
+	}
+	shorter->metadata_ns = left_of(shorter->metadata_ns, without);
+	shorter->whole_ns = left_of(shorter->whole_ns, without);
 	return 0;
 }
 
@@ -519,8 +519,24 @@ static void count_all(struct schedule *s, uint32_t i)
 		s->all_done[s->n_all_done++] = i;
 }
 
-static void spread_all(struct schedule *s)
+static void take_event(struct schedule *s, const struct event *event)
 {
+	static const enum compile_need needs[] = {
+		[EVENT_METADATA] = NEED_METADATA,
+		[EVENT_END] = NEED_END,
+		[EVENT_RUN] = NEED_RUN,
+	};
+
+	s->now_ns = event->ns;
+	if (event->kind == EVENT_END) {
+		s->free_jobs++;
+		s->unended--;
+	}
+	fulfil(s, event->node, needs[event->kind]);
+	if (event->kind != EVENT_END)
+		return;
+	push_event(s, s->nodes[event->node].run_ns, event->node, EVENT_RUN);
+	count_all(s, event->node);
 	while (s->n_all_done) {
 		uint32_t i = s->all_done[--s->n_all_done];
 		const struct node *node = &s->nodes[i];
@@ -531,31 +547,11 @@ static void spread_all(struct schedule *s)
 	}
 }
 
-static void take_event(struct schedule *s, const struct event *event)
-{
-	s->now_ns = event->ns;
-	if (event->kind == EVENT_METADATA) {
-		fulfil(s, event->node, NEED_METADATA);
-		return;
-	}
-	if (event->kind == EVENT_RUN) {
-		fulfil(s, event->node, NEED_RUN);
-		return;
-	}
-	s->free_jobs++;
-	s->unended--;
-	fulfil(s, event->node, NEED_END);
-	push_event(s, s->nodes[event->node].run_ns, event->node, EVENT_RUN);
-	count_all(s, event->node);
-	spread_all(s);
-}
-
 int schedule_ns(const struct compile_graph *g, uint32_t jobs,
 		const struct schedule_without *without, uint64_t *ns)
 {
-	static const struct schedule_without nothing = {.node = UINT32_MAX};
 	__cleanup(schedule__clear) struct schedule s;
-	int err = schedule__init(&s, g, jobs ?: 1, without ?: &nothing);
+	int err = schedule__init(&s, g, jobs ?: 1, without);
 
 	if (err)
 		return err;

@@ -80,27 +80,21 @@ static int compare_excess(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Move the pair that differs most to the end. */
-static void set_apart(struct spread_pair *pairs, size_t n)
-{
-	size_t most = 0;
-	struct spread_pair last = pairs[n - 1];
-
-	for (size_t i = 1; i < n; i++) {
-		if (apart(&pairs[i]) > apart(&pairs[most]))
-			most = i;
-	}
-	pairs[n - 1] = pairs[most];
-	pairs[most] = last;
-}
-
 uint64_t spread_noise(struct spread_pair *pairs, size_t n)
 {
 	long double all = 0, sum = 0, noise = 0;
+	struct spread_pair last;
+	size_t most = 0;
 
 	if (!n)
 		return UINT64_MAX;
-	set_apart(pairs, n--);
+	/* The pair that differs most is left out: it goes to the end. */
+	for (size_t i = 1; i < n; i++)
+		if (apart(&pairs[i]) > apart(&pairs[most]))
+			most = i;
+	last = pairs[--n];
+	pairs[n] = pairs[most];
+	pairs[most] = last;
 	qsort(pairs, n, sizeof(*pairs), compare_excess);
 	for (size_t i = 0; i < n; i++)
 		all += smaller(pairs[i].base, pairs[i].new);

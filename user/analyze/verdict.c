@@ -84,26 +84,11 @@ static void judge_losses(struct verdict *v, const struct trace_losses *l, uint64
 	}
 }
 
-/* Those that are missing are in the trace, too, if they were late. */
-static void judge_compilers(struct verdict *v, const struct trace_losses *l,
-			    const struct followed *f)
-{
-	uint64_t missing = l->count[TRACE_LOST_COMPILERS];
-	uint64_t lost = missing > f->lost ? missing : f->lost;
-
-	if (!missing || !verdict_is_most(lost, lost + f->recorded))
-		return;
-	v->state = VERDICT_LOST_COMPILERS;
-	v->cause = TRACE_LOST_COMPILERS;
-	v->lost = lost;
-	v->of = lost + f->recorded;
-}
-
 struct verdict verdict_of(const struct summary *s, const struct trace_losses *losses)
 {
 	/* Intervals, and cache hits. */
 	uint64_t recorded = summary__spans(s);
-	uint64_t mappings = losses ? losses->count[TRACE_LOST_MAPPINGS] : 0;
+	uint64_t mappings = losses ? losses->count[TRACE_LOST_MAPPINGS] : 0, lost;
 	struct verdict v = {.hits = losses ? losses->count[TRACE_COUNT_HITS] : 0};
 	_free_ struct summary_row *rows = NULL;
 	size_t n = 0;
@@ -115,8 +100,15 @@ struct verdict verdict_of(const struct summary *s, const struct trace_losses *lo
 	count_compiles(&v, s, &followed);
 	if (losses)
 		judge_losses(&v, losses, recorded);
-	if (losses && !v.state)
-		judge_compilers(&v, losses, &followed);
+	/* Those that are missing are in the trace, too, if they were late. */
+	lost = losses ? losses->count[TRACE_LOST_COMPILERS] : 0;
+	lost = lost && lost < followed.lost ? followed.lost : lost;
+	if (lost && !v.state && verdict_is_most(lost, lost + followed.recorded)) {
+		v.state = VERDICT_LOST_COMPILERS;
+		v.cause = TRACE_LOST_COMPILERS;
+		v.lost = lost;
+		v.of = lost + followed.recorded;
+	}
 	/* An interval proves that a compiler was recorded, whatever its command line is. */
 	if (mappings && !v.state && !v.compilers && !recorded) {
 		v.state = VERDICT_LOST_MAPPINGS;
