@@ -521,9 +521,9 @@ TEST_CASE_WITH(results_that_are_unknown_could_be_any_items, setup, teardown)
 
 TEST_CASE_WITH(only_a_path_is_an_item, setup, teardown)
 {
-	assert_int_equal(items__is(items, ONE), 1);
-	assert_int_equal(items__is(items, EMPTY), 0);
-	assert_int_equal(items__is(items, UNIT), 0);
+	assert_int_equal(items__about(items, TYPECK, ONE), 1);
+	assert_int_equal(items__about(items, TYPECK, EMPTY), 0);
+	assert_int_equal(items__about(items, TYPECK, UNIT), 0);
 }
 
 TEST_CASE_WITH(nothing_has_no_rows, setup, teardown)

@@ -48,7 +48,6 @@ static const struct trace_texts texts = {.text = text_of};
 
 struct both {
 	struct items *items;
-	struct modules *modules;
 	struct module_row *rows;
 	size_t n;
 };
@@ -57,13 +56,11 @@ static void both__begin(struct both *b)
 {
 	*b = (struct both){};
 	assert_int_equal(items__new(&texts, &b->items), 0);
-	assert_int_equal(modules__new(&texts, &b->modules), 0);
 }
 
 static void both__destroy(struct both *b)
 {
 	items__free(b->items);
-	modules__free(b->modules);
 	module_rows__free(b->rows, b->n);
 }
 #define _both_ __cleanup(both__destroy)
@@ -73,14 +70,13 @@ static void add(struct both *b, uint32_t label, uint32_t item, uint64_t self_ns)
 	const struct trace_span span = {.label = label, .kind = TRACE_KIND_QUERY, .end_ns = 1};
 	const struct trace_times times = {.self_ns = self_ns};
 
-	assert_int_equal(modules__span(b->modules, &span, item), 0);
 	assert_int_equal(items__span(b->items, &span, &times, item), 0);
 }
 
 static const struct module_row *row_of(struct both *b, const char *path)
 {
 	if (!b->rows)
-		assert_int_equal(modules__rows(b->modules, b->items, &b->rows, &b->n), 0);
+		assert_int_equal(modules__rows(b->items, &texts, &b->rows, &b->n), 0);
 	for (size_t i = 0; i < b->n; i++)
 		if (!strcmp(b->rows[i].path ?: "", path))
 			return &b->rows[i];
@@ -155,11 +151,11 @@ TEST_CASE(samples_of_the_items_of_a_module_are_added_up)
 
 	both__begin(&b);
 	for (size_t i = 0; i < N_OF(of); i++) {
-		const struct trace_span span = {.label = of[i] == CRATE ? MODEL_OF : TYPECK};
+		uint32_t label = of[i] == CRATE ? MODEL_OF : TYPECK;
 
-		assert_int_equal(modules__span(b.modules, &span, of[i]), 0);
+		assert_int_equal(items__about(b.items, label, of[i]), 1);
 		for (uint8_t cause = TRACE_SAMPLE_CPU; cause < TRACE_SAMPLE_CAUSES; cause++)
-			assert_int_equal(items__sample(b.items, span.label, of[i], cause, 1000), 0);
+			assert_int_equal(items__sample(b.items, label, of[i], cause, 1000), 0);
 	}
 	assert_row(&b, "app", 3, 4000);
 	assert_int_equal(row_of(&b, "app")->sums.cpu_ns, 4000);

@@ -204,9 +204,9 @@ TEST_CASE(a_module_has_its_sums_and_the_number_of_items)
 	_free_ char *text = NULL;
 
 	sample_items__make(&items);
-	text = printed_text(report_json(
-		out, s, NULL, &sample_item_texts,
-		&(struct report_options){.items = items.items, .modules = items.modules}));
+	text = printed_text(
+		report_json(out, s, NULL, &sample_item_texts,
+			    &(struct report_options){.items = items.items, .modules = true}));
 	summary__free(s);
 	report = parsed_json(text);
 	modules = member(report, "modules");

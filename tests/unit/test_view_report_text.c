@@ -262,7 +262,7 @@ static char *report_of_items(bool by_module, struct report_options opt)
 
 	sample_items__make(&items);
 	opt.items = items.items;
-	opt.modules = by_module ? items.modules : NULL;
+	opt.modules = by_module;
 	text = printed_text(report_text(out, s, NULL, &sample_item_texts, &opt));
 	summary__free(s);
 	return text;

@@ -25,7 +25,7 @@ struct track {
 };
 
 struct named {
-	bool is_item;
+	bool is_item, is_module;
 };
 
 /*
@@ -38,9 +38,10 @@ struct named {
  */
 
 /* A query that was executed. */
-struct instance_query {
-	bool is_one;   /* its key is an Instance */
-	bool is_named; /* an execution had a path */
+struct query {
+	bool is_one;	 /* its key is an Instance */
+	bool is_named;	 /* an execution had a path */
+	bool of_modules; /* rustc runs it once per module */
 };
 
 /* Executions of such a query about a definition, in compiles of other crates. */
@@ -53,7 +54,6 @@ struct foreign_instances {
 struct instances {
 	bool (*keyed)(const void *ctx, uint32_t label); /* whether a query's key is an Instance */
 	const void *ctx;
-	TABLE(struct instance_query) queries;	 /* by label */
 	TABLE(struct foreign_instances) foreign; /* by path << 32 | label */
 	TABLE(struct foreign_instances) listed;	 /* by the compilers' tables; by path */
 };
@@ -74,6 +74,9 @@ struct items {
 	bool misses_results;
 	uint32_t *unlisted; /* labels of queries; a compiler has some hundred */
 	uint32_t n_unlisted, unlisted_capacity;
+	TABLE(struct query) queries; /* by label */
+	uint32_t *modules;	     /* string ids */
+	uint32_t n_modules, modules_capacity;
 	TABLE(struct track) tracks;	 /* by process << 32 | tid */
 	TABLE(struct named) names;	 /* by string id */
 	TABLE(struct compiled) compiled; /* by the hash of the text: find_text() */
@@ -107,31 +110,48 @@ void items__count_instances(struct items *m,
 	m->instances.ctx = ctx;
 }
 
-/* ---- Instances ------------------------------------------------------------------------------- */
-
-/* NULL without memory. */
-static struct instance_query *query(struct instances *i, uint32_t label)
+static const char *text_of(const struct items *m, uint32_t string)
 {
-	return table__get(&i->queries, label, .is_one = i->keyed && i->keyed(i->ctx, label));
+	return m->texts.text(m->texts.ctx, string);
 }
 
-/* Without memory it does not count. */
-static bool counts(struct instances *i, uint32_t label)
-{
-	const struct instance_query *q = query(i, label);
+/* ---- Instances ------------------------------------------------------------------------------- */
 
-	return q && q->is_one;
+/* rustc has "mod" as a word of the name of queries that run once per module: check_mod_privacy. */
+static bool is_of_modules(const char *query)
+{
+	for (;;) {
+		size_t len = strcspn(query, "_");
+
+		if (len == strlen("mod") && !memcmp(query, "mod", len))
+			return true;
+		if (!query[len])
+			return false;
+		query += len + 1;
+	}
+}
+
+/* NULL without memory. */
+static struct query *query(struct items *m, uint32_t label)
+{
+	const struct instances *i = &m->instances;
+
+	return table__get(&m->queries, label, .is_one = i->keyed && i->keyed(i->ctx, label),
+			  .of_modules = is_of_modules(text_of(m, label)));
 }
 
 bool items__counts_instances_by(struct items *m, uint32_t label)
 {
-	return counts(&m->instances, label);
+	const struct query *q = query(m, label);
+
+	/* Without memory it does not count. */
+	return q && q->is_one;
 }
 
 /* A query was executed about something with a path. */
-static int note_named(struct instances *i, uint32_t label)
+static int note_named(struct items *m, uint32_t label)
 {
-	struct instance_query *q = query(i, label);
+	struct query *q = query(m, label);
 
 	if (q)
 		q->is_named = true;
@@ -146,7 +166,7 @@ int items__foreign_instance(struct items *m, uint32_t label, uint32_t path)
 	if (!f)
 		return -ENOMEM;
 	f->executions++;
-	return note_named(&m->instances, label);
+	return note_named(m, label);
 }
 
 /*
@@ -154,13 +174,14 @@ int items__foreign_instance(struct items *m, uint32_t label, uint32_t path)
  * one path there may be several strings. There are none, unless at least two queries were executed
  * with a path, or tables list some.
  */
-static void each_made(struct instances *i, void (*take)(void *ctx, uint32_t path, uint64_t made),
+static void each_made(struct items *m, void (*take)(void *ctx, uint32_t path, uint64_t made),
 		      void *ctx)
 {
+	struct instances *i = &m->instances;
 	uint32_t queries = 0;
 
-	for (uint32_t q = 0; q < i->queries.n; q++)
-		queries += i->queries.at[q].is_one && i->queries.at[q].is_named;
+	for (uint32_t q = 0; q < m->queries.n; q++)
+		queries += m->queries.at[q].is_one && m->queries.at[q].is_named;
 	if (!i->foreign.n || queries < 2) {
 		for (uint32_t at = 0; at < i->listed.n; at++)
 			take(ctx, i->listed.at[at].path, i->listed.at[at].executions);
@@ -179,11 +200,6 @@ static void each_made(struct instances *i, void (*take)(void *ctx, uint32_t path
 }
 
 /* ---- Items ----------------------------------------------------------------------------------- */
-
-static const char *text_of(const struct items *m, uint32_t string)
-{
-	return m->texts.text(m->texts.ctx, string);
-}
 
 /*
  * The place of a text among items, of `size` bytes, that begin with their string and are mapped by
@@ -217,14 +233,27 @@ static struct named *named(struct items *m, uint32_t string)
 	return known ?: table__get(&m->names, string, .is_item = *text && strcmp(text, "()") != 0);
 }
 
-int items__is(struct items *m, uint32_t string)
+int items__about(struct items *m, uint32_t label, uint32_t string)
 {
-	const struct named *known;
+	struct query *q = string == TRACE_NO_STRING ? NULL : query(m, label);
+	struct named *known = q ? named(m, string) : NULL;
 
 	if (string == TRACE_NO_STRING)
 		return 0;
-	known = named(m, string);
-	return known ? known->is_item : -ENOMEM;
+	if (!known)
+		return -ENOMEM;
+	if (q->of_modules && known->is_item && !known->is_module) {
+		known->is_module = true;
+		if (array__add(&m->modules, &m->n_modules, &m->modules_capacity, &string))
+			return -ENOMEM;
+	}
+	return known->is_item;
+}
+
+const uint32_t *items__modules(const struct items *m, uint32_t *n)
+{
+	*n = m->n_modules;
+	return m->modules;
 }
 
 /* The cell of a label; it is made if there is none. NULL: no memory. */
@@ -293,7 +322,7 @@ static bool lists_instances(struct items *m)
 	if (!m->compiler || m->several_compilers || m->misses_results)
 		return false;
 	for (uint32_t i = 0; i < m->n_unlisted; i++)
-		if (counts(&m->instances, m->unlisted[i]))
+		if (items__counts_instances_by(m, m->unlisted[i]))
 			return false;
 	return true;
 }
@@ -305,7 +334,7 @@ void items__count_compiled(struct items *m)
 		uint64_t n = c->executions + c->results, key;
 		struct compiled *compiled;
 
-		if (c->item == TRACE_NO_STRING || !n || !counts(&m->instances, c->label))
+		if (c->item == TRACE_NO_STRING || !n || !items__counts_instances_by(m, c->label))
 			continue;
 		compiled = find_compiled(m, c->item, &key);
 		if (compiled && compiled->own < n)
@@ -313,7 +342,7 @@ void items__count_compiled(struct items *m)
 	}
 	m->lists_instances = lists_instances(m);
 	if (m->compiled.n)
-		each_made(&m->instances, add_made, m);
+		each_made(m, add_made, m);
 }
 
 uint64_t items__compiled(const struct items *m, uint32_t item, bool *all)
@@ -327,7 +356,7 @@ uint64_t items__compiled(const struct items *m, uint32_t item, bool *all)
 
 void items__note_compiler(struct items *m, uint32_t process, uint32_t label)
 {
-	if (!counts(&m->instances, label))
+	if (!items__counts_instances_by(m, label))
 		return;
 	m->several_compilers |= m->compiler && m->compiler != process + 1;
 	m->compiler = process + 1;
@@ -343,7 +372,7 @@ static int note_unlisted(struct items *m, uint32_t label)
 
 int items__note_limit(struct items *m, uint32_t label)
 {
-	return counts(&m->instances, label) ? note_unlisted(m, label) : 0;
+	return items__counts_instances_by(m, label) ? note_unlisted(m, label) : 0;
 }
 
 const uint32_t *items__unlisted(const struct items *m, uint32_t *n)
@@ -370,7 +399,7 @@ int items__results(struct items *m, const struct trace_results *r)
 
 int items__foreign_results(struct items *m, const struct trace_results *r)
 {
-	bool lists = r->kind == TRACE_RESULTS_EXECUTED && counts(&m->instances, r->label);
+	bool lists = r->kind == TRACE_RESULTS_EXECUTED && items__counts_instances_by(m, r->label);
 
 	for (uint32_t i = 0; lists && i < r->n; i++) {
 		struct foreign_instances *f =
@@ -441,7 +470,7 @@ static struct track *track_of(struct items *m, const struct trace_span *span)
 int items__around(struct items *m, const struct trace_span *span, uint32_t item)
 {
 	struct track *t = track_of(m, span);
-	int named = span->kind == TRACE_KIND_QUERY ? items__is(m, item) : 0;
+	int named = span->kind == TRACE_KIND_QUERY ? items__about(m, span->label, item) : 0;
 
 	if (!t || named < 0)
 		return -ENOMEM;
@@ -463,13 +492,13 @@ int items__span(struct items *m, const struct trace_span *span, const struct tra
 		.off_ns = times->self_off_ns,
 		.probe_ns = times->self_probe_ns,
 	};
-	int named = span->kind == TRACE_KIND_QUERY ? items__is(m, item) : 0;
+	int named = span->kind == TRACE_KIND_QUERY ? items__about(m, span->label, item) : 0;
 
 	if (!t || named < 0)
 		return -ENOMEM;
 	if (named)
 		return charge(m, t, span->depth, item)
-			       ?: note_named(&m->instances, span->label)
+			       ?: note_named(m, span->label)
 			       ?: add(m, item, &w, true);
 	return wait(t, &w);
 }
@@ -515,7 +544,7 @@ static struct item_cell cell_of(struct items *m, uint32_t i)
 	cell.probe_ns = cell.self_ns - self_ns;
 	cell.self_ns = self_ns + sampled_ns;
 	cell.cpu_ns = on_cpu_ns(self_ns, cell.off_ns) + sampled_ns;
-	cell.instances = cell.item != TRACE_NO_STRING && counts(&m->instances, cell.label);
+	cell.instances = cell.item != TRACE_NO_STRING && items__counts_instances_by(m, cell.label);
 	return cell;
 }
 
@@ -604,7 +633,7 @@ int items__rows(struct items *m, struct item_row **rows, size_t *n)
 	}
 	if (err)
 		return err;
-	each_made(&m->instances, add_made_to_row, &making);
+	each_made(m, add_made_to_row, &making);
 	*n = making.n;
 	*rows = take_ptr(making.rows);
 	return 0;
@@ -621,7 +650,8 @@ void items__free(struct items *m)
 	table__destroy(&m->tracks);
 	table__destroy(&m->names);
 	table__destroy(&m->compiled);
-	table__destroy(&m->instances.queries);
+	table__destroy(&m->queries);
+	free(m->modules);
 	table__destroy(&m->instances.foreign);
 	table__destroy(&m->instances.listed);
 	free(m);

@@ -96,8 +96,8 @@ int items__around(struct items *m, const struct trace_span *span, uint32_t item)
 
 /*
  * Count a sample (enum trace_sample_cause), in an interval with this label, which is charged to
- * `item`: the string id of what the nearest execution around it was about that items__is() takes,
- * or TRACE_NO_STRING. -ENOMEM.
+ * `item`: the string id of what the nearest execution around it was about that items__about()
+ * takes, or TRACE_NO_STRING. -ENOMEM.
  */
 int items__sample(struct items *m, uint32_t label, uint32_t item, uint8_t cause, uint64_t value);
 
@@ -142,8 +142,14 @@ int items__note_limit(struct items *m, uint32_t label);
 void items__miss_results(struct items *m);
 bool items__misses_results(const struct items *m);
 
-/* Whether a text names an item: 1 or 0; or -ENOMEM. */
-int items__is(struct items *m, uint32_t string);
+/*
+ * A query is about what a text names: whether that is an item: 1 or 0; or -ENOMEM. Queries that
+ * rustc runs of each module tell which items are modules.
+ */
+int items__about(struct items *m, uint32_t label, uint32_t string);
+
+/* The string ids of their paths, which belong to the items. */
+const uint32_t *items__modules(const struct items *m, uint32_t *n);
 
 /* Some execution was about an item. */
 bool items__any(const struct items *m);

@@ -114,7 +114,6 @@ int model__init(struct model *m, const struct model_options *options)
 	    (parts & MODEL_ITEMS && items__new(texts, &m->items)) ||
 	    (parts & MODEL_LLVM &&
 	     llvm__new(&m->options.llvm, &m->options.stacks, texts, &m->llvm)) ||
-	    (parts & MODEL_MODULES && modules__new(texts, &m->modules)) ||
 	    (parts & (MODEL_MACROS | MODEL_UNITS) &&
 	     subjects__new(texts, m->summary,
 			   parts & MODEL_MACROS ? SUBJECTS_MACROS : SUBJECTS_UNITS, &m->subjects)))
@@ -148,8 +147,6 @@ static int take_item_of(struct model *m, const struct trace_span *span,
 	if (is_query)
 		items__note_compiler(m->items, span->process, span->label);
 	item = o->item(o->item_ctx, span);
-	if (m->modules && modules__span(m->modules, span, item))
-		return -ENOMEM;
 	wanted = wants(o, span->label);
 	/* An instance that another crate's compile made of a generic function. */
 	if (item == TRACE_NO_STRING && is_query && wanted && o->foreign &&
@@ -311,7 +308,7 @@ uint32_t model_sample_label(const struct model_options *o, const struct trace_sa
 }
 
 /* The item of the nearest job that is about one: 0 and *item, or -ENOMEM. */
-static int item_around(const struct model_options *o, struct items *items, struct modules *modules,
+static int item_around(const struct model_options *o, struct items *items,
 		       const struct trace_sample *sample, uint32_t *item)
 {
 	uint32_t id = sample->job;
@@ -319,17 +316,15 @@ static int item_around(const struct model_options *o, struct items *items, struc
 	*item = TRACE_NO_STRING;
 	while (id != TRACE_NO_JOB && o->job) {
 		const struct trace_job *job = o->job(o->item_ctx, id);
-		struct trace_span about = {.kind = TRACE_KIND_QUERY};
 		uint32_t string;
 		int is;
 
 		if (!job)
 			break;
 		string = o->job_item(o->item_ctx, sample->process, job);
-		is = string == TRACE_NO_STRING ? 0 : items__is(items, string);
-		about.label = job->query;
-		if (is < 0 || (is && modules && modules__span(modules, &about, string)))
-			return -ENOMEM;
+		is = items__about(items, job->query, string);
+		if (is < 0)
+			return is;
 		if (is) {
 			*item = string;
 			break;
@@ -339,14 +334,14 @@ static int item_around(const struct model_options *o, struct items *items, struc
 	return 0;
 }
 
-int model_charge_sample(const struct model_options *o, struct items *items, struct modules *modules,
+int model_charge_sample(const struct model_options *o, struct items *items,
 			const struct trace_sample *sample)
 {
 	uint32_t label = model_sample_label(o, sample), item;
 
 	if (label == TRACE_NO_STRING || !wants(o, label))
 		return 0;
-	return item_around(o, items, modules, sample, &item)
+	return item_around(o, items, sample, &item)
 		       ?: items__sample(items, label, item, sample->cause, sample->value);
 }
 
@@ -365,7 +360,7 @@ static int take_item_sample(struct model *m, const struct trace_sample *sample)
 	if (!m->items || (sample->cause == TRACE_SAMPLE_CPU && !m->by_samples) ||
 	    (m->own && !m->own[sample->process]))
 		return 0;
-	return model_charge_sample(&m->options, m->items, m->modules, sample);
+	return model_charge_sample(&m->options, m->items, sample);
 }
 
 static int take_sample(struct model *m, const struct trace_sample *sample)
@@ -532,7 +527,6 @@ void model__destroy(struct model *m)
 	pivot__free(m->threads);
 	hot_functions__free(m->hot);
 	items__free(m->items);
-	modules__free(m->modules);
 	subjects__free(m->subjects);
 	llvm__free(m->llvm);
 	samples__free(m->samples);

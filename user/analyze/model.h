@@ -11,7 +11,6 @@
 #include "analyze/hot_functions.h"
 #include "analyze/items.h"
 #include "analyze/llvm.h"
-#include "analyze/modules.h"
 #include "analyze/sampled_intervals.h"
 #include "analyze/samples.h"
 #include "analyze/subjects.h"
@@ -26,11 +25,10 @@ enum model_part {
 	MODEL_GROUPS = 4,
 	MODEL_THREADS = 8,
 	MODEL_ITEMS = 16,
-	MODEL_MODULES = 32, /* with MODEL_ITEMS */
-	MODEL_MACROS = 64,
-	MODEL_UNITS = 128, /* without MODEL_MACROS */
-	MODEL_HOT = 256,   /* with MODEL_THREADS: the threads of samples, too */
-	MODEL_LLVM = 512,
+	MODEL_MACROS = 32,
+	MODEL_UNITS = 64, /* without MODEL_MACROS */
+	MODEL_HOT = 128,  /* with MODEL_THREADS: the threads of samples, too */
+	MODEL_LLVM = 256,
 };
 
 struct model_options {
@@ -74,7 +72,6 @@ struct model {
 	struct pivot *threads;
 	struct hot_functions *hot;
 	struct items *items;
-	struct modules *modules;
 	struct subjects *subjects;
 	struct llvm *llvm;
 	struct self_time *self_time;
@@ -123,10 +120,10 @@ int model__span(struct model *m, const struct trace_span *span, const struct tra
 uint32_t model_sample_label(const struct model_options *o, const struct trace_sample *sample);
 
 /*
- * Charge a sample to the item that its innermost interval is charged to; `modules` (or NULL) learn
- * from the items around. One in no interval is not counted. 0 or -ENOMEM.
+ * Charge a sample to the item that its innermost interval is charged to. One in no interval is not
+ * counted. 0 or -ENOMEM.
  */
-int model_charge_sample(const struct model_options *o, struct items *items, struct modules *modules,
+int model_charge_sample(const struct model_options *o, struct items *items,
 			const struct trace_sample *sample);
 
 /*

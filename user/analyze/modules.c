@@ -11,58 +11,6 @@
 #define SEPARATOR "::"
 #define IMPL	  "{{impl"
 
-struct label {
-	bool of_modules;
-};
-
-struct module {
-	uint32_t string;
-};
-
-struct modules {
-	struct trace_texts texts;
-	TABLE(struct label) labels;   /* by string id */
-	TABLE(struct module) modules; /* by string id of the path */
-};
-
-int modules__new(const struct trace_texts *texts, struct modules **out)
-{
-	*out = calloc(1, sizeof(**out));
-	if (!*out)
-		return -ENOMEM;
-	(*out)->texts = *texts;
-	return 0;
-}
-
-/* rustc has "mod" as a word of the name of queries that run once per module: check_mod_privacy. */
-static bool is_of_modules(const char *query)
-{
-	for (;;) {
-		size_t len = strcspn(query, "_");
-
-		if (len == strlen("mod") && !memcmp(query, "mod", len))
-			return true;
-		if (!query[len])
-			return false;
-		query += len + 1;
-	}
-}
-
-int modules__span(struct modules *m, const struct trace_span *span, uint32_t item)
-{
-	const struct label *label = table__find(&m->labels, span->label);
-
-	if (item == TRACE_NO_STRING || span->kind != TRACE_KIND_QUERY)
-		return 0;
-	label = label
-			?: table__get(&m->labels, span->label,
-				      .of_modules = is_of_modules(
-					      m->texts.text(m->texts.ctx, span->label)));
-	if (!label)
-		return -ENOMEM;
-	return !label->of_modules || table__get(&m->modules, item, .string = item) ? 0 : -ENOMEM;
-}
-
 /* ---- The module of a path -------------------------------------------------------------------- */
 
 /* The row of an item. */
@@ -198,16 +146,19 @@ static int take_cell(void *ctx, const struct item_cell *cell)
 	return 0;
 }
 
-int modules__rows(const struct modules *m, struct items *items, struct module_row **rows, size_t *n)
+int modules__rows(struct items *items, const struct trace_texts *texts, struct module_row **rows,
+		  size_t *n)
 {
-	__cleanup(rollup__clear) struct rollup r = {.texts = m->texts};
+	__cleanup(rollup__clear) struct rollup r = {.texts = *texts};
+	uint32_t n_modules;
+	const uint32_t *modules = items__modules(items, &n_modules);
 	int err;
 
-	r.paths = calloc(m->modules.n + 1UL, sizeof(*r.paths));
+	r.paths = calloc(n_modules + 1UL, sizeof(*r.paths));
 	if (!r.paths)
 		return -ENOMEM;
-	for (; r.n_paths < m->modules.n; r.n_paths++)
-		r.paths[r.n_paths] = m->texts.text(m->texts.ctx, m->modules.at[r.n_paths].string);
+	for (; r.n_paths < n_modules; r.n_paths++)
+		r.paths[r.n_paths] = texts->text(texts->ctx, modules[r.n_paths]);
 	qsort(r.paths, r.n_paths, sizeof(*r.paths), by_text);
 	err = items__each(items, take_cell, &r);
 	if (err)
@@ -226,15 +177,6 @@ void module_rows__free(struct module_row *rows, size_t n)
 	for (size_t i = 0; rows && i < n; i++)
 		free(rows[i].path);
 	free(rows);
-}
-
-void modules__free(struct modules *m)
-{
-	if (!m)
-		return;
-	table__destroy(&m->labels);
-	table__destroy(&m->modules);
-	free(m);
 }
 
 /* ---- Lists of items -------------------------------------------------------------------------- */

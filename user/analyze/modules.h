@@ -9,29 +9,19 @@
 
 #include "analyze/items.h"
 
-struct modules;
-
 struct module_row {
 	char *path;	      /* NULL: no item is around */
 	uint32_t items;	      /* that are added up */
 	struct item_row sums; /* of these; its item is TRACE_NO_STRING if there is no path, or 0 */
 };
 
-/* `texts` outlives the modules. 0, or -ENOMEM. */
-int modules__new(const struct trace_texts *texts, struct modules **out);
-
-/* Learn of modules; `item` as in items__span(). -ENOMEM. */
-int modules__span(struct modules *m, const struct trace_span *span, uint32_t item);
-
 /*
  * One row per module and impl with items, in no particular order. Free with module_rows__free().
  * -ENOMEM; -E2BIG if their paths are more than a trace may hold.
  */
-int modules__rows(const struct modules *m, struct items *items, struct module_row **rows,
+int modules__rows(struct items *items, const struct trace_texts *texts, struct module_row **rows,
 		  size_t *n);
 void module_rows__free(struct module_row *rows, size_t n);
-
-void modules__free(struct modules *m);
 
 /*
  * The items of many compiles, one by one: of each the sums only, as those of a whole build must fit

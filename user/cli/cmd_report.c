@@ -216,7 +216,7 @@ static unsigned int parts_of(const struct cli_report_options *o)
 	if (o->by == CLI_BY_ITEM)
 		return MODEL_ITEMS | MODEL_LLVM;
 	if (o->by == CLI_BY_MODULE)
-		return MODEL_ITEMS | MODEL_MODULES;
+		return MODEL_ITEMS;
 	if (o->by == CLI_BY_MACRO)
 		return MODEL_MACROS;
 	if (o->by == CLI_BY_CGU)
@@ -349,7 +349,7 @@ static struct report_options view_options(const struct contents *c, const struct
 		.callers = trace_reader__stats(r).callers || o->callers.n ? m->callers : NULL,
 		.details = shows_details(o),
 		.items = is_of_build(o) || llvm_rows_of(o) ? NULL : m->items,
-		.modules = m->modules,
+		.modules = o->by == CLI_BY_MODULE,
 		.subjects = m->subjects,
 		.llvm = o->by == CLI_BY_ITEM ? NULL : m->llvm,
 		.llvm_by = llvm_rows_of(o),

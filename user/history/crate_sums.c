@@ -237,7 +237,7 @@ int crate_items__sample(struct crate_items *c, const struct model *m,
 	if (!m->by_samples || sample->cause != TRACE_SAMPLE_CPU)
 		return 0;
 	items = items_of(c, m, sample->process);
-	return items ? model_charge_sample(&m->options, items, NULL, sample) : -ENOMEM;
+	return items ? model_charge_sample(&m->options, items, sample) : -ENOMEM;
 }
 
 int crate_items__results(struct crate_items *c, const struct model *m,

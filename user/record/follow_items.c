@@ -153,7 +153,7 @@ static int read_samples(struct follow_items *f, const struct follow *from)
 		const struct kept_samples *kept = &from->samples[i];
 
 		for (uint32_t k = 0; f->processes[i].items && k < kept->by.n && !err; k++)
-			err = model_charge_sample(&from->model.options, f->processes[i].items, NULL,
+			err = model_charge_sample(&from->model.options, f->processes[i].items,
 						  &kept->by.at[k]);
 	}
 	return err ?: end_pass(f);

@@ -40,7 +40,7 @@ static void put_items(struct columns *c, bool modules, const struct trace_texts 
 {
 	_report_rows_ struct report_rows r = {};
 
-	if (!LIST(c, modules ? "modules" : "items", opt->items && modules == !!opt->modules,
+	if (!LIST(c, modules ? "modules" : "items", opt->items && modules == opt->modules,
 		  modules ? "with --by module" : "with --by item"))
 		return;
 	c->err = c->err ?: c->describes ? 0 : report_rows__items(&r, names, opt);

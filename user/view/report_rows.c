@@ -324,9 +324,10 @@ static struct report_row row_of_item(const struct item_row *item, const char *na
 	return row;
 }
 
-static int add_modules(struct report_rows *r, const struct report_options *opt)
+static int add_modules(struct report_rows *r, const struct trace_texts *names,
+		       const struct report_options *opt)
 {
-	int err = modules__rows(opt->modules, opt->items, &r->modules, &r->n_modules);
+	int err = modules__rows(opt->items, names, &r->modules, &r->n_modules);
 
 	if (err)
 		return err;
@@ -364,7 +365,7 @@ int report_rows__items(struct report_rows *r, const struct trace_texts *names,
 	int err;
 
 	*r = (struct report_rows){0};
-	err = opt->modules ? add_modules(r, opt) : add_items(r, names, opt);
+	err = opt->modules ? add_modules(r, names, opt) : add_items(r, names, opt);
 	if (!err)
 		select_rows(r, opt);
 	return err;

@@ -182,7 +182,7 @@ int report_rows__groups(struct report_rows *r, const struct report_options *opt)
 int report_rows__callers(struct report_rows *r, const struct report_options *opt);
 
 /*
- * The rows of opt->items, by opt->modules if they are there, which may be asked for once. Names of
+ * The rows of opt->items, by module if opt->modules is set, which may be asked for once. Names of
  * items belong to `names`.
  */
 int report_rows__items(struct report_rows *r, const struct trace_texts *names,

@@ -113,7 +113,7 @@ struct report_options {
 	struct stack_source locator; /* of places of callers */
 	/* Show these items instead of queries; NULL = queries. */
 	struct items *items;
-	const struct modules *modules; /* with items: by module; NULL = each item */
+	bool modules; /* with items: by module, in place of each item */
 	/* Show these macros or codegen units instead of queries; NULL = queries. */
 	struct subjects *subjects;
 	struct llvm *llvm; /* for the JSON, and for: */
