@@ -11,7 +11,6 @@ rustc profiles itself (ONLY_PROFILED).
 
 import collections
 import fnmatch
-import json
 
 from compiles import BOOTSTRAP
 from mm_profdata import UNKNOWN
@@ -201,9 +200,7 @@ def label_reason(ours, theirs, queries_of, named, labels):
 
 
 def plan_of(compile):
-    done = compile.t.run_qprof("plan", "--json", compile.rustc)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return compile.t.json("plan", "--json", compile.rustc)
 
 
 def inexact(plan):

@@ -82,9 +82,8 @@ def unquote(text):
 
 def executions(t, trace):
     """(invocation id, query, event or "") of each execution; parsing all lines takes long."""
-    done = t.run_qprof("dump", trace)
-    assert done.returncode == 0, "dump: %s" % done.stderr
-    for match in EXECUTION.finditer(done.stdout):
+    text = t.text("dump", trace)
+    for match in EXECUTION.finditer(text):
         query, event, invocation = match.groups()
         yield json.loads(invocation), unquote(query), unquote(event or "")
 

@@ -428,6 +428,12 @@ class Lab:
         )
         return Run(done.returncode, done.stdout, done.stderr, trace)
 
+    def record(self, *arguments, **kwargs):
+        """capture() of a command that succeeds."""
+        run = self.capture(*arguments, **kwargs)
+        assert run.status == 0, run.stderr.decode()
+        return run
+
     def shared(self, name, make):
         """The path of a file or directory that several tests read and none changes. The first one
         makes it in its own directory; only the name distinguishes it from others."""
@@ -448,6 +454,15 @@ class Lab:
             [self.qprof, *exactly(arguments)], capture_output=True, text=True, timeout=TIMEOUT,
             cwd=self.dir, stdin=subprocess.DEVNULL, **kwargs,
         )
+
+    def text(self, *arguments, **kwargs):
+        """What run_qprof() of a command that succeeds prints."""
+        done = self.run_qprof(*arguments, **kwargs)
+        assert done.returncode == 0, "%s: %s" % (arguments[0], done.stderr)
+        return done.stdout
+
+    def json(self, *arguments, **kwargs):
+        return json.loads(self.text(*arguments, **kwargs))
 
     def start(self, argv, **kwargs):
         """Start a command, which is killed at the end of the test."""
@@ -487,9 +502,7 @@ class Lab:
         return wait_for("probes", all_links)
 
     def report(self, trace):
-        done = self.run_qprof("report", "--json", trace)
-        assert done.returncode == 0, "report: %s" % done.stderr
-        document = json.loads(done.stdout)
+        document = self.json("report", "--json", trace)
         assert document["schema"] == "qprof-report/3", document["schema"]
         return document
 
@@ -501,11 +514,10 @@ class Lab:
 
     def span_counts(self, trace):
         """{(kind, label): count} of spans(), without parsing each line."""
-        done = self.run_qprof("dump", trace)
-        assert done.returncode == 0, "dump: %s" % done.stderr
-        found = collections.Counter(SPAN.findall(done.stdout))
-        assert sum(found.values()) == done.stdout.count('\n{"type":"span"')
-        assert_results(done.stdout)
+        dumped = self.text("dump", trace)
+        found = collections.Counter(SPAN.findall(dumped))
+        assert sum(found.values()) == dumped.count('\n{"type":"span"')
+        assert_results(dumped)
         counts = collections.Counter()
         for (label, kind), n in found.items():
             kind = json.loads('"%s"' % kind) or "Query"
@@ -515,9 +527,7 @@ class Lab:
 
     def dumped(self, trace, *types, options=()):
         """The lines of a dump, parsed: all, or those of some types."""
-        done = self.run_qprof("dump", *options, trace)
-        assert done.returncode == 0, "dump: %s" % done.stderr
-        lines = done.stdout.splitlines()
+        lines = self.text("dump", *options, trace).splitlines()
         if types:
             beginnings = tuple('{"type":"%s"' % kind for kind in types)
             lines = [line for line in lines if line.startswith(beginnings)]

@@ -2,7 +2,6 @@
 """The arguments of activities: equal to those of rustc's own profile, and what reports make of them."""
 
 import collections
-import json
 import os
 
 import debian_toolchains
@@ -104,15 +103,12 @@ def test_equal_debian(t, version, mode):
 
 
 def report(t, trace, what):
-    done = t.run_qprof("report", "--by", what, "--json", trace)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return t.json("report", "--by", what, "--json", trace)
 
 
 def test_a_slow_derive_is_the_first_macro(t):
     argv = compile_macros(t, t.toolchain().rustc)
-    run = t.capture(argv)
-    assert run.status == 0, run.stderr.decode()
+    run = t.record(argv)
     rows = report(t, run.trace, "macro")["macros"]
     assert [row["name"] for row in rows[:1]] == ["#[derive(Slow)]"], rows
     assert {row["name"]: row["expansions"] for row in rows} == {
@@ -144,8 +140,7 @@ def test_codegen_units_have_rustcs_names(t):
 
 def test_without_keys_there_are_no_arguments(t):
     argv = compile_macros(t, t.toolchain().rustc)
-    run = t.capture(argv, ("-q", "--no-keys"))
-    assert run.status == 0, run.stderr.decode()
+    run = t.record(argv, ("-q", "--no-keys"))
     assert not any(event for _, event in activities(t, run.trace))
     rows = report(t, run.trace, "macro")["macros"]
     assert [row["name"] for row in rows] == [None], rows

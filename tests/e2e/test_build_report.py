@@ -2,7 +2,6 @@
 """The report of a build agrees with the spans of its trace, which this test adds up in another way."""
 
 import collections
-import json
 
 import workspace
 from lab import alone_lines, each
@@ -106,11 +105,8 @@ def test_workspace(t, toolchain):
     """The numbers are those of the spans; the crates are those that cargo compiles."""
     top = workspace.make(t)
     argv, env = workspace.cargo(t, "build", "-v", "-j2", toolchain=toolchain)
-    run = t.capture(argv, options=("--interval", "10min"), env=env, cwd=top)
-    assert run.status == 0, run.stderr
-    done = t.run_qprof("report", "--json", "--full", run.trace)
-    assert done.returncode == 0, done.stderr
-    document = json.loads(done.stdout)
+    run = t.record(argv, options=("--interval", "10min"), env=env, cwd=top)
+    document = t.json("report", "--json", "--full", run.trace)
     assert document["lost"] == 0, document["losses"]
     build = document["build"]
     assert {c["name"] for c in build["crates"]} == set(workspace.COMPILES), build["crates"]
@@ -146,8 +142,7 @@ def test_metadata_only(t):
     """With cargo check, a compiler runs its front end and writes metadata for dependent crates."""
     top = workspace.make(t)
     argv, env = workspace.cargo(t, "check", "-j2")
-    run = t.capture(argv, env=env, cwd=top)
-    assert run.status == 0, run.stderr
+    run = t.record(argv, env=env, cwd=top)
     crates = {c["name"]: c for c in t.report(run.trace)["build"]["crates"]}
     assert set(crates) == set(workspace.COMPILES), crates
     for name in ("base", "made", "both"):

@@ -3,7 +3,6 @@
 
 import collections
 import contextlib
-import json
 import os
 import re
 import subprocess
@@ -22,9 +21,7 @@ def compile_argv(t, crate, *flags):
 
 
 def capture(t, argv, options, trace):
-    done = t.capture(argv, options=options, trace=trace)
-    assert done.status == 0, done.stderr.decode()
-    return done.trace
+    return t.record(argv, options=options, trace=trace).trace
 
 
 def asked(t, trace):
@@ -48,9 +45,7 @@ def test_every_caller_is_known(t, crate):
     # If one thread maps memory while another one grows its stack, a caller may be unknown.
     assert sum(unknown.values()) <= sum(plain.values()) // 10000, unknown
     for query, count in known.most_common(5):
-        done = t.run_qprof("report", "--json", "--callers", query, trace)
-        assert done.returncode == 0, done.stderr
-        rows = json.loads(done.stdout)["callers"]
+        rows = t.json("report", "--json", "--callers", query, trace)["callers"]
         assert sum(row["count"] for row in rows) == count, query
     return "%d executions, %d callers unknown" % (sum(plain.values()), sum(unknown.values()))
 
@@ -138,9 +133,7 @@ def starts_of_functions(library):
 def test_the_kernels_tracing_agrees(t):
     """Request by request in one process: return address minus offset is the start of a function."""
     t.need_capture()
-    done = t.run_qprof("plan", "--json", "+stable" if t.toolchain().name == "stable" else t.rustc)
-    assert done.returncode == 0, done.stderr
-    plan = json.loads(done.stdout)
+    plan = t.json("plan", "--json", "+stable" if t.toolchain().name == "stable" else t.rustc)
     numbers = {query["name"]: i for i, query in enumerate(plan["queries"])}
     bodies = plan["bodies"]
     sites = {

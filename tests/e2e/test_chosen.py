@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """--crate and --process: what is shown of a build is what the whole of it says of these compiles."""
 
-import json
 import os
 
 import exports
@@ -17,16 +16,12 @@ def recorded(t):
     def make():
         top = workspace.make(t)
         argv, env = workspace.cargo(t, "build", "-j2")
-        run = t.capture(argv, options=("-q", "--exact", "--no-sample"), env=env, cwd=top)
-        assert run.status == 0, run.stderr
-        return run.trace
+        return t.record(argv, options=("-q", "--exact", "--no-sample"), env=env, cwd=top).trace
     return t.shared("chosen", make)
 
 
 def report(t, trace, *options):
-    done = t.run_qprof("report", "--json", *options, trace)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return t.json("report", "--json", *options, trace)
 
 
 def test_report(t):
@@ -69,8 +64,7 @@ def test_other_commands(t):
     assert sum("process" in track for track in tracks) == 1, tracks
     done = t.run_qprof("export", "-f", "measureme", "--crate", "both", "-o", t.path("mm"), trace)
     assert done.returncode == 0 and len(os.listdir(t.path("mm"))) == 1, done.stderr
-    done = t.run_qprof("diff", "--json", "--crate", "base", trace, trace)
-    assert done.returncode == 0, done.stderr
-    assert '"crate":"base"' in done.stdout and '"crate":"derived"' not in done.stdout
+    text = t.text("diff", "--json", "--crate", "base", trace, trace)
+    assert '"crate":"base"' in text and '"crate":"derived"' not in text
     done = t.run_qprof("report", "--crate", "bas", trace)
     assert done.returncode == 125 and "--crate" in done.stderr, done

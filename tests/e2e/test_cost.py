@@ -11,9 +11,7 @@ PARTS = ("probes_ns", "breakpoints_ns", "samples_ns", "names_ns", "own_ns")
 
 def record(t, *options):
     argv = [t.rustc] + crates.arguments(crates.SHORT, t.mkdir("out"))
-    done = t.capture(argv, options=("-q", *options), trace="cost.qpt", exact=False)
-    assert done.status == 0, done.stderr
-    return done.trace
+    return t.record(argv, options=("-q", *options), trace="cost.qpt", exact=False).trace
 
 
 def test_another_recording_is_noted(t):

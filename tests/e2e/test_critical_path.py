@@ -27,8 +27,7 @@ def test_chain(t):
     """A build script's run and the crates behind it are the path, in order; what runs beside is not."""
     top = workspace.make_files(t, FILES)
     argv, env = workspace.cargo(t, "build", "-j4")
-    run = t.capture(argv, env=env, cwd=top)
-    assert run.status == 0, run.stderr
+    run = t.record(argv, env=env, cwd=top)
     path = t.report(run.trace)["build"]["critical_path"]
     steps = path["steps"]
     assert sum(step["ns"] for step in steps) == path["wall_ns"], path
@@ -67,8 +66,7 @@ def test_long_commands(t):
     t.write("args", "\n".join(["--extern", "b=libb.rlib", "--crate-name", "last", *lib, "c.rs", ""]))
     commands = (["a.rs", *lib], ["b.rs", *lib, *cfgs, "--extern", "a=liba.rlib", "--crate-name", "b"], ["@args"])
     script = " && ".join(shlex.join([t.rustc, *command]) for command in commands)
-    run = t.capture(["sh", "-c", script])
-    assert run.status == 0, run.stderr
+    run = t.record(["sh", "-c", script])
     build = t.report(run.trace)["build"]
     assert [c["name"] for c in sorted(build["crates"], key=lambda c: c["pid"])] == ["a", "b", "last"], build["crates"]
     path = build["critical_path"]

@@ -40,9 +40,7 @@ def counts(t, trace):
 def record(t, name, *options, argv=None, env=None):
     t.need_capture()
     argv = argv or [t.rustc] + crates.arguments(crates.LONG, t.mkdir("out"), "--emit=metadata")
-    run = t.capture(argv, ("-q", *options), env, trace=name + ".qpt", exact=False)
-    assert run.status == 0, run.stderr.decode()
-    return run.trace
+    return t.record(argv, ("-q", *options), env, trace=name + ".qpt", exact=False).trace
 
 
 def recorded(t):
@@ -83,7 +81,7 @@ def test_few_results_may_be_no_executions(t, toolchain):
     """In a clean compile only those of a few queries: nothing shows how many of theirs were fed."""
     t.need_capture()
     rustc = t.toolchain(toolchain).rustc
-    plan = json.loads(t.run_qprof("plan", "--json", rustc).stdout)
+    plan = t.json("plan", "--json", rustc)
     once = {q["name"] for q in plan["queries"] if q["key"] in ("()", "CrateNum")}
     trace = record(t, "default", argv=[rustc] + crates.arguments(crates.SHORT, t.mkdir("out")))
     rows = queries(t, trace)
@@ -109,9 +107,7 @@ def test_both_modes_count_alike(t):
 
 
 def executions_of_items(t, trace, query):
-    done = t.run_qprof("report", "--by", "item", "--query", query, "--min", "0", "--json", trace)
-    assert done.returncode == 0, done.stderr
-    rows = json.loads(done.stdout)["items"]
+    rows = t.json("report", "--by", "item", "--query", query, "--min", "0", "--json", trace)["items"]
     return {row["name"]: row["executions"] for row in rows if row["executions"]}, rows
 
 
@@ -347,8 +343,7 @@ def test_exports(t):
     for option in ("--keys", "--by=item"):
         done = t.run_qprof("export", "-f", "folded", option, "-o", t.path("folded"), trace)
         assert done.returncode == FAILURE and "record it with --exact" in done.stderr, done
-    done = t.run_qprof("export", "-f", "counts", "-o", t.path("counts.csv"), trace)
-    assert done.returncode == 0, done.stderr
+    t.text("export", "-f", "counts", "-o", t.path("counts.csv"), trace)
     with open(t.path("counts.csv"), newline="", encoding="utf-8") as f:
         rows = {name: (int(n), float(s)) for name, n, s in csv.reader(f)}
     for name, n in counts(t, trace).items():

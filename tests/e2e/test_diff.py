@@ -33,11 +33,10 @@ def record(t, name, steps):
     """Record one compile in which a constant takes this many steps."""
     out = t.mkdir("out")
     source = t.write("demo.rs", SOURCE % steps)
-    done = t.capture(
+    t.record(
         [t.rustc, "--crate-name", "demo", "--crate-type", "lib", "--out-dir", out, source],
         trace=name,
     )
-    assert done.status == 0, done.stderr
     return name
 
 
@@ -91,9 +90,7 @@ def test_numbers_are_those_of_the_report(t):
     record(t, "base.qpt", 1)
     whole = t.report("base.qpt")
     report, cost = whole["build"], whole["cost"]
-    done = t.run_qprof("diff", "--json", "base.qpt", "base.qpt")
-    assert done.returncode == 0, done.stderr
-    document = json.loads(done.stdout)
+    document = t.json("diff", "--json", "base.qpt", "base.qpt")
     (crate,), base = document["crates"], document["build"]["base"]
     (reported,) = report["crates"]
     assert crate["base"]["count"]["median"] == base["count"]["median"] == reported["executions"]
@@ -110,11 +107,8 @@ def test_recordings_that_cost_otherwise_are_compared(t):
     """One has samples, the other each execution: CPU times, counts and items are compared."""
     command = [t.rustc] + crates.arguments(crates.SHORT, t.mkdir("out"))
     for name, options in (("base.qpt", ()), ("new.qpt", ("--exact", "--no-sample"))):
-        run = t.capture(command, ("-q", *options), trace=name, exact=False)
-        assert run.status == 0, run.stderr
-    done = t.run_qprof("diff", "--json", "base.qpt", "new.qpt")
-    assert done.returncode == 0, done.stderr
-    document = json.loads(done.stdout)
+        t.record(command, ("-q", *options), trace=name, exact=False)
+    document = t.json("diff", "--json", "base.qpt", "new.qpt")
     build = document["build"]
     assert document["differences"][0] == "recording", document["differences"]
     beside = any(trace["other_recordings"] for trace in document["traces"])

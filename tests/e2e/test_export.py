@@ -30,9 +30,7 @@ def export(t, trace, form, *options):
 
 def rows_of(t, trace, *options):
     """Each row of the report: ((name, kind), numbers)."""
-    done = t.run_qprof("report", "--json", *options, trace)
-    assert done.returncode == 0, done.stderr
-    for row in exports.json.loads(done.stdout)["queries"]:
+    for row in t.json("report", "--json", *options, trace)["queries"]:
         cpu = row.get("self_cpu_ns", row["self_ns"])
         yield (row["name"], row["kind"]), (row["count"], row["total_ns"], row["self_ns"], cpu)
 

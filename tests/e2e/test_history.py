@@ -24,9 +24,8 @@ DAMAGED = 3
 
 def rows_of(t, trace):
     """The rows of a trace by table."""
-    done = t.run_qprof("export", "-f", "jsonl", "-o", "-", trace)
-    assert done.returncode == 0, done.stderr
-    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    text = t.text("export", "-f", "jsonl", "-o", "-", trace)
+    rows = [json.loads(line) for line in text.splitlines()]
     tables = {name: [r for r in rows if r["table"] == name] for name in ("build", "compile", "query", "item", "llvm")}
     (build,) = tables["build"]
     assert all(build[name + "_rows"] == len(tables[name]) for name in ("compile", "query", "item", "llvm")), build
@@ -34,9 +33,7 @@ def rows_of(t, trace):
 
 
 def builds(t, store):
-    done = t.run_qprof("history", "list", "--store", store, "--json")
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)["builds"]
+    return t.json("history", "list", "--store", store, "--json")["builds"]
 
 
 def git(t, directory, *arguments):
@@ -91,8 +88,7 @@ def assert_numbers_of_report(t, trace):
     for crate in {i["crate"] for i in tables["item"]}:
         items = [i for i in tables["item"] if i["crate"] == crate]
         name = next(p["crate"] for p in report["processes"] if p["name"] == crate)
-        of_crate = json.loads(t.run_qprof("report", "--json", "--by", "item", "--top", "0", "--crate", name,
-                                          trace).stdout)
+        of_crate = t.json("report", "--json", "--by", "item", "--top", "0", "--crate", name, trace)
         known = {i["name"]: (i["executions"], i.get("self_cpu_ns", i["self_ns"])) for i in of_crate["items"]}
         if sum(p["crate"] == name for p in report["processes"]) == 1:
             assert all(known[i["item"]] == (i["count"], i["self_ns"]) for i in items), crate
@@ -103,8 +99,7 @@ def test_a_default_recording_has_rows(t):
     """Counts of rustc's tables, and times of samples, of queries and items, as the report has them."""
     t.need_capture()
     argv = [t.rustc] + crates.arguments(crates.LONG, t.dir, "--emit=metadata")
-    run = t.capture(argv, ("-q", "--history", "--store", t.path("default.db")), exact=False)
-    assert run.status == 0, run.stderr
+    run = t.record(argv, ("-q", "--history", "--store", t.path("default.db")), exact=False)
     tables, report = rows_of(t, run.trace), t.report(run.trace)
     (build,), (compiled,), (crate,) = tables["build"], tables["compile"], report["build"]["crates"]
     assert build["how"] == "sampled" and build["lost"] == 0, build
@@ -118,7 +113,7 @@ def test_a_default_recording_has_rows(t):
     assert len(counted) > 100, found
     assert build["executions"] == compiled["executions"] == sum(counted.values()), (build, compiled)
     assert set(build["uncounted"].split()) >= set(found) - set(counted), build
-    by_item = json.loads(t.run_qprof("report", "--json", "--by", "item", "--top", "0", run.trace).stdout)
+    by_item = t.json("report", "--json", "--by", "item", "--top", "0", run.trace)
     known = {i["name"]: i for i in by_item["items"]}
     assert tables["item"] and any(i["self_ns"] for i in tables["item"])
     for item in tables["item"]:
@@ -127,9 +122,7 @@ def test_a_default_recording_has_rows(t):
         assert item["self_ns"] == of.get("self_cpu_ns", of["self_ns"]), (item, of)
     first = tables["item"][0]
     for what in (("--item", first["item"]), ("--item", first["item"], "--crate", first["crate"])):
-        done = t.run_qprof("trend", "--json", "--store", t.path("default.db"), *what)
-        assert done.returncode == 0, done
-        (point,) = json.loads(done.stdout)["points"]
+        (point,) = t.json("trend", "--json", "--store", t.path("default.db"), *what)["points"]
         assert point["how"] == "sampled" and abs(point["value"] / first["self_ns"] - 1) < 0.05, (point, first)
     return "%d items" % len(tables["item"])
 
@@ -140,14 +133,11 @@ def test_a_mixed_history_has_no_step(t):
     argv = [t.rustc] + crates.arguments(crates.LONG, t.dir, "--emit=metadata")
     store, values = t.path("mixed.db"), {}
     for i, exact in enumerate((False, True, False)):
-        run = t.capture(argv, ("-q", "--history", "--store", store), trace="%d.qpt" % i, exact=exact)
-        assert run.status == 0, run.stderr
+        t.record(argv, ("-q", "--history", "--store", store), trace="%d.qpt" % i, exact=exact)
     (crate,) = {row["crate"] for row in rows_of(t, t.path("1.qpt"))["compile"]}
     for what in ((), ("--crate", crate), ("--query", "typeck"), ("--query", "mir_built", "--crate", crate)):
         for metric in ("count",) if "--query" in what else ("count", "results"):
-            done = t.run_qprof("trend", "--json", "--store", store, "--metric", metric, *what)
-            assert done.returncode == 0, done
-            trend = json.loads(done.stdout)
+            trend = t.json("trend", "--json", "--store", store, "--metric", metric, *what)
             assert [p["left_out"] for p in trend["points"]] == [None] * 3, trend
             assert len({p["value"] for p in trend["points"]}) == 1, (what, metric, trend)
             values[metric] = trend["points"][0]["value"]
@@ -161,8 +151,7 @@ def test_a_build_is_there_once_with_its_commit(t):
     argv, env = workspace.cargo(t, "build", "-q")
     store = t.path("history.db")
     options = ("-q", "--history", "--store", store, "--label", "a b", "--with-commands")
-    run = t.capture(argv, options, env=env, cwd=top)
-    assert run.status == 0, run.stderr
+    run = t.record(argv, options, env=env, cwd=top)
     (build,) = builds(t, store)
     assert build["commit"] == commit and build["branch"] == "feature" and build["dirty"] == 0, build
     assert build["label"] == "a b" and build["command"] == " ".join(argv) and build["profile"] == "debug", build
@@ -209,9 +198,8 @@ def test_a_repository_runs_nothing(t):
     os.unlink(ran)
     os.utime(source, (2, 2))
     store = t.path("history.db")
-    run = t.capture([t.rustc, "--crate-type=lib", "--emit=metadata", "lib.rs"],
-                    ("-q", "--history", "--store", store), cwd=top)
-    assert run.status == 0, run.stderr
+    t.record([t.rustc, "--crate-type=lib", "--emit=metadata", "lib.rs"],
+             ("-q", "--history", "--store", store), cwd=top)
     (build,) = builds(t, store)
     assert build["commit"] == git(t, top, "rev-parse", "HEAD"), build
     assert not os.path.exists(ran)
@@ -397,6 +385,5 @@ def test_an_imported_profile_has_rows(t):
     (profile,) = os.listdir(t.path("profiles"))
     assert t.run_qprof("import", "-o", t.path("b.qpt"), t.path("profiles", profile)).returncode == 0
     for _ in range(2):
-        done = t.run_qprof("history", "add", "--store", t.path("i.db"), t.path("b.qpt"))
-        assert done.returncode == 0, done
+        t.text("history", "add", "--store", t.path("i.db"), t.path("b.qpt"))
     assert len(builds(t, t.path("i.db"))) == 1

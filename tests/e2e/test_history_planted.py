@@ -17,8 +17,7 @@ def history(t, name="history.db"):
     lines = io.StringIO()
     planted.write(lines)
     source = t.write("history.jsonl", lines.getvalue())
-    done = t.run_qprof("history", "merge", "--store", t.path(name), source)
-    assert done.returncode == 0, done.stderr
+    t.text("history", "merge", "--store", t.path(name), source)
     return t.path(name)
 
 
@@ -79,8 +78,7 @@ def test_commits_are_compared(t):
 def fill_server(t, server):
     """The tables of a server, and the rows of all builds in them, each table by one insert."""
     store, lines, tables = server.address + "/history", io.StringIO(), {}
-    done = t.run_qprof("history", "migrate", "--store", store)
-    assert done.returncode == 0, done.stderr
+    t.text("history", "migrate", "--store", store)
     planted.write(lines)
     for line in lines.getvalue().splitlines(True):
         tables.setdefault(json.loads(line)["table"], []).append(line)

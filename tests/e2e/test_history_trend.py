@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """A history of real compiles: `trend` finds the commit that made them do more, however they are recorded."""
 
-import json
 
 COMMITS, CHANGED = 6, 4  # the first commit with more to compile
 
@@ -24,9 +23,7 @@ def history(t):
 
 
 def asked(t, *question):
-    done = t.run_qprof("trend", "--json", *question)
-    assert done.returncode == 0, done
-    return json.loads(done.stdout)
+    return t.json("trend", "--json", *question)
 
 
 def values(trend):
@@ -40,8 +37,8 @@ def assert_compared(t, store):
         done = t.run_qprof("history", "check", "--store", store, "--against", "main", "--commit", commit(new),
                            "--metric", metric, "--fail-above", "grows/*=0%")
         assert done.returncode == status, (metric, new, done)
-        diff = json.loads(t.run_qprof("history", "diff", "--store", store, "--metric", metric, "--json",
-                                      commit(base), commit(new)).stdout)
+        diff = t.json("history", "diff", "--store", store, "--metric", metric, "--json",
+                      commit(base), commit(new))
         (crate,) = diff["crates"]
         assert crate["significant"] == bool(status) and (crate["change"] > 0) == bool(status), (metric, new, crate)
     done = t.run_qprof("history", "check", "--store", store, "--against", "main", "--metric", "results",
@@ -52,7 +49,7 @@ def assert_compared(t, store):
 def test_the_commit_that_changed_something_is_found(t):
     t.need_capture()
     store, question = history(t), ("--query", "typeck", "--metric", "count")
-    listed = json.loads(t.run_qprof("history", "list", "--json", "--store", store).stdout)
+    listed = t.json("history", "list", "--json", "--store", store)
     assert [b["commit"] for b in listed["builds"]] == [commit(i) for i in range(COMMITS)], listed
     assert [b["how"] for b in listed["builds"]] == ["exact", "sampled"] * (COMMITS // 2), listed
     # Counts of a query are exact in both.

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """A program that looks like a compiler, and lies in all that a recording reads of its memory."""
 
-import json
 import os
 import resource
 import subprocess
 import time
 
-import lab
 from test_security_hold import compiled
 
 MOST_SECONDS = 300
@@ -22,7 +20,7 @@ NAMED = {"truth", "count", "all counts", "texts of 1 GiB", "texts of 2^63", "man
 
 def sites(t):
     """The addresses that the program takes: of the drop, and of a query's start and end."""
-    plan = json.loads(t.run_qprof("plan", "--json", t.rustc).stdout)
+    plan = t.json("plan", "--json", t.rustc)
     assert plan["names"], plan["names_problem"]
     queries, found = plan["queries"], {"end": {}}
     for site in plan["sites"]:

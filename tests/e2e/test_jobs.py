@@ -4,7 +4,6 @@
 import bisect
 import collections
 import glob
-import json
 import os
 import time
 
@@ -81,8 +80,7 @@ def test_jobs_are_those_that_probes_see(t, how):
     if how == "nightly":
         argv[0] = t.toolchain("nightly").rustc
     env = {"RUSTC_BOOTSTRAP": "1"} if how == "threads" else None
-    done = t.capture(argv, options=("-q", sample), env=env)
-    assert done.status == 0, done.stderr.decode()
+    done = t.record(argv, options=("-q", sample), env=env)
     n, others = Jobs(t, done.trace).compare()
     compared = sum(n.values()) - n["no execution"]
     assert compared >= 100, n
@@ -107,9 +105,7 @@ pub mod here {
 def record_planted(t, *options):
     argv = [t.rustc, "--edition=2021", "--crate-type=lib", "--crate-name=planted", "--emit=metadata",
             "--out-dir", t.mkdir("out"), t.write("planted.rs", PLANTED)]
-    done = t.capture(argv, options=("-q", "--sample=999", *options),
-                     exact=False)
-    assert done.status == 0, done.stderr.decode()
+    done = t.record(argv, options=("-q", "--sample=999", *options), exact=False)
     return done
 
 
@@ -147,7 +143,7 @@ def check_intervals(t, trace):
     for row in rows:
         by_thread[row["tid"]].append((row["start_ns"], row["end_ns"]))
     check_nested(by_thread)
-    report = json.loads(t.run_qprof("report", "--json", trace).stdout)
+    report = t.json("report", "--json", trace)
     query = next(row for row in report["queries"] if row["name"] == "eval_to_allocation_raw")
     longest = max(row["end_ns"] - row["start_ns"] for row in evaluated.values())
     assert query["sampled_max_ns"] == longest and query["max_ns"] is None, (query, longest)
@@ -174,7 +170,7 @@ def check_timeline(t, trace, evaluated):
 def test_items_have_times_without_a_probe_in_a_query(t):
     t.need_capture()
     done = record_planted(t)
-    report = json.loads(t.run_qprof("report", "--by", "item", "--json", done.trace).stdout)
+    report = t.json("report", "--by", "item", "--json", done.trace)
     first, second = report["items"][:2]
     assert (first["name"], second["name"]) == ("planted::here::LONG", "planted::here::SHORT"), report["items"][:5]
     assert 2 < first["self_ns"] / second["self_ns"] < 4.5, (first, second)
@@ -226,7 +222,7 @@ def test_waits_are_of_the_items_that_they_are_in(t, mode):
         os.set_blocking(pipe.fileno(), False)
         wait_for("the end", lambda: (pipe.read(1 << 16), process.poll())[1] is not None)
     assert process.returncode == 0, process.communicate()
-    report = json.loads(t.run_qprof("report", "--by", "item", "--json", trace).stdout)
+    report = t.json("report", "--by", "item", "--json", trace)
     waits = {row["name"]: row["sampled_off_ns"] for row in report["items"] if "sampled_off_ns" in row}
     item = "planted::here::waits"
     assert waits[item] >= WAIT * 1e9, waits
@@ -253,10 +249,8 @@ def test_memory_of_items_is_summed_over_compilers(t):
     script = "; ".join(compile % (t.rustc, t.mkdir("out%d" % i), source) for i in range(2))
     found = {}
     for exact, option in ((False, "--memory=10"), (True, "--memory=10"), (True, "--memory-light=10")):
-        done = t.capture(["sh", "-c", script], options=("-q", option), exact=exact)
-        assert done.status == 0, done.stderr.decode()
-        memory = json.loads(t.run_qprof("report", "--memory", "--json", "--min", "0.01%",
-                                        done.trace).stdout)
+        done = t.record(["sh", "-c", script], options=("-q", option), exact=exact)
+        memory = t.json("report", "--memory", "--json", "--min", "0.01%", done.trace)
         (one, two) = memory["crates"]
         items = {row["name"]: row["bytes"] for row in memory["items"]}
         known = sum(row["bytes"] for row in memory["queries"])

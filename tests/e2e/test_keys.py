@@ -71,9 +71,7 @@ def assert_all_local_are_named(t, trace, crate, plan):
 
 
 def plan_of(t, rustc):
-    done = t.run_qprof("plan", "--json", rustc)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return t.json("plan", "--json", rustc)
 
 
 @each(*((toolchain, *case) for toolchain in lab.toolchains() or ("stable",)
@@ -149,8 +147,7 @@ def test_crates_of_one_build(t, toolchain):
     t.need_capture()
     top = workspace.make(t)
     argv, env = workspace.cargo(t, "build", "-v", "-j2", toolchain=toolchain)
-    run = t.capture(argv, ("-q",), env=env, cwd=top)
-    assert run.status == 0, run.stderr.decode()
+    run = t.record(argv, ("-q",), env=env, cwd=top)
     events = of_other_crates(t, run.trace)
     asked = {("both", "base"), ("app", "both"), ("app", "made")}
     assert asked <= events.keys(), sorted(events)
@@ -244,14 +241,12 @@ pub mod other { pub fn quick() -> u64 { super::slow(3) } }
       ("one::PLANTED", "pub static PLANTED: u64 = super::slow(400_000);"))
 def test_a_slow_item_is_first(t, path, text):
     program = t.write("slow.rs", SLOW % text)
-    run = t.capture([t.rustc, "--crate-type=lib", "--emit=metadata", "--out-dir", t.mkdir("out"),
-                     program])
-    assert run.status == 0, run.stderr.decode()
-    done = t.run_qprof("report", "--by", "item", run.trace)
-    assert done.returncode == 0, done.stderr
-    items = [line.split()[-1] for line in done.stdout[done.stdout.index("cpu %"):].splitlines()[1:]
+    run = t.record([t.rustc, "--crate-type=lib", "--emit=metadata", "--out-dir", t.mkdir("out"),
+                    program])
+    text = t.text("report", "--by", "item", run.trace)
+    items = [line.split()[-1] for line in text[text.index("cpu %"):].splitlines()[1:]
              if line and not line.endswith("(no item)")]
-    assert items[0] == "slow::" + path, done.stdout
+    assert items[0] == "slow::" + path, text
     done = t.run_qprof("report", "--by", "item", "--json", run.trace)
     rows = json.loads(done.stdout)["items"]
     row = next(row for row in rows if row["name"] == "slow::" + path)
@@ -266,10 +261,8 @@ def test_a_slow_item_is_first(t, path, text):
 def recorded(t):
     """A trace with keys, which several tests read."""
     def record():
-        run = t.capture([t.rustc] + crates.arguments(crates.SHORT, t.mkdir("out")),
-                        ("-q", "-e", "query-provider"))
-        assert run.status == 0, run.stderr.decode()
-        return run.trace
+        return t.record([t.rustc] + crates.arguments(crates.SHORT, t.mkdir("out")),
+                        ("-q", "-e", "query-provider")).trace
 
     t.need_capture()
     return t.shared("keys.qpt", record)
@@ -328,12 +321,9 @@ IN_BOTH_MODES = [(name, mode) for name in (lab.toolchains() or ("stable",)) for 
 @each(*IN_BOTH_MODES)
 def test_a_generic_function_with_many_instances_is_first(t, toolchain, mode):
     program = t.write("generic.rs", GENERIC % " ".join(map(str, range(40))))
-    run = t.capture([t.toolchain(toolchain).rustc, "--crate-type=lib", "--emit=obj",
-                     "--out-dir", t.mkdir("out"), program], exact=mode == "exact")
-    assert run.status == 0, run.stderr.decode()
-    done = t.run_qprof("report", "--by", "item", "--sort", "instances", "--json", run.trace)
-    assert done.returncode == 0, done.stderr
-    rows = json.loads(done.stdout)["items"]
+    run = t.record([t.toolchain(toolchain).rustc, "--crate-type=lib", "--emit=obj",
+                    "--out-dir", t.mkdir("out"), program], exact=mode == "exact")
+    rows = t.json("report", "--by", "item", "--sort", "instances", "--json", run.trace)["items"]
     instances = {row["name"]: row["instances"] for row in rows}
     first = {row["name"] for row in rows[:2]}
     assert first == {"generic::huge", "generic::huge::{{closure}}"}, rows[:3]
@@ -377,13 +367,12 @@ def test_instances_of_several_crates(t, toolchain, mode):
     for name, text in (("base", LIBRARY), ("first", PROGRAM % 5), ("second", PROGRAM % 7)):
         t.write(name + ".rs", text)
     rustc = t.toolchain(toolchain).rustc
-    run = t.capture(["sh", "-c", BUILD, "sh", rustc, t.dir], ("-q",), lab.known(rustc),
-                    exact=mode == "exact")
-    assert run.status == 0, run.stderr.decode()
+    run = t.record(["sh", "-c", BUILD, "sh", rustc, t.dir], ("-q",), lab.known(rustc),
+                   exact=mode == "exact")
     made = sum((defined(t, crate) for crate in ("base", "first", "second")), collections.Counter())
     assert set(made) == {"both", "others", "plain", "inlined", "own"}, made
     assert made["both"] > 3 and made["plain"] == 1, made
-    rows = json.loads(t.run_qprof("report", "--by", "item", "--json", run.trace).stdout)["items"]
+    rows = t.json("report", "--by", "item", "--json", run.trace)["items"]
     found = {row["name"].partition("::")[2]: row["instances"] for row in rows
              if row["name"] and row["name"].startswith("base::")}
     assert {name: found[name] for name in made} == dict(made), (found, made)
@@ -397,13 +386,12 @@ def test_instances_are_the_items_that_rustc_generates(t, toolchain):
     program = t.write("generic.rs", GENERIC % " ".join(map(str, range(40))))
     argv = [t.toolchain(toolchain).rustc, "--crate-type=lib", "--emit=obj", "-Zprint-mono-items", "--out-dir",
             t.mkdir("out"), program]
-    run = t.capture(argv, env={"RUSTC_BOOTSTRAP": "1"}, exact=False)
-    assert run.status == 0, run.stderr.decode()
+    run = t.record(argv, env={"RUSTC_BOOTSTRAP": "1"}, exact=False)
     generated = re.findall(r"^MONO_ITEM fn (.*?) @@", run.stdout.decode(), re.M)
     # A path without its generic arguments, and a closure's without its number.
     plain = collections.Counter(re.sub(r"::<.*?>(?=::|$)|#0", "", name) for name in generated
                                 if re.match(r"(huge|twice|all)\b", name))
-    rows = json.loads(t.run_qprof("report", "--by", "item", "--json", run.trace).stdout)["items"]
+    rows = t.json("report", "--by", "item", "--json", run.trace)["items"]
     found = {row["name"].partition("::")[2].replace("{{closure}}", "{closure}"): row["instances"] for row in rows
              if row["name"] and row["instances"]}
     assert found == dict(plain), (found, plain)
@@ -423,8 +411,7 @@ def page_blocks(data):
 def test_exports(t, form):
     """Those with single intervals have the paths; the others add up executions of a query."""
     trace, out = recorded(t), t.path("out." + form)
-    done = t.run_qprof("export", "-f", form, "-o", out, trace)
-    assert done.returncode == 0, done.stderr
+    t.text("export", "-f", form, "-o", out, trace)
     with open(out, "rb") as f:
         data = f.read()
     assert data

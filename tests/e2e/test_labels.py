@@ -18,9 +18,7 @@ LLVM = ("LLVM ",)
 
 def plan_of(t, toolchain):
     t.toolchain(toolchain)
-    done = t.run_qprof("plan", "--json", t.rustc)
-    assert done.returncode == 0, done
-    return json.loads(done.stdout)
+    return t.json("plan", "--json", t.rustc)
 
 
 def recorded(path):

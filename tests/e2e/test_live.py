@@ -27,8 +27,7 @@ def short_build(t):
 
 def test_json(t):
     """One object per interval; counts only grow, and the last one equals the report."""
-    run = t.capture(long_build(t), options=("--json", "--interval", "200ms"))
-    assert run.status == 0, run.stderr.decode()
+    run = t.record(long_build(t), options=("--json", "--interval", "200ms"))
     lines = [json.loads(line) for line in run.stdout.splitlines()]
     assert len(lines) >= 3, "%d intervals" % len(lines)
     seen = -1
@@ -44,8 +43,7 @@ def test_json(t):
 
 def test_counts_without_probes(t):
     """No query has a probe: while the compiler runs, its own numbers are read, and they only grow."""
-    run = t.capture(long_build(t), options=("--json", "-i", "200ms"), exact=False)
-    assert run.status == 0, run.stderr.decode()
+    run = t.record(long_build(t), options=("--json", "-i", "200ms"), exact=False)
     lines = [json.loads(line) for line in run.stdout.splitlines()]
     queries = [{row["name"]: row for row in line["sampled"] if row["kind"] == "Query"}
                for line in lines]
@@ -89,8 +87,7 @@ def test_a_pipe_gets_the_report_only(t):
 
 def test_samples_alone(t):
     """Without probes the rows are those of samples."""
-    run = t.capture(long_build(t), options=("--json", "-i", "100ms", "--sample=1999", "-e", "none"))
-    assert run.status == 0, run.stderr.decode()
+    run = t.record(long_build(t), options=("--json", "-i", "100ms", "--sample=1999", "-e", "none"))
     lines = [json.loads(line) for line in run.stdout.splitlines()]
     last = lines[-1]
     assert (last["events"], last["queries"]) == (0, []), last
@@ -190,8 +187,7 @@ def test_threads_of_short_processes_are_named(t):
     with open(source, "w") as f:
         f.write("pub fn f() {}")
     loop = "for i in 1 2 3 4 5 6 7 8 9 10; do %s --crate-type lib --emit=metadata --out-dir %s %s; done"
-    done = t.capture(["sh", "-c", loop % (t.rustc, t.mkdir("out"), source)], options=("-q",))
-    assert done.status == 0, done.stderr
+    done = t.record(["sh", "-c", loop % (t.rustc, t.mkdir("out"), source)], options=("-q",))
     lines = t.dumped(done.trace)
     used = {(x["process"], x["tid"]) for x in lines if x.get("type") == "span"}
     named = {(x["process"], x["tid"]) for x in lines if x.get("type") == "thread" and x["name"]}

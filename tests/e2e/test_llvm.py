@@ -66,8 +66,7 @@ def test_samples_have_passes_and_functions(t, compiler, how):
     t.need_capture()
     rustc = (debian_toolchains.toolchain(t, compiler) if compiler[0] == "1" else t.toolchain(compiler)).rustc
     argv = [rustc, planted(t), *FLAGS, *(["-O"] if how == "release" else []), "-o", t.path("planted.rlib")]
-    run = t.capture(argv, options=SAMPLES, exact=False)
-    assert run.status == 0, run.stderr.decode()
+    run = t.record(argv, options=SAMPLES, exact=False)
     seen = Seen(t, run.trace)
     told = seen.assert_known()
     assert is_huge(seen.functions.most_common(1)[0][0]), seen.functions.most_common(3)
@@ -87,8 +86,7 @@ def test_samples_have_passes_and_functions(t, compiler, how):
 
 def test_samples_beside_probes_have_them_too(t):
     argv = [t.rustc, planted(t), *FLAGS, "-O", "-o", t.path("planted.rlib")]
-    run = t.capture(argv, options=("-q", "--sample=1999"))
-    assert run.status == 0, run.stderr.decode()
+    run = t.record(argv, options=("-q", "--sample=1999"))
     seen = Seen(t, run.trace)
     told = seen.assert_known()
     assert is_huge(seen.functions.most_common(1)[0][0]), seen.functions.most_common(3)
@@ -109,8 +107,7 @@ def test_a_compiler_whose_llvm_is_not_understood_has_none(t):
     """LLVM 14 of Debian's 1.63 makes no entries for the optimiser: nothing is said."""
     t.need_capture()
     rustc = debian_toolchains.toolchain(t, "1.63").rustc
-    run = t.capture([rustc, planted(t), *FLAGS, "-O", "-o", t.path("planted.rlib")], options=SAMPLES, exact=False)
-    assert run.status == 0, run.stderr.decode()
+    run = t.record([rustc, planted(t), *FLAGS, "-O", "-o", t.path("planted.rlib")], options=SAMPLES, exact=False)
     seen = Seen(t, run.trace)
     assert len(seen.samples) >= 50 and not seen.entries, len(seen.entries)
     (library,) = glob.glob(os.path.join(debian_toolchains.libraries("1.63"), "librustc_driver-*.so"))
@@ -123,9 +120,7 @@ def test_a_compiler_whose_llvm_is_not_understood_has_none(t):
 
 
 def report(t, trace, *options):
-    done = t.run_qprof("report", *options, trace)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return t.text("report", *options, trace)
 
 
 def said_why(t, trace, *options):

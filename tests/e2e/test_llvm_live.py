@@ -3,9 +3,7 @@
 inliner `stuck` shows the first of those that it works on."""
 
 import json
-import time
 
-import lab
 from lab import wait_for
 from test_stuck import look_until
 from test_top import Screen

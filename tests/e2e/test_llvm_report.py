@@ -27,9 +27,7 @@ def planted(t):
 
 
 def report(t, trace, *options):
-    done = t.run_qprof("report", *options, trace)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return t.text("report", *options, trace)
 
 
 def assert_sums(document):
@@ -69,9 +67,7 @@ def assert_items_have_both_parts(t, trace, functions):
 
 def assert_diff_has_the_same(t, trace, llvm):
     """A comparison has the rows of a report, with their errors; of one trace with itself nothing changed."""
-    done = t.run_qprof("diff", "--json", trace, trace)
-    assert done.returncode == 0, done.stderr
-    document = json.loads(done.stdout)
+    document = t.json("diff", "--json", trace, trace)
     for rows, key, name in ((llvm["generics"], "generics", "function"), (llvm["functions"], "instances", "function"),
                             (llvm["passes"], "passes", "pass")):
         sums = {}
@@ -89,8 +85,7 @@ def assert_diff_has_the_same(t, trace, llvm):
 def assert_history_has_the_same(t, trace, llvm):
     """A history keeps the first hundred functions and all passes, and a trend finds each."""
     store = t.path("llvm.db")
-    done = t.run_qprof("history", "add", "--store", store, trace)
-    assert done.returncode == 0, done.stderr
+    t.text("history", "add", "--store", store, trace)
     lines = [json.loads(line) for line in t.run_qprof("history", "export", "--store", store, "-o", "-").stdout.splitlines()]
     kept = {(row["kind"], row["name"]): row["self_ns"] for row in lines if row["table"] == "llvm"}
     functions = [row["path"] for row in llvm["generics"]][:100]
@@ -100,9 +95,7 @@ def assert_history_has_the_same(t, trace, llvm):
     for row in first:
         # Times are rounded.
         assert abs(kept["function", row["path"]] / row["self_ns"] - 1) < 0.01, (kept["function", row["path"]], row)
-        done = t.run_qprof("trend", "--json", "--store", store, "--llvm", row["path"], "--crate", "planted")
-        assert done.returncode == 0, done.stderr
-        (point,) = json.loads(done.stdout)["points"]
+        (point,) = t.json("trend", "--json", "--store", store, "--llvm", row["path"], "--crate", "planted")["points"]
         assert point["value"] == kept["function", row["path"]] and point["how"] == "sampled", (point, row)
 
 
@@ -112,8 +105,7 @@ def test_planted_functions_are_the_first_rows(t, mangling, how):
     argv = [t.rustc, planted(t), *FLAGS, *(["-O"] if how == "release" else []), "-o", t.path("planted.rlib")]
     # Stable's own choice is the legacy one.
     argv += ["-Csymbol-mangling-version=v0"] if mangling == "v0" else []
-    run = t.capture(argv, options=("-q", "--sample=1999"), exact=False)
-    assert run.status == 0, run.stderr.decode()
+    run = t.record(argv, options=("-q", "--sample=1999"), exact=False)
     document = json.loads(report(t, run.trace, "--json"))
     assert_sums(document)
     generics, functions = document["llvm"]["generics"], document["llvm"]["functions"]
@@ -143,8 +135,7 @@ def test_an_exact_recording_knows_them_too(t):
     argv = [t.rustc, planted(t), *FLAGS, "-o", t.path("planted.rlib")]
     again = ["sh", "-ec", '"$@"; exec "$@"', "sh", *argv]
     for command, at_least in ((argv, False), (again, True)):
-        run = t.capture(command, options=("-q", "--exact", "--sample=1999"))
-        assert run.status == 0, run.stderr.decode()
+        run = t.record(command, options=("-q", "--exact", "--sample=1999"))
         document = json.loads(report(t, run.trace, "--json"))
         assert_sums(document)
         first, second = document["llvm"]["generics"][:2]

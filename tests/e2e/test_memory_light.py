@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Page faults without their stacks: the innermost function and query of each sample."""
 
-import json
 import os
 
 import crates
@@ -31,9 +30,7 @@ def recorded(t, *options):
 
 def memory_of(t, trace):
     """report --memory: of all crates, all queries, and none."""
-    done = t.run_qprof("report", "--memory", "--json", "--min", "0.001%", trace)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return t.json("report", "--memory", "--json", "--min", "0.001%", trace)
 
 
 def by_query(memory):

@@ -47,8 +47,7 @@ def test_threads_wait_for_each_other(t):
     t.need_capture()
     compile = Compile(t, t.toolchain(), crates.LONG, "debug")
     for attempt in range(5):
-        run = t.capture(compile.argv("threads%d" % attempt, None, "-Zthreads=4"), env=BOOTSTRAP)
-        assert run.status == 0, run.stderr.decode()
+        run = t.record(compile.argv("threads%d" % attempt, None, "-Zthreads=4"), env=BOOTSTRAP)
         threads = by_thread(t.spans(run.trace, off_cpu=True))
         # Whether one thread needs another's result depends on timing.
         if sum(length(s) for s in itertools.chain(*threads.values())
@@ -70,8 +69,7 @@ def test_threads_wait_for_each_other(t):
 
 def test_on_and_off_make_up_the_wall(t):
     """The report agrees with the spans that it sums up."""
-    run = t.capture([t.rustc] + crates.arguments(crates.SHORT, t.mkdir("out")))
-    assert run.status == 0, run.stderr.decode()
+    run = t.record([t.rustc] + crates.arguments(crates.SHORT, t.mkdir("out")))
     spans = t.spans(run.trace, off_cpu=True)
     threads = by_thread(spans)
     document = t.report(run.trace)
@@ -101,15 +99,13 @@ def test_on_and_off_make_up_the_wall(t):
 
 def test_a_linker_is_waited_for(t):
     source = t.write("main.rs", "fn main() {}\n")
-    run = t.capture([t.rustc, "--out-dir", t.mkdir("out"), source])
-    assert run.status == 0, run.stderr.decode()
+    run = t.record([t.rustc, "--out-dir", t.mkdir("out"), source])
     row = {q["name"]: q for q in t.report(run.trace)["queries"]}["run_linker"]
     assert row["self_off_ns"] > 0.5 * row["raw_self_ns"], row
 
 
 def test_off_cpu_is_recorded_only_if_asked_for(t):
-    run = t.capture([t.rustc] + crates.arguments(crates.SHORT, t.mkdir("out")),
-                    ("-q", "-e", "default,query-provider,-off-cpu"))
-    assert run.status == 0, run.stderr.decode()
+    run = t.record([t.rustc] + crates.arguments(crates.SHORT, t.mkdir("out")),
+                   ("-q", "-e", "default,query-provider,-off-cpu"))
     assert not any(is_off(s) for s in t.spans(run.trace, off_cpu=True))
     assert not any("self_off_ns" in q for q in t.report(run.trace)["queries"])

@@ -15,15 +15,12 @@ EXACT, OF_HISTORY = 0, 2
 def recorded(t, *mode):
     top = workspace.make(t)
     argv, env = workspace.cargo(t, "build", "-j2")
-    run = t.capture(argv, options=("--interval", "10min", *mode), env=env, cwd=top, exact=False)
-    assert run.status == 0, run.stderr
+    run = t.record(argv, options=("--interval", "10min", *mode), env=env, cwd=top, exact=False)
     return run
 
 
 def text_of(t, *arguments):
-    done = t.run_qprof(*arguments)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return t.text(*arguments)
 
 
 def nanoseconds(text):

@@ -481,7 +481,7 @@ def test_flame_graph_by_item(t):
 def test_places_are_links(t):
     """Items lead to their source: the file that the link is of has the function in that line."""
     trace, functions = build(t), 0
-    rows = json.loads(t.run_qprof("report", "--json", "--by", "item", trace).stdout)["items"]
+    rows = t.json("report", "--json", "--by", "item", trace)["items"]
     places = {row["name"]: "%s:%d" % (row["file"], row["line"]) for row in rows if row.get("file")}
     with opened(t, trace) as b:
         open_view(b, "tables")

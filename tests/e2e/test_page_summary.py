@@ -40,8 +40,8 @@ def most(rows, value):
 
 def test_summary_is_the_report(t):
     trace = build(t)
-    report = json.loads(t.run_qprof("report", "--json", trace).stdout)
-    items = json.loads(t.run_qprof("report", "--json", "--by", "item", trace).stdout)["items"]
+    report = t.json("report", "--json", trace)
+    items = t.json("report", "--json", "--by", "item", trace)["items"]
     with opened(t, trace) as b:
         assert b.ask("location.hash") == "#summary"
         tables, figures = b.ask(SUMMARY), b.ask(FIGURES)
@@ -91,7 +91,7 @@ def test_critical_path(t):
     top = workspace.make(t)
     argv, env = workspace.cargo(t, "build", "-j2")
     trace = t.capture(argv, env=env, cwd=top).trace
-    build = json.loads(t.run_qprof("report", "--json", trace).stdout)["build"]
+    build = t.json("report", "--json", trace)["build"]
     steps = [step for step in build["critical_path"]["steps"] if step["part"] != "other"]
     with opened(t, trace) as b:
         rows = b.ask(SUMMARY)["What kept it from being faster"]
@@ -153,7 +153,7 @@ def test_summary_of_other_recordings(t, kind):
         argv = ["sh", "-c", "%s --crate-type lib --out-dir %s %s & %s; kill -9 $!; wait" % (
             t.rustc, t.mkdir("out"), slow, FOR_TWO_SECONDS)]
     trace = t.capture(argv, options=("-q", *options), exact=kind not in ("samples", "default")).trace
-    report = json.loads(t.run_qprof("report", "--json", trace).stdout)
+    report = t.json("report", "--json", trace)
     (crate,) = report["build"]["crates"]
     with opened(t, trace) as b:
         tables, figures = b.ask(SUMMARY), b.ask(FIGURES)
@@ -180,7 +180,7 @@ def test_queries_without_a_probe(t):
     """They have counts and times, and lead to the intervals that samples made, and to no others."""
     t.need_capture()
     trace = record_planted(t).trace
-    report = json.loads(t.run_qprof("report", "--json", trace).stdout)
+    report = t.json("report", "--json", trace)
     rows = {row["name"]: row for row in report["queries"] if row["kind"] == "Query"}
     sampled_in = {name for name, row in rows.items() if row.get("sampled_max_ns")}
     with opened(t, trace) as b:

@@ -24,9 +24,7 @@ sys.exit(os.waitstatus_to_exitcode(status))
 def rows(t, trace):
     """Of the dump and of each report, {crate: its peak in bytes}."""
     def printed(*arguments):
-        done = t.run_qprof(*arguments, trace)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        return t.text(*arguments, trace)
 
     lines = [line for line in printed("dump").splitlines() if line.startswith('{"type":"process"')]
     yield {row["crate"]: row.get("peak_bytes") for row in map(json.loads, lines)}
@@ -41,8 +39,7 @@ def rows(t, trace):
 @each(((),), (("-e", "none", "--sample", "--memory"),), (("--memory", "--no-keys"),))
 def test_a_peak_is_that_of_wait4(t, options):
     compile_ = [t.rustc] + crates.arguments("regex-syntax", t.mkdir("out"), "--emit=metadata")
-    done = t.capture([sys.executable, "-c", WAITER, *compile_], options=("-q", *options))
-    assert done.status == 0, done.stderr.decode()
+    done = t.record([sys.executable, "-c", WAITER, *compile_], options=("-q", *options))
     # The kernel keeps pages, and ru_maxrss has KiB: neither is rounded.
     peak = int(done.stdout) << 10
     assert peak > 50 << 20
@@ -55,8 +52,7 @@ def test_a_peak_is_that_of_wait4(t, options):
 def test_each_compiler_of_a_build_has_a_peak(t):
     top = workspace.make(t)
     argv, env = workspace.cargo(t, "build", "-q")
-    done = t.capture(argv, env=env, cwd=top)
-    assert done.status == 0, done.stderr.decode()
+    done = t.record(argv, env=env, cwd=top)
     crates_ = t.report(done.trace)["build"]["crates"]
     assert len(crates_) == len(workspace.COMPILES)
     assert all(row["peak_bytes"] > 30 << 20 for row in crates_), crates_

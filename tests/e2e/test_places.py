@@ -2,7 +2,6 @@
 """The file and line of what each query was about: equal to where the sources have it."""
 
 import collections
-import json
 import os
 import re
 
@@ -55,8 +54,7 @@ def test_functions_of_a_crate(t, toolchain):
     source = crates.source("regex-syntax")
     argv = [t.toolchain(toolchain).rustc] + crates.arguments(
         "regex-syntax", t.mkdir("out"), "--emit=metadata", at="src/lib.rs")
-    run = t.capture(argv, cwd=os.path.dirname(os.path.dirname(source)))
-    assert run.status == 0, run.stderr.decode()
+    run = t.record(argv, cwd=os.path.dirname(os.path.dirname(source)))
     ours, theirs = places(t, run.trace), functions_of(source)
     paths = collections.Counter(path.rsplit("::")[-1] for path in ours)
     compared = 0
@@ -111,10 +109,9 @@ def write_files(t):
 def assert_all_sorts(t, rustc, flags):
     """Compile FILES: each function has its line. The recording, and how many there were."""
     write_files(t)
-    run = t.capture([rustc, "--edition", "2021", "--crate-type", "lib",
-                     "--crate-name", "sorts", "--out-dir", t.mkdir("out"), *flags, "src/lib.rs"],
-                    cwd=t.dir)
-    assert run.status == 0, run.stderr.decode()
+    run = t.record([rustc, "--edition", "2021", "--crate-type", "lib",
+                    "--crate-name", "sorts", "--out-dir", t.mkdir("out"), *flags, "src/lib.rs"],
+                   cwd=t.dir)
     ours = {path.rsplit("::")[-1]: found for path, found in places(t, run.trace).items()}
     compared = 0
     for name, text in FILES.items():
@@ -159,10 +156,9 @@ def test_all_sorts_of_files(t, toolchain, flags):
 def test_reports(t):
     """The table, its JSON, and a comparison have the places that the trace has."""
     write_files(t)
-    run = t.capture([t.rustc, "--edition", "2021", "--crate-type", "lib", "--crate-name", "sorts",
-                     "--out-dir", t.mkdir("out"), "src/lib.rs"], cwd=t.dir)
-    assert run.status == 0, run.stderr.decode()
-    document = json.loads(t.run_qprof("report", "--by", "item", "--json", run.trace).stdout)
+    run = t.record([t.rustc, "--edition", "2021", "--crate-type", "lib", "--crate-name", "sorts",
+                    "--out-dir", t.mkdir("out"), "src/lib.rs"], cwd=t.dir)
+    document = t.json("report", "--by", "item", "--json", run.trace)
     row = next(row for row in document["items"] if row["name"] == "sorts::long::long")
     assert (row["file"], row["line"]) == ("src/long.rs", 3), row
     row = next(row for row in document["items"] if row["name"] == "sorts::made::made_by_two")
@@ -170,8 +166,7 @@ def test_reports(t):
     assert (row["call_file"], row["call_line"]) == ("src/made.rs", 18), row
     done = t.run_qprof("report", "--by", "item", "--wide", "--top", "0", run.trace)
     assert re.search(r" src/long\.rs:3 +sorts::long::long$", done.stdout, re.MULTILINE), done.stdout
-    document = json.loads(t.run_qprof("diff", "--by", "item", "--json", run.trace,
-                                      run.trace).stdout)
+    document = t.json("diff", "--by", "item", "--json", run.trace, run.trace)
     rows = [row for key in document if isinstance(document[key], list) for row in document[key]
             if isinstance(row, dict) and row.get("item") == "sorts::long::long"]
     assert rows and all((row["file"], row["line"]) == ("src/long.rs", 3) for row in rows), rows

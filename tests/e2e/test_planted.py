@@ -47,9 +47,7 @@ def built(t):
     def record():
         top = workspace.make(t, more=PLANTED)
         argv, env = workspace.cargo(t, "build", "-j2")
-        run = t.capture(argv, ("-q",), env=env, cwd=top)
-        assert run.status == 0, run.stderr.decode()
-        return run.trace
+        return t.record(argv, ("-q",), env=env, cwd=top).trace
 
     t.need_capture()
     return t.shared("planted.qpt", record)
@@ -57,9 +55,7 @@ def built(t):
 
 def first(t, trace, *options):
     """The first row of a table of items: in the JSON, and as its line has it."""
-    done = t.run_qprof("report", *options, "--json", trace)
-    assert done.returncode == 0, done.stderr
-    row = next(row for row in json.loads(done.stdout)["items"] if row["name"] is not None)
+    row = next(row for row in t.json("report", *options, "--json", trace)["items"] if row["name"] is not None)
     done = t.run_qprof("report", *options, "--wide", trace)
     lines = done.stdout[done.stdout.index("cpu %"):].splitlines()[1:]
     line = next(line for line in lines if not line.endswith("(no item)"))
@@ -78,7 +74,7 @@ def test_a_slow_function_in_the_report_of_the_build(t):
     done = t.run_qprof("report", built(t))
     lines = done.stdout.splitlines()
     table = next(i for i, line in enumerate(lines) if line.startswith("item "))
-    items = json.loads(t.run_qprof("report", "--json", built(t)).stdout)["build"]["items"]
+    items = t.json("report", "--json", built(t))["build"]["items"]
     assert items[0]["name"] in SLOW and items[0]["file"] == "base/src/lib.rs", items[:3]
     assert "base/src/lib.rs:%d" % items[0]["line"] in lines[table + 1], done.stdout
     crates = {row["name"].split("::")[0] for row in items}
@@ -92,10 +88,9 @@ def test_slow_names_it_once(t):
     There are two slow ones, as an item has a name only while its compiler runs."""
     text = "#![allow(long_running_const_eval)]\n" + FUNCTION
     text += "pub mod too { pub fn planted(_: [u8; super::count(300_001) as usize % 7]) {} }\n"
-    run = t.capture([t.rustc, "--crate-name=base", "--crate-type=lib", "--emit=metadata",
-                     "--out-dir", t.mkdir("out"), t.write("base.rs", text)],
-                    ("-q", "--exact", "--no-sample", "--slow", "100ms"))
-    assert run.status == 0, run.stderr.decode()
+    run = t.record([t.rustc, "--crate-name=base", "--crate-type=lib", "--emit=metadata",
+                    "--out-dir", t.mkdir("out"), t.write("base.rs", text)],
+                   ("-q", "--exact", "--no-sample", "--slow", "100ms"))
     lines = run.stderr.decode().splitlines()
     planted = [line for line in lines if "slow: eval_to_allocation_raw" in line]
     assert len(planted) == 2 and any("_raw(base::" in line for line in planted), lines
@@ -111,9 +106,7 @@ def test_slow_names_it_once(t):
 
 
 def test_a_slow_macro(t):
-    done = t.run_qprof("report", "--by", "macro", "--json", built(t))
-    assert done.returncode == 0, done.stderr
-    row = json.loads(done.stdout)["macros"][0]
+    row = t.json("report", "--by", "macro", "--json", built(t))["macros"][0]
     assert "Planted" in row["name"] and row["expansions"] == 1, row
     assert row["total_ns"] >= MACRO_MS * 1e6 and row["crates"][0]["name"] == "both", row
     lines = t.run_qprof("report", "--by", "macro", built(t)).stdout.splitlines()

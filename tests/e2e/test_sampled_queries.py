@@ -40,8 +40,7 @@ class Samples:
 
 
 def record(t, argv, *options, trace="trace.qpt"):
-    done = t.capture(argv, options=("-q", *options), trace=trace)
-    assert done.status == 0, done.stderr.decode()
+    done = t.record(argv, options=("-q", *options), trace=trace)
     return Samples(t, done.trace)
 
 

@@ -14,16 +14,12 @@ from test_page import opened
 def record(t, trace):
     """A compile without probes."""
     argv = [t.rustc] + crates.arguments("regex-syntax", t.mkdir("out"), "-g")
-    done = t.capture(argv, options=("-q", "-e", "none", "--sample=999", "--memory",
-                                    "--off-cpu-stacks"), trace=trace)
-    assert done.status == 0, done.stderr.decode()
-    return done.trace
+    return t.record(argv, options=("-q", "-e", "none", "--sample=999", "--memory",
+                                    "--off-cpu-stacks"), trace=trace).trace
 
 
 def printed(t, *arguments):
-    done = t.run_qprof(*arguments)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return t.text(*arguments)
 
 
 def dumped(t, trace):
@@ -110,8 +106,7 @@ def test_timelines_of_samples(t):
     """Without a probe in a query its executions are intervals that samples met: nested, and marked."""
     t.need_capture()
     argv = [t.rustc] + crates.arguments(crates.LONG, t.mkdir("out"), "--emit=metadata")
-    run = t.capture(argv, ("-q",), trace="timeline.qpt", exact=False)
-    assert run.status == 0, run.stderr.decode()
+    run = t.record(argv, ("-q",), trace="timeline.qpt", exact=False)
     trace = run.trace
     perfetto = exports.Perfetto(export(t, trace, "perfetto"))
     slices = query_slices(perfetto)

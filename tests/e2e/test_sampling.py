@@ -12,7 +12,7 @@ from gate import Gate
 from test_follow import nothing_known
 from test_security_hold import compiled, need_users, own_directory
 from test_security_libraries import fixtures
-from test_targets import FAILURE, looped, one_error_line, rustc
+from test_targets import looped, rustc
 from test_without_root import BOTH, User
 
 NO_PROBES = ("-e", "none")
@@ -67,8 +67,7 @@ def assert_useful(found, causes=("cpu",)):
 
 
 def test_samples_without_probes(t):
-    run = t.capture(rustc(t, crates.LONG), options=("--sample", *NO_PROBES))
-    assert run.status == 0, run.stderr.decode()
+    run = t.record(rustc(t, crates.LONG), options=("--sample", *NO_PROBES))
     (line,) = [x for x in run.stderr.decode().splitlines() if ": recorded " in x]
     assert " samples" in line and " queries" not in line, line
     found = lines(t, run.trace)
@@ -81,8 +80,7 @@ def test_samples_without_probes(t):
 
 
 def test_samples_beside_probes(t):
-    run = t.capture(rustc(t, crates.LONG), options=("-q", "--sample=999", "--memory=50", "--off-cpu-stacks"))
-    assert run.status == 0, run.stderr.decode()
+    run = t.record(rustc(t, crates.LONG), options=("-q", "--sample=999", "--memory=50", "--off-cpu-stacks"))
     found = lines(t, run.trace)
     assert t.report(run.trace)["lost"] == 0
     assert len(found["span"]) > 1000
@@ -158,8 +156,7 @@ def test_samples_while_the_recording_is_stopped(t):
 
 def test_samples_of_a_first_compile_while_the_recording_is_stopped(t):
     """The same of the first one, once its files have tables."""
-    run = t.capture(rustc(t, crates.LONG), options=("-q", "--sample", *NO_PROBES), trace="tables.qpt")
-    assert run.status == 0, run.stderr.decode()
+    t.record(rustc(t, crates.LONG), options=("-q", "--sample", *NO_PROBES), trace="tables.qpt")
     go, ended, trace, profiler = begin_stopped(t, 'read line <{go}; "$@"; >{ended}')
     sampled_alone(t, go, ended, profiler)
     return assert_known(t, trace)
@@ -238,8 +235,7 @@ def test_samples_or_events(t):
     """Without a probe there are samples, whether they are asked for or not."""
     t.need_capture()
     for options in ((), ("--sample",)):
-        run = t.capture([t.rustc, "-vV"], ("-q", *NO_PROBES, *options))
-        assert run.status == 0, run.stderr
+        run = t.record([t.rustc, "-vV"], ("-q", *NO_PROBES, *options))
         (sampling,) = [line for line in t.dumped(run.trace)
                        if line.get("type") == "sampling"]
         assert sampling["hz"] == 251, sampling

@@ -44,9 +44,7 @@ def printed(t, traces):
 
 
 def listed(t):
-    done = t.run_qprof("report", "--schema")
-    assert done.returncode == 0, done.stderr
-    fields = json.loads(done.stdout)["fields"]
+    fields = t.json("report", "--schema")["fields"]
     units = {"ns", "bytes", "count", "ppm", "ps", "id", "text", "bool",
              "list", "object", "share"}
     assert all(f["unit"] in units and f["text"] for f in fields), fields

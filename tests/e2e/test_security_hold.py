@@ -137,7 +137,7 @@ def served(t, uid, path):
 
 def stalled_sites(t, rustc):
     """Where probes look at memory: a context that is dropped or finished, an activity's label."""
-    plan = json.loads(t.run_qprof("plan", "--json", rustc).stdout)
+    plan = t.json("plan", "--json", rustc)
     labels = {i for i, guard in enumerate(plan["guards"]) if guard["label_slot"] is not None}
     drops = [site["address"] for site in plan["sites"] if site["role"] == "drop"]
     starts = [site["address"] for site in plan["sites"] if site["role"] == "guard"

@@ -160,8 +160,7 @@ def genuine_plan(t, library):
     """(file name, bytes) of a plan as qprof-bpf stores it."""
     cache = t.mkdir("genuine")
     os.chown(cache, 0, 0)
-    done = t.run_qprof("plan", library, env={**os.environ, "XDG_CACHE_HOME": cache})
-    assert done.returncode == 0, done.stderr
+    t.text("plan", library, env={**os.environ, "XDG_CACHE_HOME": cache})
     # Beside it there is what is known of LLVM's library.
     kept = [os.path.join(at, name) for at, _, names in os.walk(cache) for name in names
             if name.startswith("plan-")]

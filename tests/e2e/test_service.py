@@ -199,7 +199,7 @@ def test_a_trace_that_is_full_is_followed_by_another(t):
             dump = t.run_qprof("dump", trace).stdout
             assert '"query":"analysis"' in dump and re.search(r'"key":"crate_\d+::f"', dump), trace
         # None of them is a build.
-        listed = json.loads(t.run_qprof("history", "list", "--json", "--store", store).stdout)["builds"]
+        listed = t.json("history", "list", "--json", "--store", store)["builds"]
         states = {b["state"] for b in listed}
         assert states == {"part %d" % (n + 1) for n in range(len(traces))}, listed
         shown = t.run_qprof("history", "list", "--store", store).stdout

@@ -2,7 +2,6 @@
 """Libraries that have neither a symbol table nor a debug file."""
 
 import collections
-import json
 import os
 import shutil
 import struct
@@ -64,9 +63,7 @@ def hide_symbols(source, target):
 
 
 def plan_of(t, library):
-    done = t.run_qprof("plan", "--json", library)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return t.json("plan", "--json", library)
 
 
 def sites_of(plan):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """stuck shows what an already hanging compiler is doing."""
 
-import json
 import os
 import pty
 import select
@@ -43,9 +42,7 @@ def cpu_seconds(pid):
 
 
 def look(t, pid, *options):
-    done = t.run_qprof("stuck", "--once", "--json", "-i", "200ms", *options, "-p", str(pid))
-    assert done.returncode == 0, done.stderr
-    snapshot = json.loads(done.stdout)
+    snapshot = t.json("stuck", "--once", "--json", "-i", "200ms", *options, "-p", str(pid))
     assert snapshot["schema"] == "qprof-stuck/1"
     return snapshot
 

@@ -7,8 +7,6 @@ import shutil
 import struct
 import time
 
-import crates
-import lab
 import mini_debug
 from lab import each
 from slow_loader import driver

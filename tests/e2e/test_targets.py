@@ -202,8 +202,7 @@ def test_grandchildren(t):
     """Two levels down, in the background, through a shell: all compilers are recorded."""
     compile = rustc(t, crates.SHORT)
     script = '(sh -c \'"$@"\' sh "$@") & wait; "$@"'
-    run = t.capture(["sh", "-c", script, "sh", *compile])
-    assert run.status == 0, run.stderr.decode()
+    run = t.record(["sh", "-c", script, "sh", *compile])
     processes = t.report(run.trace)["processes"]
     assert [p["exit"] for p in processes] == [0, 0], processes
 
@@ -490,9 +489,7 @@ def test_stripped_library_of_nobody(t):
     """The compiler in the PATH is only likely: if it is of no use, others are still recorded."""
     fake = os.path.dirname(fake_toolchain(t, strip))
     env = {"PATH": fake + ":" + os.environ["PATH"]}
-    run = t.capture(["sh", "-c", '"$@"', "sh", *rustc(t, crates.LONG)], options=(),
-                    env=env)
-    assert run.status == 0, run
+    run = t.record(["sh", "-c", '"$@"', "sh", *rustc(t, crates.LONG)], options=(), env=env)
     text = run.stderr.decode()
     assert "stripped" in text and "going on without" in text, text
     assert len(t.report(run.trace)["processes"]) == 1
@@ -573,8 +570,7 @@ def test_attach_perf(t):
     argv = rustc(t, crates.SHORT, "out", "--emit=metadata")
 
     def counts(name, *options):
-        run = t.capture(argv, options=("-q", *options), trace=name + ".qpt")
-        assert run.status == 0, run.stderr
+        run = t.record(argv, options=("-q", *options), trace=name + ".qpt")
         document = t.report(run.trace)
         assert document["lost"] == 0, document["losses"]
         return t.span_counts(run.trace)

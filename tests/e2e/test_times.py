@@ -1,22 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The time of the probes is measured, shown and subtracted. `make bench-times` shows how exactly."""
 
-import json
 
 import crates
 import lab
 
 
 def raw_report(t, trace):
-    done = t.run_qprof("report", "--json", "--raw", trace)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return t.json("report", "--json", "--raw", trace)
 
 
 @lab.alone("what a probe costs is measured")
 def test_probes_are_taken_off(t):
-    run = t.capture([t.rustc] + crates.arguments(crates.SHORT, t.mkdir("out")))
-    assert run.status == 0, run.stderr.decode()
+    run = t.record([t.rustc] + crates.arguments(crates.SHORT, t.mkdir("out")))
     report, raw = t.report(run.trace), raw_report(t, run.trace)
     probes, count = report["probes"], sum(q["count"] for q in report["queries"])
     assert probes["emulated_ps"] > 0 and probes["taken_off"], probes
@@ -37,8 +33,7 @@ def test_probes_are_taken_off(t):
 
 @lab.alone("what a probe costs is measured")
 def test_a_dump_has_raw_times_and_what_the_probes_took(t):
-    run = t.capture([t.rustc] + crates.arguments(crates.SHORT, t.mkdir("out")))
-    assert run.status == 0, run.stderr.decode()
+    run = t.record([t.rustc] + crates.arguments(crates.SHORT, t.mkdir("out")))
     spans = t.spans(run.trace)
     total = sum(s["end_ns"] - s["start_ns"] for s in spans)
     assert total == sum(q["total_ns"] for q in raw_report(t, run.trace)["queries"])

@@ -220,9 +220,8 @@ def test_samples_alone(t):
 
 def items_of(t, trace, timed=False):
     """Paths that a report by item has, or has times of."""
-    done = t.run_qprof("report", "--by", "item", "--json", trace)
-    assert done.returncode == 0, done.stderr
-    return {row["name"] for row in json.loads(done.stdout)["items"] if row["name"] and (row["self_ns"] or not timed)}
+    document = t.json("report", "--by", "item", "--json", trace)
+    return {row["name"] for row in document["items"] if row["name"] and (row["self_ns"] or not timed)}
 
 
 def test_items_of_a_command(t):
@@ -230,8 +229,7 @@ def test_items_of_a_command(t):
     trace, and for who opens it afterwards."""
     t.need_capture()
     trace, gate = t.path("trace.qpt"), t.path("gate")
-    run = t.capture(["sh", script(t, 1)], ("-q",), trace="one.qpt")
-    assert run.status == 0, run.stderr.decode()
+    run = t.record(["sh", script(t, 1)], ("-q",), trace="one.qpt")
     items = items_of(t, run.trace)
     build = script(t, 2, gate=gate)
     with Screen(t, top(t, "-i", "100ms", "-o", trace, "--", "sh", build)) as s, \
@@ -263,8 +261,7 @@ def test_items_of_a_command(t):
 
 def test_items_by_samples(t):
     """A default recording has those of its report, once the compiler has ended."""
-    run = t.capture(["sh", script(t, 1)], ("-q",), exact=False)
-    assert run.status == 0, run.stderr.decode()
+    run = t.record(["sh", script(t, 1)], ("-q",), exact=False)
     items = items_of(t, run.trace, timed=True)
     with Screen(t, top(t, run.trace)) as s:
         s.keys("i")
@@ -278,8 +275,7 @@ def test_items_by_samples(t):
 
 def test_no_items(t):
     """A reason is shown: here, that no keys were recorded."""
-    run = t.capture(["sh", script(t, 1)], ("-q", "--no-keys"))
-    assert run.status == 0, run.stderr.decode()
+    run = t.record(["sh", script(t, 1)], ("-q", "--no-keys"))
     with Screen(t, top(t, run.trace)) as s:
         s.wait("finished,", "compilers 1 (0 running)")
         s.keys("i")

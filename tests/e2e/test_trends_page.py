@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The page of `history page`, used in Chromium like a user would; its changes are those of `trend`."""
 
-import json
 import os
 import subprocess
 import sys
@@ -21,14 +20,13 @@ GENERATOR = os.path.join(ROOT, "tests/fixtures/synthetic_history.py")
 def store(t):
     """A history of 60 builds with two planted changes."""
     lines = subprocess.run([sys.executable, "-B", GENERATOR], capture_output=True, text=True, check=True).stdout
-    done = t.run_qprof("history", "merge", "--store", t.path("history.db"), t.write("history.jsonl", lines))
-    assert done.returncode == 0, done
+    t.text("history", "merge", "--store", t.path("history.db"), t.write("history.jsonl", lines))
     return t.path("history.db")
 
 
 def change(t, history, *options):
     """The one change of a trend."""
-    trend = json.loads(t.run_qprof("trend", "--store", history, "--json", *options).stdout)
+    trend = t.json("trend", "--store", history, "--json", *options)
     (found,) = trend["changes"]
     return found, len(trend["points"])
 

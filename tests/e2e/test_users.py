@@ -2,7 +2,6 @@
 """A walk of three users through a workspace of Debian's crates: what each came for is asked by one
 command, and the answer is on its first screen."""
 
-import json
 import os
 import re
 
@@ -140,9 +139,7 @@ def one_line_explains_the_time(walk):
 
 
 def document(walk, *options):
-    done = walk.t.run_qprof(*options)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return walk.t.json(*options)
 
 
 def waiting_leads_no_table(walk):

@@ -210,9 +210,8 @@ def recorded(t, rustc, arguments, env, name="compared"):
     out = t.mkdir(name)
     # So that the tables of LLVM's library are there when the first sample is taken.
     assert t.run_qprof("plan", rustc).returncode == 0
-    run = t.capture([rustc, *arguments, *FLAGS, "--out-dir", out], options=OPTIONS, env=env,
-                    trace=name + ".qpt", exact=False)
-    assert run.status == 0, run.stderr.decode()
+    run = t.record([rustc, *arguments, *FLAGS, "--out-dir", out], options=OPTIONS, env=env,
+                   trace=name + ".qpt", exact=False)
     dumped = t.run_qprof("dump", run.trace)
     assert dumped.returncode == 0, dumped.stderr
     (path,) = glob.glob(os.path.join(out, "*.llvm_timings.json"))
