@@ -48,6 +48,21 @@ static inline const uint8_t *fuzz_record(const uint8_t **data, size_t *left, siz
 	return record;
 }
 
+/* The same, of records each behind a head of its own, which has a `size` of their bytes. */
+#define fuzz_headed_record(data, left, head, n)                                             \
+	({                                                                                  \
+		const uint8_t *fuzz_bytes = NULL;                                           \
+		if (*(left) > sizeof(*(head))) {                                            \
+			memcpy(head, *(data), sizeof(*(head)));                             \
+			fuzz_bytes = *(data) + sizeof(*(head));                             \
+			*(left) -= sizeof(*(head));                                         \
+			*(n) = (head)->size < *(left) ? (head)->size : (uint32_t) * (left); \
+			*(left) -= *(n);                                                    \
+			*(data) = fuzz_bytes + *(n);                                        \
+		}                                                                           \
+		fuzz_bytes;                                                                 \
+	})
+
 /*
  * Printing an error line per input would take most of the time. libFuzzer keeps its own stream.
  * The result is that of LLVMFuzzerInitialize().
@@ -57,5 +72,12 @@ static inline int fuzz_drop_messages(void)
 	stderr = fopen("/dev/null", "we");
 	return !stderr;
 }
+
+#define FUZZ_DROP_MESSAGES()                                           \
+	int LLVMFuzzerInitialize(__attribute__((unused)) int *argc,    \
+				 __attribute__((unused)) char ***argv) \
+	{                                                              \
+		return fuzz_drop_messages();                           \
+	}
 
 #endif /* QPROF_TESTS_FUZZ_H */

@@ -8,10 +8,7 @@
  * An input is the sizes and places within an entry (struct head), and records: type, crate, size,
  * bytes.
  */
-#include <errno.h>
-
-#include "tracks/definitions.h"
-#include "fuzz.h"
+#include "definitions.h"
 
 #define NUMBERS 8
 #define INDICES 64
@@ -27,24 +24,7 @@ struct record_head {
 	uint16_t size;
 };
 
-static uint32_t n_strings, n_foreign;
-
-static int on_text(void *ctx, const char *text, uint32_t *id)
-{
-	(void)ctx;
-	expect(strlen(text) < PATHS_SEGMENT_MAX);
-	*id = n_strings++;
-	return 0;
-}
-
-static int on_compose(void *ctx, const struct trace_piece *pieces, uint32_t n, uint32_t *id)
-{
-	(void)ctx;
-	for (uint32_t i = 0; i < n; i++)
-		expect(pieces[i].text || pieces[i].id < n_strings);
-	*id = n_strings++;
-	return 0;
-}
+static uint32_t n_foreign;
 
 static int on_foreign(void *ctx, uint32_t id)
 {
@@ -69,11 +49,7 @@ static struct plan_layout layout_of(const struct head *h)
 	l.wire.crates.size = 20;
 	l.wire.crates.index = h->key_first & 1 ? 16 : 0;
 	l.wire.crates.key = h->key_first & 1 ? 0 : 4;
-	for (uint32_t i = 0; i < WIRE_TAGS; i++) {
-		uint8_t tag = i < sizeof(h->tags) ? h->tags[i] : 255;
-
-		l.wire.tags[i] = tag < 254 ? tag : tag == 254 ? WIRE_TAG_NAMED : WIRE_TAG_UNKNOWN;
-	}
+	set_tags(&l.wire, h->tags, sizeof(h->tags));
 	return l;
 }
 
@@ -92,36 +68,18 @@ static void add_piece(struct crates *c, const struct plan_layout *l, const struc
 	free(r);
 }
 
-static void add_symbols(struct definitions *d, const uint8_t *bytes, uint32_t n)
-{
-	struct wire_symbols *r = calloc(1, sizeof(*r));
-	int err;
-
-	expect(r);
-	r->size = n < WIRE_SYMBOLS_MAX ? n : WIRE_SYMBOLS_MAX;
-	memcpy(r->bytes, bytes, r->size);
-	err = definitions__add_symbols(d, r);
-	expect(!err || err == -EBADMSG);
-	free(r);
-}
-
 static void add_records(struct crates *c, struct definitions *d, const struct plan_layout *l,
 			const uint8_t *data, size_t size)
 {
-	while (size > sizeof(struct record_head)) {
-		struct record_head h;
-		uint32_t n;
+	struct record_head h;
+	const uint8_t *bytes;
+	uint32_t n;
 
-		memcpy(&h, data, sizeof(h));
-		data += sizeof(h);
-		size -= sizeof(h);
-		n = h.size < size ? h.size : (uint32_t)size;
+	while ((bytes = fuzz_headed_record(&data, &size, &h, &n))) {
 		if (h.type > 1)
-			add_symbols(d, data, n);
+			add_symbols(d, bytes, n);
 		else
-			add_piece(c, l, &h, data, n);
-		data += n;
-		size -= n;
+			add_piece(c, l, &h, bytes, n);
 	}
 }
 

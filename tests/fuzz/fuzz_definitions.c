@@ -6,13 +6,9 @@
  *
  * An input is a layout (struct head), and records: type, size, offset of a piece, bytes.
  */
-#include <errno.h>
+#include "definitions.h"
 
-#include "tracks/definitions.h"
-#include "fuzz.h"
-
-#define ASKED	    512
-#define SEGMENT_MAX (WIRE_SYMBOL_MAX + 64)
+#define ASKED 512
 
 struct head {
 	uint8_t size, tag, symbol, disambiguator, parent;
@@ -26,25 +22,6 @@ struct record_head {
 	uint16_t size;
 	uint32_t offset;
 };
-
-static uint32_t n_strings;
-
-static int on_text(void *ctx, const char *text, uint32_t *id)
-{
-	(void)ctx;
-	expect(strlen(text) < SEGMENT_MAX);
-	*id = n_strings++;
-	return 0;
-}
-
-static int on_compose(void *ctx, const struct trace_piece *pieces, uint32_t n, uint32_t *id)
-{
-	(void)ctx;
-	for (uint32_t i = 0; i < n; i++)
-		expect(pieces[i].text || pieces[i].id < n_strings);
-	*id = n_strings++;
-	return 0;
-}
 
 static struct plan_layout layout_of(const struct head *h)
 {
@@ -61,11 +38,7 @@ static struct plan_layout layout_of(const struct head *h)
 	l.wire.symbol = h->symbol % (l.wire.size - 3);
 	l.disambiguator %= l.wire.size - 3;
 	l.parent %= l.wire.size - 3;
-	for (uint32_t i = 0; i < WIRE_TAGS; i++) {
-		uint8_t tag = i < sizeof(h->tags) ? h->tags[i] : 255;
-
-		l.wire.tags[i] = tag < 254 ? tag : tag == 254 ? WIRE_TAG_NAMED : WIRE_TAG_UNKNOWN;
-	}
+	set_tags(&l.wire, h->tags, sizeof(h->tags));
 	return l;
 }
 
@@ -86,35 +59,17 @@ static void add_piece(struct definitions *d, const struct record_head *h, const 
 	free(r);
 }
 
-static void add_symbols(struct definitions *d, const uint8_t *bytes, uint32_t n)
-{
-	struct wire_symbols *r = calloc(1, sizeof(*r));
-	int err;
-
-	expect(r);
-	r->size = n < WIRE_SYMBOLS_MAX ? n : WIRE_SYMBOLS_MAX;
-	memcpy(r->bytes, bytes, r->size);
-	err = definitions__add_symbols(d, r);
-	expect(!err || err == -EBADMSG);
-	free(r);
-}
-
 static void add_records(struct definitions *d, const uint8_t *data, size_t size)
 {
-	while (size > sizeof(struct record_head)) {
-		struct record_head h;
-		uint32_t n;
+	struct record_head h;
+	const uint8_t *bytes;
+	uint32_t n;
 
-		memcpy(&h, data, sizeof(h));
-		data += sizeof(h);
-		size -= sizeof(h);
-		n = h.size < size ? h.size : (uint32_t)size;
+	while ((bytes = fuzz_headed_record(&data, &size, &h, &n))) {
 		if (h.symbols & 1)
-			add_symbols(d, data, n);
+			add_symbols(d, bytes, n);
 		else
-			add_piece(d, &h, data, n);
-		data += n;
-		size -= n;
+			add_piece(d, &h, bytes, n);
 	}
 }
 

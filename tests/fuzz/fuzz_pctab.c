@@ -15,17 +15,6 @@
 
 static volatile uint32_t sink;
 
-/* The copy has the exact size, so a sanitizer reports a read past the end. */
-static uint8_t *copy_of(const uint8_t *data, size_t size)
-{
-	uint8_t *copy = malloc(size ?: 1);
-
-	expect(copy);
-	if (size)
-		memcpy(copy, data, size);
-	return copy;
-}
-
 /* Look up every pc; the values must be those of `runs`, unless it is NULL. */
 static void look_up_linear(const struct pctab_linear *t, unsigned int shift,
 			   const struct pctab_runs *runs)
@@ -77,7 +66,7 @@ static void encode_again(const struct pctab_runs *runs, unsigned int shift)
 
 static void read_varint_table(const uint8_t *data, size_t size, unsigned int shift)
 {
-	_free_ uint8_t *copy = copy_of(data, size);
+	_free_ uint8_t *copy = fuzz_copy(data, size);
 	_pctab_runs_ struct pctab_runs runs = {};
 	size_t used;
 	int32_t value;
@@ -92,7 +81,7 @@ static void read_varint_table(const uint8_t *data, size_t size, unsigned int shi
 
 static void read_linear_table(const uint8_t *data, size_t size, unsigned int shift, uint32_t length)
 {
-	_free_ uint8_t *copy = copy_of(data, size);
+	_free_ uint8_t *copy = fuzz_copy(data, size);
 	struct pctab_linear t = {copy, (uint32_t)size, length};
 	_pctab_runs_ struct pctab_runs runs = {};
 	bool sound = !pctab_linear__decode(&t, shift, &runs, NULL);
@@ -107,7 +96,7 @@ static void read_linear_table(const uint8_t *data, size_t size, unsigned int shi
 
 static void read_functions(const uint8_t *data, size_t size, bool big_endian)
 {
-	_free_ uint8_t *copy = copy_of(data, size);
+	_free_ uint8_t *copy = fuzz_copy(data, size);
 	_pctab_runs_ struct pctab_runs runs = {};
 	struct gopclntab_function f;
 	struct gopclntab t;

@@ -163,9 +163,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	return 0;
 }
 
-int LLVMFuzzerInitialize(int *argc, char ***argv)
-{
-	(void)argc;
-	(void)argv;
-	return fuzz_drop_messages();
-}
+FUZZ_DROP_MESSAGES()

@@ -40,18 +40,12 @@ static void add(struct sources *s, const struct record_head *h, const uint8_t *b
 
 static void add_records(struct sources *s, const uint8_t *data, size_t size)
 {
-	while (size > sizeof(struct record_head)) {
-		struct record_head h;
-		uint32_t n;
+	struct record_head h;
+	const uint8_t *bytes;
+	uint32_t n;
 
-		memcpy(&h, data, sizeof(h));
-		data += sizeof(h);
-		size -= sizeof(h);
-		n = h.size < size ? h.size : (uint32_t)size;
-		add(s, &h, data, n);
-		data += n;
-		size -= n;
-	}
+	while ((bytes = fuzz_headed_record(&data, &size, &h, &n)))
+		add(s, &h, bytes, n);
 }
 
 static const struct wire_layout_calls calls = {
