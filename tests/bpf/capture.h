@@ -548,4 +548,12 @@ static inline void assert_whole(const struct capture *c)
 	assert_int_equal(c->counters[WIRE_DROP_UNKNOWN_PROVIDER], 0);
 }
 
+static inline void assert_not_disturbed(const struct capture *c)
+{
+	assert_true(WIFEXITED(c->status));
+	assert_int_equal(WEXITSTATUS(c->status), 0);
+	assert_whole(c);
+	assert_int_equal(c->got.n_others, 0);
+}
+
 #endif /* QPROF_TESTS_BPF_CAPTURE_H */

@@ -87,7 +87,7 @@ static const struct wire_span *span_of(const struct capture *c, uint64_t argumen
 	return NULL;
 }
 
-static void each_span_has_the_number_of_its_argument(void **state)
+TEST_CASE(each_span_has_the_number_of_its_argument)
 {
 	static const char *const begins[] = {"short", "a_label_that_only", "short"};
 	_capture_ struct capture c = CAPTURE_NONE;
@@ -111,7 +111,7 @@ static void each_span_has_the_number_of_its_argument(void **state)
 	assert_true(a.at[1].size > 64);
 }
 
-static void without_keys_nothing_is_read(void **state)
+TEST_CASE(without_keys_nothing_is_read)
 {
 	_capture_ struct capture c = CAPTURE_NONE;
 	struct arguments a = {0};
@@ -123,7 +123,7 @@ static void without_keys_nothing_is_read(void **state)
 	assert_non_null(span_of(&c, 0));
 }
 
-static void a_long_text_is_cut(void **state)
+TEST_CASE(a_long_text_is_cut)
 {
 	struct wire_source s = good;
 	_capture_ struct capture c = CAPTURE_NONE;
@@ -140,7 +140,7 @@ static void a_long_text_is_cut(void **state)
 }
 
 /* Nothing is read, nothing is sent, and the span is there. */
-static void sources_that_lead_nowhere(void **state)
+TEST_CASE(sources_that_lead_nowhere)
 {
 	static const struct {
 		uint8_t text;
@@ -177,7 +177,7 @@ static void sources_that_lead_nowhere(void **state)
 }
 
 /* The text is known, and the number behind it is not. */
-static void a_number_that_cannot_be_read_is_left_out(void **state)
+TEST_CASE(a_number_that_cannot_be_read_is_left_out)
 {
 	struct wire_source s = good;
 	_capture_ struct capture c = CAPTURE_NONE;
@@ -191,15 +191,4 @@ static void a_number_that_cannot_be_read_is_left_out(void **state)
 	assert_int_equal(a.at[0].number, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_span_has_the_number_of_its_argument),
-		cmocka_unit_test(without_keys_nothing_is_read),
-		cmocka_unit_test(a_long_text_is_cut),
-		cmocka_unit_test(sources_that_lead_nowhere),
-		cmocka_unit_test(a_number_that_cannot_be_read_is_left_out),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

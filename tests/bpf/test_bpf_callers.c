@@ -18,32 +18,32 @@ static void compare(const char *script, enum kernel_attach attach)
 	assert_whole(&c);
 }
 
-static void each_calling_place_is_reported(void **state)
+TEST_CASE(each_calling_place_is_reported)
 {
 	compare("ABGABG", KERNEL_ATTACH_MULTI);
 }
 
-static void nested_queries_without_requests(void **state)
+TEST_CASE(nested_queries_without_requests)
 {
 	compare("A(B(G(A)aB))a(A(a)B)G(a(G(B)d)Cz)A(A(A(A)))", KERNEL_ATTACH_MULTI);
 }
 
-static void a_request_without_a_start_belongs_to_no_query(void **state)
+TEST_CASE(a_request_without_a_start_belongs_to_no_query)
 {
 	compare("WaWB(Wa)A(Wa)W*3(WaG)A(W)b(Wa)", KERNEL_ATTACH_MULTI);
 }
 
-static void left_by_unwinding_or_unseen(void **state)
+TEST_CASE(left_by_unwinding_or_unseen)
 {
 	compare("{A(!)}{B(G(A(!)))}A({B(W!)}aB){A(b(B(^)))}B{G(!)}aG", KERNEL_ATTACH_MULTI);
 }
 
-static void on_other_stacks(void **state)
+TEST_CASE(on_other_stacks)
 {
 	compare("gA(g(B)g)s(A(S(B(g(G)))))A(s(WB))g(g(g(a)))a", KERNEL_ATTACH_MULTI);
 }
 
-static void many_in_each_other(void **state)
+TEST_CASE(many_in_each_other)
 {
 	compare("A(A(A(A(A(A(A(A(A(A(A(A(A(A(A(A(A(A(A(A(r600(BWaB))))))))))))))))))))))B",
 		KERNEL_ATTACH_MULTI);
@@ -53,18 +53,18 @@ static void many_in_each_other(void **state)
  * No wrapper grows the stack here: while another thread maps a stack, the current one is unknown,
  * and so is the caller.
  */
-static void in_many_threads_and_processes(void **state)
+TEST_CASE(in_many_threads_and_processes)
 {
 	compare("p8(*200(A(B(C)d(G))W))f(A(B))B", KERNEL_ATTACH_MULTI);
 }
 
-static void through_perf_events(void **state)
+TEST_CASE(through_perf_events)
 {
 	compare("A(B(G(A)aB))g(B)WaG{A(!)}B", KERNEL_ATTACH_PERF);
 }
 
 /* The wrappers are the same, but without the callers option spans have no caller. */
-static void without_callers_there_are_none(void **state)
+TEST_CASE(without_callers_there_are_none)
 {
 	_capture_ struct capture c = CAPTURE_NONE;
 
@@ -76,19 +76,4 @@ static void without_callers_there_are_none(void **state)
 	assert_int_equal(c.counters[WIRE_COUNT_HITS], 2 * 4);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_calling_place_is_reported),
-		cmocka_unit_test(nested_queries_without_requests),
-		cmocka_unit_test(a_request_without_a_start_belongs_to_no_query),
-		cmocka_unit_test(left_by_unwinding_or_unseen),
-		cmocka_unit_test(on_other_stacks),
-		cmocka_unit_test(many_in_each_other),
-		cmocka_unit_test(in_many_threads_and_processes),
-		cmocka_unit_test(through_perf_events),
-		cmocka_unit_test(without_callers_there_are_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -134,14 +134,6 @@ static struct test *open_test(void)
 	return t;
 }
 
-static void assert_not_disturbed(const struct capture *c)
-{
-	assert_true(WIFEXITED(c->status));
-	assert_int_equal(WEXITSTATUS(c->status), 0);
-	assert_whole(c);
-	assert_int_equal(c->got.n_others, 0);
-}
-
 /* The symbol of a definition comes with it. */
 static void compare_key(const struct test *t, uint32_t crate, uint32_t index)
 {
@@ -193,7 +185,7 @@ static void compare(uint32_t n)
 	assert_int_equal(t->n_keys, keys);
 }
 
-static void crates_and_their_caches_arrive(void **state)
+TEST_CASE(crates_and_their_caches_arrive)
 {
 	need_capture();
 	compare(0);
@@ -202,7 +194,7 @@ static void crates_and_their_caches_arrive(void **state)
 	compare(50);
 }
 
-static void a_layout_without_crates(void **state)
+TEST_CASE(a_layout_without_crates)
 {
 	_test_ struct test *t = NULL;
 
@@ -253,7 +245,7 @@ static void lies_are_bounded(enum names_lie how, size_t bytes)
 	assert_in_range(t->bytes, 1, bytes);
 }
 
-static void crates_that_are_nowhere(void **state)
+TEST_CASE(crates_that_are_nowhere)
 {
 	need_capture();
 	lies_are_bounded(LIE_STORE, 64 << 10);
@@ -262,20 +254,20 @@ static void crates_that_are_nowhere(void **state)
 }
 
 /* 512 of their addresses can be read, all else fails. */
-static void a_count_of_2_to_the_63(void **state)
+TEST_CASE(a_count_of_2_to_the_63)
 {
 	need_capture();
 	lies_are_bounded(LIE_CRATES, 1 << 20);
 }
 
-static void caches_of_2_to_the_63(void **state)
+TEST_CASE(caches_of_2_to_the_63)
 {
 	need_capture();
 	lies_are_bounded(LIE_MASK, 64 << 10);
 }
 
 /* Beyond the limit of all entries, each crate's cache is missing. */
-static void more_entries_than_any_compiler_has(void **state)
+TEST_CASE(more_entries_than_any_compiler_has)
 {
 	_test_ struct test *t = NULL;
 
@@ -286,16 +278,4 @@ static void more_entries_than_any_compiler_has(void **state)
 					(4u << 20));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(crates_and_their_caches_arrive),
-		cmocka_unit_test(a_layout_without_crates),
-		cmocka_unit_test(crates_that_are_nowhere),
-		cmocka_unit_test(a_count_of_2_to_the_63),
-		cmocka_unit_test(caches_of_2_to_the_63),
-		cmocka_unit_test(more_entries_than_any_compiler_has),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

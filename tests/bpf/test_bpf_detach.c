@@ -148,22 +148,14 @@ static void end_beside_a_waiter(bool early)
 	close(reader);
 }
 
-static void a_page_that_never_comes_does_not_hold_the_end(void **state)
+TEST_CASE(a_page_that_never_comes_does_not_hold_the_end)
 {
 	end_beside_a_waiter(false);
 }
 
-static void nor_a_library_that_is_left_meanwhile(void **state)
+TEST_CASE(nor_a_library_that_is_left_meanwhile)
 {
 	end_beside_a_waiter(true);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_page_that_never_comes_does_not_hold_the_end),
-		cmocka_unit_test(nor_a_library_that_is_left_meanwhile),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -4,7 +4,7 @@
 
 #include "capture.h"
 
-static void trials_succeed_and_leave_nothing(void **state)
+TEST_CASE(trials_succeed_and_leave_nothing)
 {
 	struct doctor_trials t;
 	struct other_recordings before, after;
@@ -39,7 +39,7 @@ static void trials_succeed_and_leave_nothing(void **state)
 	assert_true(after.held <= before.held);
 }
 
-static void a_capture_of_ours_is_seen(void **state)
+TEST_CASE(a_capture_of_ours_is_seen)
 {
 	struct kernel_options opt = {.ring_bytes = 1 << 20};
 	_kernel_ struct kernel *k = NULL;
@@ -52,12 +52,4 @@ static void a_capture_of_ours_is_seen(void **state)
 	assert_true(c.n > 0 && c.held > 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(trials_succeed_and_leave_nothing),
-		cmocka_unit_test(a_capture_of_ours_is_seen),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

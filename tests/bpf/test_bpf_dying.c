@@ -191,7 +191,7 @@ static uint32_t keys_of_hash_tables(void)
 }
 
 /* However it ends: by a signal, by itself, or with a drop. */
-static void an_honest_end_has_counts(void **state)
+TEST_CASE(an_honest_end_has_counts)
 {
 	static const char *const ends[] = {"ik9", "ik11", "iq1", "it(q1)", "ip4(F1q0)", "O"};
 
@@ -208,7 +208,7 @@ static void an_honest_end_has_counts(void **state)
 }
 
 /* Whether it is dropped by a function that has no probe, by one that has, or dies before. */
-static void a_context_that_has_finished_is_copied_once(void **state)
+TEST_CASE(a_context_that_has_finished_is_copied_once)
 {
 	static const char *const ends[] = {"+", "+ik9", "+iq0", "+O"};
 
@@ -224,7 +224,7 @@ static void a_context_that_has_finished_is_copied_once(void **state)
 }
 
 /* As rustdoc's, whose drops are not seen. */
-static void the_next_context_that_finishes_is_copied_too(void **state)
+TEST_CASE(the_next_context_that_finishes_is_copied_too)
 {
 	_test_ struct test *t = NULL;
 
@@ -254,7 +254,7 @@ static void go_on(struct test *t)
 }
 
 /* Of a context that finished when no slot was free, the drop copies all. */
-static void what_found_no_slot_is_copied_at_the_drop(void **state)
+TEST_CASE(what_found_no_slot_is_copied_at_the_drop)
 {
 	_test_ struct test *t = NULL;
 	char script[32];
@@ -290,7 +290,7 @@ static void what_found_no_slot_is_copied_at_the_drop(void **state)
 	assert_int_equal(t->n_again, 0);
 }
 
-static void what_cannot_be_read_has_no_count(void **state)
+TEST_CASE(what_cannot_be_read_has_no_count)
 {
 	static const enum names_death deaths[] = {DEATH_NAMES, DEATH_NOWHERE, DEATH_KERNEL,
 						  DEATH_NOT_RESIDENT, DEATH_PROTECTED};
@@ -305,7 +305,7 @@ static void what_cannot_be_read_has_no_count(void **state)
 	}
 }
 
-static void counts_of_2_to_the_60(void **state)
+TEST_CASE(counts_of_2_to_the_60)
 {
 	_test_ struct test *t = NULL;
 
@@ -320,7 +320,7 @@ static void counts_of_2_to_the_60(void **state)
 }
 
 /* Nothing that was read leads to a second look at the same place. */
-static void tables_that_point_to_themselves(void **state)
+TEST_CASE(tables_that_point_to_themselves)
 {
 	_test_ struct test *t = NULL;
 
@@ -332,7 +332,7 @@ static void tables_that_point_to_themselves(void **state)
 	assert_true(t->bytes < HEADERS);
 }
 
-static void more_keys_than_are_copied(void **state)
+TEST_CASE(more_keys_than_are_copied)
 {
 	_test_ struct test *t = NULL;
 
@@ -347,7 +347,7 @@ static void more_keys_than_are_copied(void **state)
 	assert_int_equal(t->counts[RESULTS_VEC].results, NAMES_DYING_MAX);
 }
 
-static void hash_tables_that_lie(void **state)
+TEST_CASE(hash_tables_that_lie)
 {
 	need_capture();
 	for (int k = 0; k < 2; k++) {
@@ -366,7 +366,7 @@ static void hash_tables_that_lie(void **state)
 }
 
 /* Each number is one that was there, or none. */
-static void tables_that_move_meanwhile(void **state)
+TEST_CASE(tables_that_move_meanwhile)
 {
 	need_capture();
 	for (int k = 0; k < 20; k++) {
@@ -395,7 +395,7 @@ static void ten_million(struct test *t, uint32_t named)
 	assert_true(t->bytes < named * 16ul + HEADERS);
 }
 
-static void ten_million_definitions(void **state)
+TEST_CASE(ten_million_definitions)
 {
 	_test_ struct test *t = NULL;
 
@@ -421,7 +421,7 @@ static void as_many_reads_as_possible(struct plan *plan)
 }
 
 /* After 20 ms no record is sent: where counts are missing, no key follows. */
-static void the_reading_ends(void **state)
+TEST_CASE(the_reading_ends)
 {
 	_test_ struct test *t = NULL;
 
@@ -433,22 +433,4 @@ static void the_reading_ends(void **state)
 		      (long)t->capture.counters[WIRE_COUNT_NAMES_NS] / 1000);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_honest_end_has_counts),
-		cmocka_unit_test(a_context_that_has_finished_is_copied_once),
-		cmocka_unit_test(the_next_context_that_finishes_is_copied_too),
-		cmocka_unit_test(what_found_no_slot_is_copied_at_the_drop),
-		cmocka_unit_test(what_cannot_be_read_has_no_count),
-		cmocka_unit_test(counts_of_2_to_the_60),
-		cmocka_unit_test(tables_that_point_to_themselves),
-		cmocka_unit_test(more_keys_than_are_copied),
-		cmocka_unit_test(hash_tables_that_lie),
-		cmocka_unit_test(tables_that_move_meanwhile),
-		cmocka_unit_test(ten_million_definitions),
-		cmocka_unit_test(the_reading_ends),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -113,7 +113,7 @@ static void read_after(struct execs *e, int wait_ms, struct seen *seen)
 	assert_int_equal(execs__read(e, on_library, seen), 0);
 }
 
-static void a_new_program_with_the_library_is_reported_once(void **state)
+TEST_CASE(a_new_program_with_the_library_is_reported_once)
 {
 	uint64_t before = clock_ns(CLOCK_MONOTONIC), until = before + UINT64_C(10000000000);
 	_execs_ struct execs *e = NULL;
@@ -133,7 +133,7 @@ static void a_new_program_with_the_library_is_reported_once(void **state)
 	end(seen.pid);
 }
 
-static void other_programs_are_not_reported(void **state)
+TEST_CASE(other_programs_are_not_reported)
 {
 	_execs_ struct execs *e = NULL;
 	struct seen seen = {0};
@@ -148,7 +148,7 @@ static void other_programs_are_not_reported(void **state)
 }
 
 /* The process lived long enough to be a compiler. */
-static void one_that_was_gone_before_we_looked_is_lost(void **state)
+TEST_CASE(one_that_was_gone_before_we_looked_is_lost)
 {
 	_execs_ struct execs *e = NULL;
 	struct seen seen = {0};
@@ -196,7 +196,7 @@ static int what_is_missing(void)
 	return r.filtered ? 0 : 4;
 }
 
-static void refused_perf_events_are_replaced(void **state)
+TEST_CASE(refused_perf_events_are_replaced)
 {
 	_mappings_ struct mappings *m = NULL;
 	struct perf_refusal r;
@@ -217,14 +217,7 @@ static void refused_perf_events_are_replaced(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_new_program_with_the_library_is_reported_once),
-		cmocka_unit_test(other_programs_are_not_reported),
-		cmocka_unit_test(one_that_was_gone_before_we_looked_is_lost),
-		cmocka_unit_test(refused_perf_events_are_replaced),
-	};
-
 	/* On a busy machine the child of a look may take long to answer. */
 	look_ns = 60000000000;
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return test_cases__run(setup, teardown);
 }

@@ -24,39 +24,39 @@ static void compare(const char *script)
 	assert_whole(&c);
 }
 
-static void wherever_the_id_is(void **state)
+TEST_CASE(wherever_the_id_is)
 {
 	compare("m a(m) m");
 }
 
-static void an_id_that_cannot_be_read(void **state)
+TEST_CASE(an_id_that_cannot_be_read)
 {
 	compare("a(M) m");
 }
 
-static void within_all_kinds_of_intervals(void **state)
+TEST_CASE(within_all_kinds_of_intervals)
 {
 	compare("a(mb(m)m)n(m)l(m)L(m)v(m)i(m)o(m)m");
 }
 
 /* Deeper than the first part of a thread's stack storage. */
-static void in_a_deep_stack(void **state)
+TEST_CASE(in_a_deep_stack)
 {
 	compare("r600(m)m");
 }
 
-static void in_several_threads(void **state)
+TEST_CASE(in_several_threads)
 {
 	compare("p4(*500(ma(mb(m))))");
 }
 
 /* A thread's first probe may be a hit. */
-static void in_a_child(void **state)
+TEST_CASE(in_a_child)
 {
 	compare("f(ma(m))t(m)x(m)");
 }
 
-static void they_are_recorded_only_if_asked_for(void **state)
+TEST_CASE(they_are_recorded_only_if_asked_for)
 {
 	_capture_ struct capture c = CAPTURE_NONE;
 
@@ -67,7 +67,7 @@ static void they_are_recorded_only_if_asked_for(void **state)
 	assert_int_equal(c.counters[WIRE_COUNT_HITS], 2);
 }
 
-static void not_of_processes_that_are_not_followed(void **state)
+TEST_CASE(not_of_processes_that_are_not_followed)
 {
 	_capture_ struct capture c = CAPTURE_NONE;
 
@@ -83,18 +83,4 @@ static void not_of_processes_that_are_not_followed(void **state)
 	assert_int_equal(c.counters[WIRE_COUNT_HITS_OTHER], 30);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(wherever_the_id_is),
-		cmocka_unit_test(an_id_that_cannot_be_read),
-		cmocka_unit_test(within_all_kinds_of_intervals),
-		cmocka_unit_test(in_a_deep_stack),
-		cmocka_unit_test(in_several_threads),
-		cmocka_unit_test(in_a_child),
-		cmocka_unit_test(they_are_recorded_only_if_asked_for),
-		cmocka_unit_test(not_of_processes_that_are_not_followed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

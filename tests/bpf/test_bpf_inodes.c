@@ -84,7 +84,7 @@ static dev_t device_of(const char *path)
 	return st.st_dev;
 }
 
-static void overlays_over_one_directory_share_its_inodes(void **state)
+TEST_CASE(overlays_over_one_directory_share_its_inodes)
 {
 	need_capture();
 	mount_overlay("one", "lowerdir=%s/low:%s/none");
@@ -96,7 +96,7 @@ static void overlays_over_one_directory_share_its_inodes(void **state)
 	assert_true(inode_of("/bin/sh") != inode_of(at("low/lib")));
 }
 
-static void a_copy_has_an_inode_of_its_own(void **state)
+TEST_CASE(a_copy_has_an_inode_of_its_own)
 {
 	int fd;
 
@@ -128,7 +128,7 @@ static bool have_one_key(const char *one, const char *other)
 
 /* The key of a mapping is that of the lower file, where stat(2) returns the numbers of the overlay.
  */
-static void an_overlay_has_the_key_of_the_file_below(void **state)
+TEST_CASE(an_overlay_has_the_key_of_the_file_below)
 {
 	need_capture();
 	mount_overlay("keys", "lowerdir=%s/low:%s/none");
@@ -137,7 +137,7 @@ static void an_overlay_has_the_key_of_the_file_below(void **state)
 }
 
 /* The same inode, as long as before, with the old mtime. */
-static void a_file_that_is_written_to_has_another_key(void **state)
+TEST_CASE(a_file_that_is_written_to_has_another_key)
 {
 	_close_ int fd = -1;
 	struct wire_file_key before;
@@ -166,7 +166,7 @@ static void a_file_that_is_written_to_has_another_key(void **state)
 	} while (true);
 }
 
-static void what_cannot_be_mapped_has_none(void **state)
+TEST_CASE(what_cannot_be_mapped_has_none)
 {
 	struct wire_file_key key;
 
@@ -175,15 +175,4 @@ static void what_cannot_be_mapped_has_none(void **state)
 	assert_true(kernel__inode_of(kernel, -1) == 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(overlays_over_one_directory_share_its_inodes),
-		cmocka_unit_test(a_copy_has_an_inode_of_its_own),
-		cmocka_unit_test(an_overlay_has_the_key_of_the_file_below),
-		cmocka_unit_test(a_file_that_is_written_to_has_another_key),
-		cmocka_unit_test(what_cannot_be_mapped_has_none),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_MAIN(setup, teardown)

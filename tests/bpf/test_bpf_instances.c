@@ -91,7 +91,7 @@ static void assert_instances(const struct test *t)
 	}
 }
 
-static void symbols_are_hashed_or_unknown(void **state)
+TEST_CASE(symbols_are_hashed_or_unknown)
 {
 	static const char *const list = "default";
 	_filter_ struct filter *filter = NULL;
@@ -104,7 +104,7 @@ static void symbols_are_hashed_or_unknown(void **state)
 }
 
 /* Executions have keys, but not symbols. */
-static void recorded_executions_have_symbols_too(void **state)
+TEST_CASE(recorded_executions_have_symbols_too)
 {
 	_test_ struct test *t = NULL;
 
@@ -113,7 +113,7 @@ static void recorded_executions_have_symbols_too(void **state)
 	assert_instances(t);
 }
 
-static void so_many_bytes_are_read(void **state)
+TEST_CASE(so_many_bytes_are_read)
 {
 	const uint32_t most = NAMES_SYMBOLS_MAX / WIRE_SYMBOL_HASHED + 1;
 	_test_ struct test *t = NULL;
@@ -124,13 +124,4 @@ static void so_many_bytes_are_read(void **state)
 	assert_in_range(t->n_symbols[RESULTS_INSTANCES_MANY], most / 2, most);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(symbols_are_hashed_or_unknown),
-		cmocka_unit_test(recorded_executions_have_symbols_too),
-		cmocka_unit_test(so_many_bytes_are_read),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -133,7 +133,7 @@ static size_t run_lie(const struct doing *d, enum jobs_lie lie, uint64_t job)
 	return n;
 }
 
-static void jobs_around_come_with_their_keys(void **state)
+TEST_CASE_WITH(jobs_around_come_with_their_keys, NULL, teardown)
 {
 	need_capture();
 	run_lie(&spinning, JOBS_TRUTH, jobs_inner(JOBS_TRUTH));
@@ -142,7 +142,7 @@ static void jobs_around_come_with_their_keys(void **state)
 }
 
 /* No tick met these jobs. */
-static void waits_and_page_faults_have_their_jobs_too(void **state)
+TEST_CASE_WITH(waits_and_page_faults_have_their_jobs_too, NULL, teardown)
 {
 	static const struct doing *const all[] = {&waiting, &touching};
 
@@ -159,7 +159,7 @@ static void waits_and_page_faults_have_their_jobs_too(void **state)
  * The first query, whose result is hashed, has a probe; executions are not recorded. Samples show
  * where the context is; the wait itself has no stack. One that is too short is not sent.
  */
-static void waits_without_stacks_have_their_jobs(void **state)
+TEST_CASE_WITH(waits_without_stacks_have_their_jobs, NULL, teardown)
 {
 	static const char *const list = "default,incr-result-hashing";
 	const struct sampling_options sampling = {.hz = HZ};
@@ -195,7 +195,7 @@ static void waits_without_stacks_have_their_jobs(void **state)
 }
 
 /* Each lost job is one of a sample: most switches make none. */
-static void short_waits_lose_no_jobs(void **state)
+TEST_CASE_WITH(short_waits_lose_no_jobs, NULL, teardown)
 {
 	static const char *const list = "default,incr-result-hashing";
 	const struct sampling_options sampling = {.hz = HZ};
@@ -219,7 +219,7 @@ static void short_waits_lose_no_jobs(void **state)
 	w.filter = NULL;
 }
 
-static void those_in_jobs_that_no_table_has_are_counted(void **state)
+TEST_CASE_WITH(those_in_jobs_that_no_table_has_are_counted, NULL, teardown)
 {
 	static const struct doing *const all[] = {&waiting, &touching};
 
@@ -234,7 +234,7 @@ static void those_in_jobs_that_no_table_has_are_counted(void **state)
 }
 
 /* Samples in executions that no table has. All runs are counted. */
-static void lies_make_jobs_unknown(void **state)
+TEST_CASE_WITH(lies_make_jobs_unknown, NULL, teardown)
 {
 	static const enum jobs_lie lies[] = {
 		JOBS_NAMES_ELSEWHERE, JOBS_CONTEXT_NOWHERE, JOBS_CONTEXT_NULL, JOBS_CTRL_NOWHERE,
@@ -253,7 +253,7 @@ static void lies_make_jobs_unknown(void **state)
 	}
 }
 
-static void what_a_thread_has_is_nowhere(void **state)
+TEST_CASE_WITH(what_a_thread_has_is_nowhere, NULL, teardown)
 {
 	size_t n;
 
@@ -262,7 +262,7 @@ static void what_a_thread_has_is_nowhere(void **state)
 	assert_in_range(w.c.counters[WIRE_LOST_JOBS], n, SIZE_MAX);
 }
 
-static void of_a_circle_one_job_is_known(void **state)
+TEST_CASE_WITH(of_a_circle_one_job_is_known, NULL, teardown)
 {
 	need_capture();
 	run_lie(&spinning, JOBS_CIRCLE, jobs_inner(JOBS_CIRCLE));
@@ -270,7 +270,7 @@ static void of_a_circle_one_job_is_known(void **state)
 	assert_job(jobs_inner(JOBS_CIRCLE), jobs_outer(JOBS_CIRCLE), JOBS_INNER_QUERY);
 }
 
-static void tables_may_change_meanwhile(void **state)
+TEST_CASE_WITH(tables_may_change_meanwhile, NULL, teardown)
 {
 	need_capture();
 	run_lie(&spinning, JOBS_MOVING, jobs_inner(JOBS_MOVING));
@@ -280,21 +280,4 @@ static void tables_may_change_meanwhile(void **state)
 		assert_true(w.c.counters[WIRE_LOST_JOBS] > 0);
 }
 
-#define TEST(name) cmocka_unit_test_teardown(name, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(jobs_around_come_with_their_keys),
-		TEST(waits_and_page_faults_have_their_jobs_too),
-		TEST(waits_without_stacks_have_their_jobs),
-		TEST(short_waits_lose_no_jobs),
-		TEST(those_in_jobs_that_no_table_has_are_counted),
-		TEST(lies_make_jobs_unknown),
-		TEST(what_a_thread_has_is_nowhere),
-		TEST(of_a_circle_one_job_is_known),
-		TEST(tables_may_change_meanwhile),
-	};
-
-	return cmocka_run_group_tests(tests, make_cache, remove_cache);
-}
+TEST_MAIN(make_cache, remove_cache)

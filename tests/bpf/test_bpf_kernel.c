@@ -102,7 +102,7 @@ static bool have_no_private_stack(const struct bpf_object *obj)
  * A private stack exists once per CPU, but a uprobe's program can be preempted. The next program on
  * this CPU overwrites the stack, and the first one continues with the remains.
  */
-static void no_function_has_a_private_stack(void **state)
+TEST_CASE(no_function_has_a_private_stack)
 {
 	struct execs_bpf *execs;
 	struct qprof_bpf *skel;
@@ -134,7 +134,7 @@ static bool has_private_stacks(void)
 }
 
 /* Checks the detection: a frame of 64 bytes gets a private stack on kernels that have them. */
-static void private_stacks_begin_above_our_limit(void **state)
+TEST_CASE(private_stacks_begin_above_our_limit)
 {
 	int at_limit, above, n;
 
@@ -202,7 +202,7 @@ static void follow(struct qprof_bpf *skel, pid_t pid)
 }
 
 /* Neither program of the exit runs: its record is sent at the last switch. */
-static void the_last_switch_makes_up_for_an_exit(void **state)
+TEST_CASE(the_last_switch_makes_up_for_an_exit)
 {
 	struct exits seen = {0};
 	struct ring_buffer *ring;
@@ -269,7 +269,7 @@ static int count_kernel_calls(int prog)
 }
 
 /* Otherwise a thread that is preempted in a look-up makes other threads lose hits (bpf/maps.h). */
-static void look_ups_disable_preemption_where_they_can(void **state)
+TEST_CASE(look_ups_disable_preemption_where_they_can)
 {
 	static const char NAME[] = "\0bpf_preempt_disable";
 	_free_ char *types = NULL;
@@ -325,13 +325,13 @@ static uint32_t ask_what_is_missing(const char *btf)
 	return missing;
 }
 
-static void this_kernel_lacks_nothing(void **state)
+TEST_CASE(this_kernel_lacks_nothing)
 {
 	need_capture();
 	assert_int_equal(ask_what_is_missing(NULL), 0);
 }
 
-static void a_missing_field_turns_off_its_feature_only(void **state)
+TEST_CASE(a_missing_field_turns_off_its_feature_only)
 {
 	static const struct {
 		const char *field;
@@ -392,7 +392,7 @@ static int load_in_threads(bool spoilt, size_t *length)
 	return err;
 }
 
-static void programs_are_loaded_in_threads(void **state)
+TEST_CASE(programs_are_loaded_in_threads)
 {
 	size_t length;
 
@@ -403,17 +403,4 @@ static void programs_are_loaded_in_threads(void **state)
 	assert_true(!length || length > 100);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_function_has_a_private_stack),
-		cmocka_unit_test(private_stacks_begin_above_our_limit),
-		cmocka_unit_test(the_last_switch_makes_up_for_an_exit),
-		cmocka_unit_test(look_ups_disable_preemption_where_they_can),
-		cmocka_unit_test(this_kernel_lacks_nothing),
-		cmocka_unit_test(a_missing_field_turns_off_its_feature_only),
-		cmocka_unit_test(programs_are_loaded_in_threads),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

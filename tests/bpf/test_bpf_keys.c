@@ -218,7 +218,7 @@ static void compare_both(const struct how *how)
 
 static const enum wire_key types[] = {WIRE_KEY_LOCAL, WIRE_KEY_DEF, WIRE_KEY_CRATE};
 
-static void in_each_register(void **state)
+TEST_CASE(in_each_register)
 {
 	static const uint8_t regs[] = {WIRE_REG_SI, WIRE_REG_DX, WIRE_REG_CX, WIRE_REG_R8,
 				       WIRE_REG_R9};
@@ -229,14 +229,14 @@ static void in_each_register(void **state)
 			compare_both(&(struct how){.where = {types[k], regs[i], PLAN_NO_SLOT}});
 }
 
-static void on_the_stack(void **state)
+TEST_CASE(on_the_stack)
 {
 	need_capture();
 	for (size_t k = 0; k < N_OF(types); k++)
 		compare_both(&(struct how){.where = {types[k], WIRE_REG_NONE, SHAPE_KEY_SLOT}});
 }
 
-static void of_types_that_no_probe_reads(void **state)
+TEST_CASE(of_types_that_no_probe_reads)
 {
 	static const enum wire_key unread[] = {WIRE_KEY_UNKNOWN, WIRE_KEY_UNIT, WIRE_KEY_MEMORY};
 
@@ -247,7 +247,7 @@ static void of_types_that_no_probe_reads(void **state)
 	}
 }
 
-static void in_memory(void **state)
+TEST_CASE(in_memory)
 {
 	need_capture();
 	compare_both(&(struct how){.where = {WIRE_KEY_MEMORY, WIRE_REG_DI, PLAN_NO_SLOT}});
@@ -273,7 +273,7 @@ static uint64_t narrow(uint32_t id)
 }
 
 /* A crate, and definitions far behind the variant. */
-static void in_other_words_of_memory(void **state)
+TEST_CASE(in_other_words_of_memory)
 {
 	static const struct wire_memory_key m = {
 		.first = 8,
@@ -287,7 +287,7 @@ static void in_other_words_of_memory(void **state)
 }
 
 /* The bytes behind the variant's first one are something else. */
-static void by_a_variant_of_one_byte(void **state)
+TEST_CASE(by_a_variant_of_one_byte)
 {
 	static const struct wire_memory_key m = {
 		.offset = 4, .first = 0xef, .words = {3}, .other = WIRE_NO_WORD, .narrow = 1};
@@ -298,14 +298,14 @@ static void by_a_variant_of_one_byte(void **state)
 				   .expected = narrow});
 }
 
-static void at_no_known_place(void **state)
+TEST_CASE(at_no_known_place)
 {
 	need_capture();
 	compare_both(&(struct how){.where = {WIRE_KEY_DEF, WIRE_REG_NONE, PLAN_NO_SLOT}});
 }
 
 /* Wrappers are requests and starts at once, and their keys are in a table. */
-static void with_callers(void **state)
+TEST_CASE(with_callers)
 {
 	static const uint8_t regs[] = {WIRE_REG_CX, WIRE_REG_R8};
 
@@ -320,7 +320,7 @@ static void with_callers(void **state)
 		"A(B(G(e)i))G(iD)");
 }
 
-static void through_perf_events(void **state)
+TEST_CASE(through_perf_events)
 {
 	need_capture();
 	compare_both(&(struct how){.where = {WIRE_KEY_DEF, WIRE_REG_CX, PLAN_NO_SLOT},
@@ -329,7 +329,7 @@ static void through_perf_events(void **state)
 				   .attach = KERNEL_ATTACH_PERF});
 }
 
-static void not_asked_for(void **state)
+TEST_CASE(not_asked_for)
 {
 	need_capture();
 	compare_both(
@@ -342,7 +342,7 @@ static void not_asked_for(void **state)
 		"A(G)G");
 }
 
-static void of_frames_that_never_end(void **state)
+TEST_CASE(of_frames_that_never_end)
 {
 	need_capture();
 	compare(&(struct how){.where = {WIRE_KEY_DEF, WIRE_REG_SI, PLAN_NO_SLOT}},
@@ -350,7 +350,7 @@ static void of_frames_that_never_end(void **state)
 }
 
 /* Queries that are not recorded are tracked by frames without a key; the others keep theirs. */
-static void beside_hidden_queries(void **state)
+TEST_CASE(beside_hidden_queries)
 {
 	static const struct where places[] = {
 		{WIRE_KEY_DEF, WIRE_REG_CX, PLAN_NO_SLOT},
@@ -371,7 +371,7 @@ static void beside_hidden_queries(void **state)
 		}
 }
 
-static void of_many_threads(void **state)
+TEST_CASE(of_many_threads)
 {
 	need_capture();
 	compare(&(struct how){.where = {WIRE_KEY_DEF, WIRE_REG_DX, PLAN_NO_SLOT}},
@@ -380,23 +380,4 @@ static void of_many_threads(void **state)
 		"p8(*200(a(d(D))))");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(in_each_register),
-		cmocka_unit_test(on_the_stack),
-		cmocka_unit_test(of_types_that_no_probe_reads),
-		cmocka_unit_test(in_memory),
-		cmocka_unit_test(in_other_words_of_memory),
-		cmocka_unit_test(by_a_variant_of_one_byte),
-		cmocka_unit_test(at_no_known_place),
-		cmocka_unit_test(with_callers),
-		cmocka_unit_test(through_perf_events),
-		cmocka_unit_test(not_asked_for),
-		cmocka_unit_test(of_frames_that_never_end),
-		cmocka_unit_test(beside_hidden_queries),
-		cmocka_unit_test(of_many_threads),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

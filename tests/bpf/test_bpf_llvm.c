@@ -155,7 +155,7 @@ static void assert_pass(const struct wire_sample *s)
 	assert_int_equal(s->llvm_pass, wire_place(target_number(), address("llvm_vtables") + 4));
 }
 
-static void a_sample_has_the_pass_and_the_function(void **state)
+TEST_CASE_WITH(a_sample_has_the_pass_and_the_function, NULL, teardown)
 {
 	static const enum llvm_lie same[] = {LLVM_TRUTH, LLVM_OTHER_ENTRY, LLVM_COLLIDING};
 	const struct wire_sample *s;
@@ -171,7 +171,7 @@ static void a_sample_has_the_pass_and_the_function(void **state)
 	}
 }
 
-static void of_legacy_entries_the_outermost_value_counts(void **state)
+TEST_CASE_WITH(of_legacy_entries_the_outermost_value_counts, NULL, teardown)
 {
 	const struct wire_sample *s;
 
@@ -188,7 +188,7 @@ static void of_legacy_entries_the_outermost_value_counts(void **state)
 	assert_int_equal(w.c.counters[WIRE_LOST_LLVM], 0);
 }
 
-static void without_a_function_the_scope_is_another(void **state)
+TEST_CASE_WITH(without_a_function_the_scope_is_another, NULL, teardown)
 {
 	const struct wire_sample *s;
 
@@ -209,7 +209,7 @@ static void without_a_function_the_scope_is_another(void **state)
 	assert_int_equal(w.c.counters[WIRE_LOST_LLVM], 0);
 }
 
-static void of_a_component_the_first_function_is_known(void **state)
+TEST_CASE_WITH(of_a_component_the_first_function_is_known, NULL, teardown)
 {
 	const struct wire_sample *s;
 
@@ -230,7 +230,7 @@ static void of_a_component_the_first_function_is_known(void **state)
 	assert_int_equal(w.c.counters[WIRE_LOST_LLVM], 0);
 }
 
-static void a_name_has_up_to_2047_bytes(void **state)
+TEST_CASE_WITH(a_name_has_up_to_2047_bytes, NULL, teardown)
 {
 	char name[LLVM_LONGEST + 1] = {0};
 
@@ -240,7 +240,7 @@ static void a_name_has_up_to_2047_bytes(void **state)
 	assert_named(sample_of(LLVM_LONG_NAME), name);
 }
 
-static void a_list_that_lies_is_unknown_and_counted(void **state)
+TEST_CASE_WITH(a_list_that_lies_is_unknown_and_counted, NULL, teardown)
 {
 	const struct wire_sample *s;
 
@@ -260,7 +260,7 @@ static void a_list_that_lies_is_unknown_and_counted(void **state)
 }
 
 /* The process is another one, although it has the same function. */
-static void each_process_has_names_of_its_own(void **state)
+TEST_CASE_WITH(each_process_has_names_of_its_own, NULL, teardown)
 {
 	uint64_t first;
 
@@ -271,7 +271,7 @@ static void each_process_has_names_of_its_own(void **state)
 	assert_int_equal(w.n_names, 1);
 }
 
-static void without_keys_functions_have_no_names(void **state)
+TEST_CASE_WITH(without_keys_functions_have_no_names, NULL, teardown)
 {
 	const struct wire_sample *s;
 
@@ -286,7 +286,7 @@ static void without_keys_functions_have_no_names(void **state)
 }
 
 /* No file has a layout. */
-static void other_programs_have_no_list(void **state)
+TEST_CASE_WITH(other_programs_have_no_list, NULL, teardown)
 {
 	need_capture();
 	open_with(&(struct sampling_options){.hz = HZ});
@@ -296,19 +296,4 @@ static void other_programs_have_no_list(void **state)
 	assert_int_equal(w.c.counters[WIRE_LOST_LLVM], 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(a_sample_has_the_pass_and_the_function, teardown),
-		cmocka_unit_test_teardown(of_legacy_entries_the_outermost_value_counts, teardown),
-		cmocka_unit_test_teardown(without_a_function_the_scope_is_another, teardown),
-		cmocka_unit_test_teardown(of_a_component_the_first_function_is_known, teardown),
-		cmocka_unit_test_teardown(a_name_has_up_to_2047_bytes, teardown),
-		cmocka_unit_test_teardown(a_list_that_lies_is_unknown_and_counted, teardown),
-		cmocka_unit_test_teardown(each_process_has_names_of_its_own, teardown),
-		cmocka_unit_test_teardown(without_keys_functions_have_no_names, teardown),
-		cmocka_unit_test_teardown(other_programs_have_no_list, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, make_cache, remove_cache);
-}
+TEST_MAIN(make_cache, remove_cache)

@@ -25,7 +25,7 @@ static void need_no_room(struct capture *c, const char *script)
 }
 
 /* The ring is full before the labels, and no span gets another's label. */
-static void labels_that_cannot_be_sent_are_counted(void **state)
+TEST_CASE(labels_that_cannot_be_sent_are_counted)
 {
 	_capture_ struct capture c = CAPTURE_NONE;
 
@@ -52,7 +52,7 @@ static void capture_user(struct capture *c, const char *script)
  * The page with the text is waited for only in processes of root and of the user who records. Of
  * others the user half reads it in the library's file, and in no other.
  */
-static void a_label_whose_page_is_not_there(void **state)
+TEST_CASE(a_label_whose_page_is_not_there)
 {
 	static const char *const known[] = {"@0lLl", "@65534lLl", "&0lLl"};
 
@@ -69,7 +69,7 @@ static void a_label_whose_page_is_not_there(void **state)
 }
 
 /* Then no program can tell which file a page is of. */
-static void a_label_whose_page_is_not_there_while_the_mappings_are_locked(void **state)
+TEST_CASE(a_label_whose_page_is_not_there_while_the_mappings_are_locked)
 {
 	_capture_ struct capture c = CAPTURE_NONE;
 
@@ -82,7 +82,7 @@ static void a_label_whose_page_is_not_there_while_the_mappings_are_locked(void *
 		assert_string_equal(c.got.labels[i].key.text, "short");
 }
 
-static void a_label_in_another_file_is_lost(void **state)
+TEST_CASE(a_label_in_another_file_is_lost)
 {
 	_capture_ struct capture c = CAPTURE_NONE;
 
@@ -97,7 +97,7 @@ static void a_label_in_another_file_is_lost(void **state)
 }
 
 /* Here the ring has room again for the spans. */
-static void a_span_without_its_label_says_so(void **state)
+TEST_CASE(a_span_without_its_label_says_so)
 {
 	_capture_ struct capture c = CAPTURE_NONE;
 	size_t n = 0;
@@ -119,7 +119,7 @@ static void a_span_without_its_label_says_so(void **state)
 	assert_int_equal(c.got.spans[c.got.n_spans - 1].label, 1);
 }
 
-static void a_full_ring_loses_what_it_counts(void **state)
+TEST_CASE(a_full_ring_loses_what_it_counts)
 {
 	_capture_ struct capture c = CAPTURE_NONE;
 
@@ -127,7 +127,7 @@ static void a_full_ring_loses_what_it_counts(void **state)
 	need_no_room(&c, "~*30000(a(b(c)d))");
 }
 
-static void threads_that_fill_it_together(void **state)
+TEST_CASE(threads_that_fill_it_together)
 {
 	_capture_ struct capture c = CAPTURE_NONE;
 
@@ -136,7 +136,7 @@ static void threads_that_fill_it_together(void **state)
 }
 
 /* Frames without room are lost with their ends; the other frames are complete. */
-static void a_stack_deeper_than_its_table(void **state)
+TEST_CASE(a_stack_deeper_than_its_table)
 {
 	_capture_ struct capture c = CAPTURE_NONE;
 	unsigned int depths[] = {0, 0};
@@ -159,7 +159,7 @@ static void a_stack_deeper_than_its_table(void **state)
 }
 
 /* A later thread reuses the storage of a deep thread that has ended. */
-static void deep_threads_one_after_the_other(void **state)
+TEST_CASE(deep_threads_one_after_the_other)
 {
 	_capture_ struct capture c = CAPTURE_NONE;
 
@@ -171,7 +171,7 @@ static void deep_threads_one_after_the_other(void **state)
 	assert_whole(&c);
 }
 
-static void a_process_that_is_not_followed(void **state)
+TEST_CASE(a_process_that_is_not_followed)
 {
 	_capture_ struct capture c = CAPTURE_NONE;
 
@@ -188,7 +188,7 @@ static void a_process_that_is_not_followed(void **state)
 	assert_int_equal(c.counters[WIRE_COUNT_SPANS], 0);
 }
 
-static void nothing_counts_before_and_after(void **state)
+TEST_CASE(nothing_counts_before_and_after)
 {
 	_capture_ struct capture c = CAPTURE_NONE;
 
@@ -225,7 +225,7 @@ static void assert_open(const struct capture *c, size_t n)
 	assert_all_nested(&c->got);
 }
 
-static void an_interval_open_at_the_stop_is_sent_once(void **state)
+TEST_CASE(an_interval_open_at_the_stop_is_sent_once)
 {
 	_capture_ struct capture c = CAPTURE_NONE;
 
@@ -260,7 +260,7 @@ static void stop_in_flight(struct capture *c)
 }
 
 /* The frames of running threads are sent once, by the threads or by the stop. */
-static void stopping_in_full_flight(void **state)
+TEST_CASE(stopping_in_full_flight)
 {
 	_capture_ struct capture c = CAPTURE_NONE;
 	struct pollfd ring;
@@ -286,7 +286,7 @@ static void stopping_in_full_flight(void **state)
 	assert_all_nested(&c.got);
 }
 
-static void killed_in_a_query(void **state)
+TEST_CASE(killed_in_a_query)
 {
 	_capture_ struct capture c = CAPTURE_NONE;
 
@@ -298,24 +298,4 @@ static void killed_in_a_query(void **state)
 	assert_as_expected(&c);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(labels_that_cannot_be_sent_are_counted),
-		cmocka_unit_test(a_label_whose_page_is_not_there),
-		cmocka_unit_test(a_label_whose_page_is_not_there_while_the_mappings_are_locked),
-		cmocka_unit_test(a_label_in_another_file_is_lost),
-		cmocka_unit_test(a_span_without_its_label_says_so),
-		cmocka_unit_test(a_full_ring_loses_what_it_counts),
-		cmocka_unit_test(threads_that_fill_it_together),
-		cmocka_unit_test(a_stack_deeper_than_its_table),
-		cmocka_unit_test(deep_threads_one_after_the_other),
-		cmocka_unit_test(a_process_that_is_not_followed),
-		cmocka_unit_test(nothing_counts_before_and_after),
-		cmocka_unit_test(an_interval_open_at_the_stop_is_sent_once),
-		cmocka_unit_test(stopping_in_full_flight),
-		cmocka_unit_test(killed_in_a_query),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

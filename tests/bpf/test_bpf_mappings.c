@@ -94,7 +94,7 @@ static unsigned int times_seen(const struct seen *t, pid_t pid)
 	return n;
 }
 
-static void a_mapping_of_a_library_is_reported_at_once(void **state)
+TEST_CASE(a_mapping_of_a_library_is_reported_at_once)
 {
 	_mappings_ struct mappings *m = NULL;
 	struct pollfd pfd = {.events = POLLIN};
@@ -116,7 +116,7 @@ static void a_mapping_of_a_library_is_reported_at_once(void **state)
 	assert_int_equal(mappings__lost(m), 0);
 }
 
-static void other_mappings_are_not_reported(void **state)
+TEST_CASE(other_mappings_are_not_reported)
 {
 	_mappings_ struct mappings *m = NULL;
 	struct seen seen = {0};
@@ -143,7 +143,7 @@ static void map_and_unmap(int fd, int times)
 }
 
 /* 2 MiB of records pass through a ring of at most 1 MiB, which is read now and then. */
-static void none_is_missed_when_the_ring_goes_round(void **state)
+TEST_CASE(none_is_missed_when_the_ring_goes_round)
 {
 	_mappings_ struct mappings *m = NULL;
 	_close_ int fd = open("librustc_driver-1.so", O_RDONLY | O_CLOEXEC);
@@ -159,7 +159,7 @@ static void none_is_missed_when_the_ring_goes_round(void **state)
 }
 
 /* The temporary directory may be on a file system with other device numbers than stat(2) shows. */
-static void the_inode_is_the_one_of_stat(void **state)
+TEST_CASE(the_inode_is_the_one_of_stat)
 {
 	_mappings_ struct mappings *m = NULL;
 	_close_ int fd = open("librustc_driver-1.so", O_RDONLY | O_CLOEXEC);
@@ -178,7 +178,7 @@ static void the_inode_is_the_one_of_stat(void **state)
 }
 
 /* All mappings are on one CPU, whose ring overflows. */
-static void mappings_lost_from_a_full_ring_are_counted(void **state)
+TEST_CASE(mappings_lost_from_a_full_ring_are_counted)
 {
 	_close_ int fd = open("librustc_driver-1.so", O_RDONLY | O_CLOEXEC);
 	_mappings_ struct mappings *m = NULL;
@@ -236,7 +236,7 @@ static long read_number(const char *path)
 }
 
 /* The limit applies to all CPUs' rings together, so the first must leave enough for the last. */
-static void a_low_memlock_limit_is_reported(void **state)
+TEST_CASE(a_low_memlock_limit_is_reported)
 {
 	const struct rlimit none = {0, 0};
 	pid_t pid;
@@ -255,24 +255,14 @@ static void a_low_memlock_limit_is_reported(void **state)
 	wait_for_success(pid);
 }
 
-static void nothing_can_be_freed(void **state)
+TEST_CASE(nothing_can_be_freed)
 {
 	mappings__free(NULL);
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_mapping_of_a_library_is_reported_at_once),
-		cmocka_unit_test(other_mappings_are_not_reported),
-		cmocka_unit_test(none_is_missed_when_the_ring_goes_round),
-		cmocka_unit_test(the_inode_is_the_one_of_stat),
-		cmocka_unit_test(mappings_lost_from_a_full_ring_are_counted),
-		cmocka_unit_test(a_low_memlock_limit_is_reported),
-		cmocka_unit_test(nothing_can_be_freed),
-	};
-
 	/* On a busy machine the child of a look may take long to answer. */
 	look_ns = 60000000000;
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return test_cases__run(setup, teardown);
 }

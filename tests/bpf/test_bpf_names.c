@@ -221,14 +221,6 @@ static struct test *open_test(uint32_t row_size, size_t ring_bytes)
 	return open_filtered(row_size, ring_bytes, NULL);
 }
 
-static void assert_not_disturbed(const struct capture *c)
-{
-	assert_true(WIFEXITED(c->status));
-	assert_int_equal(WEXITSTATUS(c->status), 0);
-	assert_whole(c);
-	assert_int_equal(c->got.n_others, 0);
-}
-
 static struct test *run(const char *script, uint32_t row_size, uint32_t ends)
 {
 	struct test *t = open_test(row_size, BIG_RING);
@@ -248,18 +240,18 @@ static void compare(const char *script, uint32_t row_size, uint32_t ends)
 	assert_int_equal(t->names.last.missing, 0);
 }
 
-static void tables_of_all_sizes(void **state)
+TEST_CASE(tables_of_all_sizes)
 {
 	compare("N0 N1 N2 N255 N256 N257 N511 N512 N513 N5000", 16, 10);
 }
 
-static void rows_of_another_size(void **state)
+TEST_CASE(rows_of_another_size)
 {
 	compare("J0 J1 J63 J64 J65 J128 J5000", 64, 7);
 }
 
 /* 5,000 rows name 3,000 symbols: the same symbols again, behind others with the same low bits. */
-static void a_symbol_comes_once_or_seldom_twice(void **state)
+TEST_CASE(a_symbol_comes_once_or_seldom_twice)
 {
 	_test_ struct test *t = NULL;
 
@@ -273,7 +265,7 @@ static void a_symbol_comes_once_or_seldom_twice(void **state)
 }
 
 /* Rows that an earlier and larger copy left in the slot are not looked at. */
-static void a_small_table_after_a_large_one(void **state)
+TEST_CASE(a_small_table_after_a_large_one)
 {
 	_test_ struct test *t = NULL;
 	size_t before;
@@ -286,7 +278,7 @@ static void a_small_table_after_a_large_one(void **state)
 	assert_int_equal(t->names.n_texts, before + 1);
 }
 
-static void the_hit_is_counted_and_no_span(void **state)
+TEST_CASE(the_hit_is_counted_and_no_span)
 {
 	_test_ struct test *t = NULL;
 
@@ -296,13 +288,13 @@ static void the_hit_is_counted_and_no_span(void **state)
 	assert_int_equal(t->capture.counters[WIRE_COUNT_SPANS], 2);
 }
 
-static void two_processes_at_once(void **state)
+TEST_CASE(two_processes_at_once)
 {
 	compare("p2(f(*20(N5000)))", 16, 40);
 }
 
 /* Without a slot a copy is missing, and says so; all others are whole. */
-static void more_processes_than_slots(void **state)
+TEST_CASE(more_processes_than_slots)
 {
 	_test_ struct test *t = NULL;
 
@@ -311,7 +303,7 @@ static void more_processes_than_slots(void **state)
 	assert_int_equal(t->names.n_copies, 24);
 }
 
-static void within_queries_of_threads(void **state)
+TEST_CASE(within_queries_of_threads)
 {
 	compare("a(b(N100))t(a(N100))p4(f(a(*20(N300))))x(N20)", 16, 83);
 }
@@ -335,7 +327,7 @@ static unsigned int n_links(const char *tracepoint)
 	return n;
 }
 
-static void deadly_signals_are_seen(void **state)
+TEST_CASE(deadly_signals_are_seen)
 {
 	_test_ struct test *t = NULL;
 
@@ -347,7 +339,7 @@ static void deadly_signals_are_seen(void **state)
 	capture_script(&t->capture, "a");
 }
 
-static void not_asked_for(void **state)
+TEST_CASE(not_asked_for)
 {
 	const struct kernel_options opt = {.attach = KERNEL_ATTACH_MULTI, .ring_bytes = RING};
 	_capture_ struct capture c = CAPTURE_NONE;
@@ -363,7 +355,7 @@ static void not_asked_for(void **state)
 }
 
 /* A library without a layout has no names. */
-static void a_layout_of_size_0(void **state)
+TEST_CASE(a_layout_of_size_0)
 {
 	_test_ struct test *t = NULL;
 
@@ -389,7 +381,7 @@ static void assert_results(const struct wire_count *c)
 	assert_int_equal(c[RESULTS_KEYS].results, NAMES_VEC_RESULTS);
 }
 
-static void results_are_counted_or_unknown(void **state)
+TEST_CASE(results_are_counted_or_unknown)
 {
 	_test_ struct test *t = NULL;
 
@@ -437,7 +429,7 @@ static void assert_hashes(const struct names *n)
 }
 
 /* Where executions are not recorded: of each query as many as it has, or too few. */
-static void results_have_keys(void **state)
+TEST_CASE(results_have_keys)
 {
 	static const char *const list = "default";
 	_filter_ struct filter *filter = NULL;
@@ -460,7 +452,7 @@ static void results_have_keys(void **state)
 	assert_hashes(&t->names);
 }
 
-static void recorded_executions_have_keys_of_their_own(void **state)
+TEST_CASE(recorded_executions_have_keys_of_their_own)
 {
 	_test_ struct test *t = NULL;
 
@@ -471,7 +463,7 @@ static void recorded_executions_have_keys_of_their_own(void **state)
 }
 
 /* They are more than the ring: what is behind a piece without room is not sent. */
-static void keys_without_room_are_not_whole(void **state)
+TEST_CASE(keys_without_room_are_not_whole)
 {
 	static const char *const list = "default";
 	_filter_ struct filter *filter = NULL;
@@ -491,7 +483,7 @@ static void keys_without_room_are_not_whole(void **state)
 		    t->names.n_keys[RESULTS_KEYS] / WIRE_KEYS_MAX * WIRE_KEYS_MAX);
 }
 
-static void what_is_fed_is_sent(void **state)
+TEST_CASE(what_is_fed_is_sent)
 {
 	_test_ struct test *t = NULL;
 
@@ -503,7 +495,7 @@ static void what_is_fed_is_sent(void **state)
 }
 
 /* The counts say when that come when there is room again. */
-static void what_is_fed_without_room_is_counted(void **state)
+TEST_CASE(what_is_fed_without_room_is_counted)
 {
 	_test_ struct test *t = NULL;
 
@@ -523,7 +515,7 @@ static void what_is_fed_without_room_is_counted(void **state)
 			 2000);
 }
 
-static void no_room_is_missing(void **state)
+TEST_CASE(no_room_is_missing)
 {
 	_test_ struct test *t = NULL;
 	size_t records;
@@ -576,7 +568,7 @@ static struct names lie(enum names_lie how, uint32_t row_size)
 }
 
 /* 4,096 bytes of the table can be read. The pieces behind them fail one by one, up to the limit. */
-static void a_count_of_2_to_the_63(void **state)
+TEST_CASE(a_count_of_2_to_the_63)
 {
 	struct names n;
 
@@ -590,7 +582,7 @@ static void a_count_of_2_to_the_63(void **state)
 	assert_int_equal(n.last.missing, 1 + NAMES_MISSING_MAX);
 }
 
-static void tables_that_are_nowhere(void **state)
+TEST_CASE(tables_that_are_nowhere)
 {
 	static const enum names_lie lies[] = {LIE_TABLE, LIE_TABLE_KERNEL, LIE_GLOBALS, LIE_BASE,
 					      LIE_CONTEXT};
@@ -615,7 +607,7 @@ static uint32_t symbols_of(uint32_t definitions)
 	return n + 1;
 }
 
-static void symbols_that_are_nowhere(void **state)
+TEST_CASE(symbols_that_are_nowhere)
 {
 	struct names n;
 
@@ -626,7 +618,7 @@ static void symbols_that_are_nowhere(void **state)
 	assert_int_equal(n.last.missing, symbols_of(256));
 }
 
-static void numbers_beyond_the_table_of_symbols(void **state)
+TEST_CASE(numbers_beyond_the_table_of_symbols)
 {
 	struct names n;
 
@@ -639,7 +631,7 @@ static void numbers_beyond_the_table_of_symbols(void **state)
 	assert_in_range(n.n_texts, 1, symbols_of(256));
 }
 
-static void texts_of_1_gib(void **state)
+TEST_CASE(texts_of_1_gib)
 {
 	struct names n;
 
@@ -650,7 +642,7 @@ static void texts_of_1_gib(void **state)
 	assert_true(n.bytes < 8192);
 }
 
-static void texts_at_the_end_of_a_mapping(void **state)
+TEST_CASE(texts_at_the_end_of_a_mapping)
 {
 	struct names n;
 
@@ -660,7 +652,7 @@ static void texts_at_the_end_of_a_mapping(void **state)
 	assert_int_equal(n.last.missing, symbols_of(256));
 }
 
-static void more_texts_than_any_compiler_has(void **state)
+TEST_CASE(more_texts_than_any_compiler_has)
 {
 	const size_t table = NAMES_DEFINITIONS_MAX * 16ul, headers = 65536 * 16;
 	struct names n;
@@ -707,7 +699,7 @@ static void another(struct test *t, const char *script)
 	c->ended = false;
 }
 
-static void a_copy_without_a_slot_is_missing(void **state)
+TEST_CASE(a_copy_without_a_slot_is_missing)
 {
 	_test_ struct test *t = NULL;
 
@@ -742,44 +734,11 @@ static void read_absent(enum names_lie where, bool comes)
 	assert_int_equal(owned_slots(-1), 0);
 }
 
-static void pages_that_come_are_waited_for(void **state)
+TEST_CASE(pages_that_come_are_waited_for)
 {
 	need_capture();
 	read_absent(LIE_UNTOUCHED, true);
 	read_absent(LIE_BLOCKS, false);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tables_of_all_sizes),
-		cmocka_unit_test(rows_of_another_size),
-		cmocka_unit_test(a_symbol_comes_once_or_seldom_twice),
-		cmocka_unit_test(a_small_table_after_a_large_one),
-		cmocka_unit_test(the_hit_is_counted_and_no_span),
-		cmocka_unit_test(two_processes_at_once),
-		cmocka_unit_test(more_processes_than_slots),
-		cmocka_unit_test(within_queries_of_threads),
-		cmocka_unit_test(deadly_signals_are_seen),
-		cmocka_unit_test(not_asked_for),
-		cmocka_unit_test(a_layout_of_size_0),
-		cmocka_unit_test(results_are_counted_or_unknown),
-		cmocka_unit_test(results_have_keys),
-		cmocka_unit_test(recorded_executions_have_keys_of_their_own),
-		cmocka_unit_test(keys_without_room_are_not_whole),
-		cmocka_unit_test(what_is_fed_is_sent),
-		cmocka_unit_test(what_is_fed_without_room_is_counted),
-		cmocka_unit_test(no_room_is_missing),
-		cmocka_unit_test(a_count_of_2_to_the_63),
-		cmocka_unit_test(tables_that_are_nowhere),
-		cmocka_unit_test(symbols_that_are_nowhere),
-		cmocka_unit_test(numbers_beyond_the_table_of_symbols),
-		cmocka_unit_test(texts_of_1_gib),
-		cmocka_unit_test(texts_at_the_end_of_a_mapping),
-		cmocka_unit_test(more_texts_than_any_compiler_has),
-		cmocka_unit_test(a_copy_without_a_slot_is_missing),
-		cmocka_unit_test(pages_that_come_are_waited_for),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -123,7 +123,7 @@ static void compare(const char *script, struct counted *counted, size_t n)
 	assert_whole(&c);
 }
 
-static void sleeps_agree_with_the_kernels_counts(void **state)
+TEST_CASE(sleeps_agree_with_the_kernels_counts)
 {
 	struct counted counted;
 
@@ -134,7 +134,7 @@ static void sleeps_agree_with_the_kernels_counts(void **state)
 }
 
 /* With more threads than CPUs, threads are preempted anywhere, in BPF programs too. */
-static void threads_that_crowd_each_other_out(void **state)
+TEST_CASE(threads_that_crowd_each_other_out)
 {
 	struct counted counted[16];
 	uint64_t involuntary = 0;
@@ -146,7 +146,7 @@ static void threads_that_crowd_each_other_out(void **state)
 	print_message("preempted %" PRIu64 " times\n", involuntary);
 }
 
-static void unwinding_and_other_stacks(void **state)
+TEST_CASE(unwinding_and_other_stacks)
 {
 	struct counted counted;
 
@@ -170,7 +170,7 @@ static bool is_switched_away_in_read(pid_t tid)
 }
 
 /* The end of a capture reports the interval of a sleeping thread. */
-static void a_thread_that_sleeps_when_the_capture_stops(void **state)
+TEST_CASE(a_thread_that_sleeps_when_the_capture_stops)
 {
 	const struct wire_span *off = NULL;
 	_capture_ struct capture c = CAPTURE_NONE;
@@ -192,7 +192,7 @@ static void a_thread_that_sleeps_when_the_capture_stops(void **state)
 }
 
 /* An exit, an exec and a new thread each start without an off-CPU interval. */
-static void lives_that_end(void **state)
+TEST_CASE(lives_that_end)
 {
 	_capture_ struct capture c = CAPTURE_NONE;
 
@@ -208,7 +208,7 @@ static void lives_that_end(void **state)
 		assert_true(c.got.spans[i].pid && c.got.spans[i].tid);
 }
 
-static void without_callers_no_caller_is_reported(void **state)
+TEST_CASE(without_callers_no_caller_is_reported)
 {
 	_capture_ struct capture c = CAPTURE_NONE;
 
@@ -218,16 +218,4 @@ static void without_callers_no_caller_is_reported(void **state)
 	assert_as_expected(&c);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sleeps_agree_with_the_kernels_counts),
-		cmocka_unit_test(threads_that_crowd_each_other_out),
-		cmocka_unit_test(unwinding_and_other_stacks),
-		cmocka_unit_test(a_thread_that_sleeps_when_the_capture_stops),
-		cmocka_unit_test(lives_that_end),
-		cmocka_unit_test(without_callers_no_caller_is_reported),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

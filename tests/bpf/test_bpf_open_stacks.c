@@ -144,7 +144,7 @@ static void check(const char *script)
 	end(&c);
 }
 
-static void frames_are_those_the_target_has_open(void **state)
+TEST_CASE(frames_are_those_the_target_has_open)
 {
 	need_capture();
 	check("a(b(e(.)))");
@@ -155,7 +155,7 @@ static void frames_are_those_the_target_has_open(void **state)
 	check("a(s(b(S(c(n(.))))))");
 }
 
-static void a_thread_that_is_in_nothing(void **state)
+TEST_CASE(a_thread_that_is_in_nothing)
 {
 	struct capture c;
 
@@ -192,7 +192,7 @@ static int keep_shown(void *ctx, const void *record, size_t size)
 }
 
 /* In any order, as many as can be asked for, of which all but two do not exist. */
-static void several_threads_are_seen_at_once(void **state)
+TEST_CASE(several_threads_are_seen_at_once)
 {
 	uint32_t tids[WIRE_OPEN_TIDS], pid = (uint32_t)getpid(), target;
 	struct shown shown = {0};
@@ -221,7 +221,7 @@ static void several_threads_are_seen_at_once(void **state)
 }
 
 /* A snapshot that is not marked torn shows one moment: a path from the outermost frame. */
-static void one_that_goes_on_is_seen_at_one_moment_or_called_torn(void **state)
+TEST_CASE(one_that_goes_on_is_seen_at_one_moment_or_called_torn)
 {
 	uint32_t torn = 0, deepest = 0, on_cpu = 0;
 	_capture_ struct capture c = CAPTURE_NONE;
@@ -271,7 +271,7 @@ static pid_t child_of(pid_t pid)
 }
 
 /* The two numbers are of one program, and of all its threads. */
-static void an_exec_is_seen(void **state)
+TEST_CASE(an_exec_is_seen)
 {
 	struct wire_open_stack first;
 	struct capture c;
@@ -316,7 +316,7 @@ static int keep_ended(void *ctx, const void *record, size_t size)
 }
 
 /* Frames of before lie below those that the thread has entered since, and nest with them. */
-static void what_it_was_in_before_is_recorded_too(void **state)
+TEST_CASE(what_it_was_in_before_is_recorded_too)
 {
 	const struct kernel_options opt = {.attach = KERNEL_ATTACH_MULTI,
 					   .ring_bytes = RING,
@@ -366,16 +366,4 @@ static void what_it_was_in_before_is_recorded_too(void **state)
 	capture_close(&c);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(frames_are_those_the_target_has_open),
-		cmocka_unit_test(a_thread_that_is_in_nothing),
-		cmocka_unit_test(several_threads_are_seen_at_once),
-		cmocka_unit_test(one_that_goes_on_is_seen_at_one_moment_or_called_torn),
-		cmocka_unit_test(what_it_was_in_before_is_recorded_too),
-		cmocka_unit_test(an_exec_is_seen),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

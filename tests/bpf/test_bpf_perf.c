@@ -7,7 +7,7 @@
 #include <time.h>
 
 /* A single capture, as the kernel takes long to remove a perf event. */
-static void every_shape_panics_stacks_and_threads(void **state)
+TEST_CASE(every_shape_panics_stacks_and_threads)
 {
 	_capture_ struct capture c = CAPTURE_NONE;
 
@@ -34,7 +34,7 @@ static unsigned int count(const char *path)
 }
 
 /* As for a library that was written to: its probes are removed, then its number is free again. */
-static void a_detached_library_has_no_probes(void **state)
+TEST_CASE(a_detached_library_has_no_probes)
 {
 	const struct timespec pause = {.tv_nsec = 20000000};
 	uint64_t begun, done;
@@ -60,12 +60,4 @@ static void a_detached_library_has_no_probes(void **state)
 	assert_int_equal(again, lib);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_shape_panics_stacks_and_threads),
-		cmocka_unit_test(a_detached_library_has_no_probes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -171,7 +171,7 @@ static void compare(uint32_t n)
 			assert_call(t, i);
 }
 
-static void spans_and_lines_arrive(void **state)
+TEST_CASE(spans_and_lines_arrive)
 {
 	need_capture();
 	compare(1);
@@ -180,7 +180,7 @@ static void spans_and_lines_arrive(void **state)
 	compare(2000);
 }
 
-static void a_layout_without_places(void **state)
+TEST_CASE(a_layout_without_places)
 {
 	_test_ struct test *t = NULL;
 
@@ -197,7 +197,7 @@ static void a_layout_without_places(void **state)
 	assert_int_equal(t->n_pieces, 0);
 }
 
-static void lies_are_bounded(void **state)
+TEST_CASE(lies_are_bounded)
 {
 	/* The tables of places of 256 definitions and 65,536 files; and their headers. */
 	const size_t most = NAMES_LINES_MAX + 65536 * 64 + 65536 * 40 +
@@ -218,13 +218,4 @@ static void lies_are_bounded(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(spans_and_lines_arrive),
-		cmocka_unit_test(a_layout_without_places),
-		cmocka_unit_test(lies_are_bounded),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

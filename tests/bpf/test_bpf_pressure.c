@@ -73,18 +73,18 @@ static void never_drained(const char *script)
 	assert_adds_up(&c);
 }
 
-static void the_ring_is_not_drained(void **state)
+TEST_CASE(the_ring_is_not_drained)
 {
 	never_drained("~*5000(" ALL_KINDS ")");
 }
 
-static void threads_together(void **state)
+TEST_CASE(threads_together)
 {
 	never_drained("p4(~*3000(" ALL_KINDS "))");
 }
 
 /* The ring is full and drained in turns, in the middle of intervals too. */
-static void drained_too_seldom(void **state)
+TEST_CASE(drained_too_seldom)
 {
 	_capture_ struct capture c = CAPTURE_NONE;
 
@@ -103,13 +103,4 @@ static void drained_too_seldom(void **state)
 	assert_adds_up(&c);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_ring_is_not_drained),
-		cmocka_unit_test(threads_together),
-		cmocka_unit_test(drained_too_seldom),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -27,19 +27,19 @@ static void measure(enum kernel_attach attach)
 		assert_int_equal(counters[i], 0);
 }
 
-static void costs_are_measured_and_leave_no_trace(void **state)
+TEST_CASE(costs_are_measured_and_leave_no_trace)
 {
 	need_capture();
 	measure(KERNEL_ATTACH_AUTO);
 }
 
-static void with_perf_events_too(void **state)
+TEST_CASE(with_perf_events_too)
 {
 	need_capture();
 	measure(KERNEL_ATTACH_PERF);
 }
 
-static void a_capture_is_exact_after_it(void **state)
+TEST_CASE(a_capture_is_exact_after_it)
 {
 	struct probe_costs costs;
 	_capture_ struct capture c = CAPTURE_NONE;
@@ -53,13 +53,4 @@ static void a_capture_is_exact_after_it(void **state)
 	assert_whole(&c);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(costs_are_measured_and_leave_no_trace),
-		cmocka_unit_test(with_perf_events_too),
-		cmocka_unit_test(a_capture_is_exact_after_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -24,7 +24,7 @@ static const struct wire_exit *exit_of(const struct capture *c, uint32_t pid)
 	return found;
 }
 
-static void children_and_their_ends(void **state)
+TEST_CASE(children_and_their_ends)
 {
 	static const uint32_t codes[] = {0, 7 << 8, 255 << 8, SIGKILL, SIGTERM};
 	_capture_ struct capture c = CAPTURE_NONE;
@@ -52,7 +52,7 @@ static void children_and_their_ends(void **state)
 		assert_false(kernel__follows(c.kernel, c.got.forks[i].child_pid));
 }
 
-static void grandchildren(void **state)
+TEST_CASE(grandchildren)
 {
 	_capture_ struct capture c = CAPTURE_NONE;
 
@@ -67,7 +67,7 @@ static void grandchildren(void **state)
 }
 
 /* A thread's child has none of the thread's frames. A thread's end is not its process's. */
-static void threads_and_forks_from_threads(void **state)
+TEST_CASE(threads_and_forks_from_threads)
 {
 	_capture_ struct capture c = CAPTURE_NONE;
 
@@ -84,7 +84,7 @@ static size_t put_text(char *to, const char *text)
 	return strlen(strcpy(to, text)) + 1;
 }
 
-static void arguments_are_whole(void **state)
+TEST_CASE(arguments_are_whole)
 {
 	char args[256];
 	_capture_ struct capture c = CAPTURE_NONE;
@@ -113,7 +113,7 @@ static void arguments_are_whole(void **state)
 	assert_whole(&c);
 }
 
-static void a_long_command_line_is_cut_and_says_so(void **state)
+TEST_CASE(a_long_command_line_is_cut_and_says_so)
 {
 	_capture_ struct capture c = CAPTURE_NONE;
 	const struct wire_exec *e = &c.got.execs[1];
@@ -130,7 +130,7 @@ static void a_long_command_line_is_cut_and_says_so(void **state)
 }
 
 /* An exec ends every query in all threads of the process, and the new image starts afresh. */
-static void an_exec_in_mid_query(void **state)
+TEST_CASE(an_exec_in_mid_query)
 {
 	struct capture c;
 
@@ -147,7 +147,7 @@ static void an_exec_in_mid_query(void **state)
 }
 
 /* A process whose record is lost is counted, and followed all the same. */
-static void a_lost_record_of_a_process(void **state)
+TEST_CASE(a_lost_record_of_a_process)
 {
 	_capture_ struct capture c = CAPTURE_NONE;
 
@@ -163,17 +163,4 @@ static void a_lost_record_of_a_process(void **state)
 	assert_int_equal(c.got.spans[0].pid, c.got.forks[0].child_pid);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(children_and_their_ends),
-		cmocka_unit_test(grandchildren),
-		cmocka_unit_test(threads_and_forks_from_threads),
-		cmocka_unit_test(arguments_are_whole),
-		cmocka_unit_test(a_long_command_line_is_cut_and_says_so),
-		cmocka_unit_test(an_exec_in_mid_query),
-		cmocka_unit_test(a_lost_record_of_a_process),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

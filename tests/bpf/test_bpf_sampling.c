@@ -11,7 +11,7 @@
 
 static const struct sampling_options clock_only = {.hz = HZ};
 
-static void a_chain_of_calls_is_walked(void **state)
+TEST_CASE_WITH(a_chain_of_calls_is_walked, NULL, teardown)
 {
 	need_capture();
 	open_with(&clock_only);
@@ -27,14 +27,14 @@ static void a_chain_of_calls_is_walked(void **state)
 	assert_int_equal(w.c.counters[WIRE_LOST_SAMPLE_FILES], 0);
 }
 
-static void the_kernel_is_entered_from_somewhere(void **state)
+TEST_CASE_WITH(the_kernel_is_entered_from_somewhere, NULL, teardown)
 {
 	need_capture();
 	open_with(&clock_only);
 	sample_chain(".I50", "chain_read", WIRE_SAMPLE_CPU);
 }
 
-static void a_thread_has_a_start_of_its_own(void **state)
+TEST_CASE_WITH(a_thread_has_a_start_of_its_own, NULL, teardown)
 {
 	size_t n = 0;
 
@@ -54,7 +54,7 @@ static void a_thread_has_a_start_of_its_own(void **state)
 	assert_true(n > 0);
 }
 
-static void a_deep_recursion_is_cut(void **state)
+TEST_CASE_WITH(a_deep_recursion_is_cut, NULL, teardown)
 {
 	size_t n = 0;
 
@@ -83,7 +83,7 @@ static void a_deep_recursion_is_cut(void **state)
 }
 
 /* As rustc does, by psm: the frame of the function that switches is found by rbp. */
-static void a_stack_may_be_left_for_another(void **state)
+TEST_CASE_WITH(a_stack_may_be_left_for_another, NULL, teardown)
 {
 	need_capture();
 	open_with(&clock_only);
@@ -97,7 +97,7 @@ static void a_stack_may_be_left_for_another(void **state)
 	}
 }
 
-static void the_thread_may_be_where_its_frame_is_found_by_r11(void **state)
+TEST_CASE_WITH(the_thread_may_be_where_its_frame_is_found_by_r11, NULL, teardown)
 {
 	size_t n = 0;
 
@@ -111,7 +111,7 @@ static void the_thread_may_be_where_its_frame_is_found_by_r11(void **state)
 
 /* ---- With probes ----------------------------------------------------------------------------- */
 
-static void the_interval_of_the_probes_is_in_the_sample(void **state)
+TEST_CASE_WITH(the_interval_of_the_probes_is_in_the_sample, NULL, teardown)
 {
 	size_t n = 0;
 
@@ -138,7 +138,7 @@ static void the_interval_of_the_probes_is_in_the_sample(void **state)
 }
 
 /* A thread that is in the trap of a probe: its stack is whole all the same. */
-static void a_sample_at_a_probe_is_of_the_probed_instruction(void **state)
+TEST_CASE_WITH(a_sample_at_a_probe_is_of_the_probed_instruction, NULL, teardown)
 {
 	size_t at_probe = 0, busy = 0;
 
@@ -164,7 +164,7 @@ static void a_sample_at_a_probe_is_of_the_probed_instruction(void **state)
 
 /* ---- Other causes ---------------------------------------------------------------------------- */
 
-static void page_faults_are_sampled(void **state)
+TEST_CASE_WITH(page_faults_are_sampled, NULL, teardown)
 {
 	const struct sampling_options opt = {.fault_period = 10};
 
@@ -198,7 +198,7 @@ static size_t count_light(const char *script, enum wire_light light)
 	return n;
 }
 
-static void a_light_sample_is_of_one_frame(void **state)
+TEST_CASE_WITH(a_light_sample_is_of_one_frame, NULL, teardown)
 {
 	size_t n;
 
@@ -219,7 +219,7 @@ static void a_light_sample_is_of_one_frame(void **state)
 }
 
 /* The stack goes on beyond what is walked. */
-static void a_light_walk_is_short(void **state)
+TEST_CASE_WITH(a_light_walk_is_short, NULL, teardown)
 {
 	size_t n = 0;
 
@@ -239,7 +239,7 @@ static void a_light_walk_is_short(void **state)
 	assert_true(n > 100);
 }
 
-static void waits_are_sampled_with_their_length(void **state)
+TEST_CASE_WITH(waits_are_sampled_with_their_length, NULL, teardown)
 {
 	const struct sampling_options opt = {.off_cpu = true};
 	size_t n = 0;
@@ -267,7 +267,7 @@ static char state_of_target(void)
 	return state;
 }
 
-static void a_wait_that_has_not_ended_is_sent_when_the_capture_stops(void **state)
+TEST_CASE_WITH(a_wait_that_has_not_ended_is_sent_when_the_capture_stops, NULL, teardown)
 {
 	const struct sampling_options opt = {.off_cpu = true};
 
@@ -285,7 +285,7 @@ static void a_wait_that_has_not_ended_is_sent_when_the_capture_stops(void **stat
 }
 
 /* A thread can wait from its fork on. */
-static void waits_of_threads_are_their_own(void **state)
+TEST_CASE_WITH(waits_of_threads_are_their_own, NULL, teardown)
 {
 	const struct sampling_options opt = {.off_cpu = true};
 	size_t n = 0;
@@ -310,7 +310,7 @@ static void waits_of_threads_are_their_own(void **state)
 /* ---- Stacks that cannot be walked ------------------------------------------------------------ */
 
 /* Nobody has said that it is a compiler. */
-static void a_process_that_is_no_compiler_has_no_stack(void **state)
+TEST_CASE_WITH(a_process_that_is_no_compiler_has_no_stack, NULL, teardown)
 {
 	need_capture();
 	open_with(&clock_only);
@@ -365,42 +365,17 @@ static void sample_untold(const char *script)
 	assert_true(n > 0);
 }
 
-static void a_new_process_of_a_known_program_is_walked_at_once(void **state)
+TEST_CASE_WITH(a_new_process_of_a_known_program_is_walked_at_once, NULL, teardown)
 {
 	need_capture();
 	sample_untold(".F30x(F50)");
 }
 
 /* It is somewhere else in memory. */
-static void a_program_that_is_executed_again_is_walked_at_once(void **state)
+TEST_CASE_WITH(a_program_that_is_executed_again_is_walked_at_once, NULL, teardown)
 {
 	need_capture();
 	sample_untold(".F30X(F50)");
 }
 
-#define TEST(name) cmocka_unit_test_teardown(name, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_chain_of_calls_is_walked),
-		TEST(the_kernel_is_entered_from_somewhere),
-		TEST(a_thread_has_a_start_of_its_own),
-		TEST(a_deep_recursion_is_cut),
-		TEST(a_stack_may_be_left_for_another),
-		TEST(the_thread_may_be_where_its_frame_is_found_by_r11),
-		TEST(the_interval_of_the_probes_is_in_the_sample),
-		TEST(a_sample_at_a_probe_is_of_the_probed_instruction),
-		TEST(page_faults_are_sampled),
-		TEST(a_light_sample_is_of_one_frame),
-		TEST(a_light_walk_is_short),
-		TEST(waits_are_sampled_with_their_length),
-		TEST(a_wait_that_has_not_ended_is_sent_when_the_capture_stops),
-		TEST(waits_of_threads_are_their_own),
-		TEST(a_process_that_is_no_compiler_has_no_stack),
-		TEST(a_new_process_of_a_known_program_is_walked_at_once),
-		TEST(a_program_that_is_executed_again_is_walked_at_once),
-	};
-
-	return cmocka_run_group_tests(tests, make_cache, remove_cache);
-}
+TEST_MAIN(make_cache, remove_cache)

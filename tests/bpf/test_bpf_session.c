@@ -208,7 +208,7 @@ static void run_followed(struct session *s, const char *toolchain, const char *p
 /* ---- Tests -------------------------------------------------------------------------------------
  */
 
-static void a_toolchain_that_is_first_seen_at_an_exec(void **state)
+TEST_CASE(a_toolchain_that_is_first_seen_at_an_exec)
 {
 	_session_ struct session *s = NULL;
 	struct seen seen;
@@ -246,7 +246,7 @@ static void a_toolchain_that_is_first_seen_at_an_exec(void **state)
 	assert_int_equal(seen.n_late, 2);
 }
 
-static void a_toolchain_that_is_known_is_in_time(void **state)
+TEST_CASE(a_toolchain_that_is_known_is_in_time)
 {
 	_session_ struct session *s = NULL;
 	struct seen seen;
@@ -261,7 +261,7 @@ static void a_toolchain_that_is_known_is_in_time(void **state)
 	assert_int_equal(seen.n_late, 0);
 }
 
-static void a_process_released_before_session_start_is_late(void **state)
+TEST_CASE(a_process_released_before_session_start_is_late)
 {
 	_session_ struct session *s = NULL;
 	struct seen seen;
@@ -285,7 +285,7 @@ static void a_process_released_before_session_start_is_late(void **state)
 }
 
 /* Another program of the same directory: /usr/bin has many, next to a librustc_driver. */
-static void other_programs_bring_in_no_library(void **state)
+TEST_CASE(other_programs_bring_in_no_library)
 {
 	_session_ struct session *s = NULL;
 	struct seen seen;
@@ -306,7 +306,7 @@ static int count(const char *text, const char *part)
 	return n;
 }
 
-static void a_library_that_cannot_be_read_is_reported_once(void **state)
+TEST_CASE(a_library_that_cannot_be_read_is_reported_once)
 {
 	uint64_t counters[WIRE_COUNTER_MAX];
 	char path[PATH_MAX];
@@ -376,7 +376,7 @@ static unsigned int links_of_ours(void)
 	return n;
 }
 
-static void a_library_that_is_refused_has_no_probes(void **state)
+TEST_CASE(a_library_that_is_refused_has_no_probes)
 {
 	struct seen seen;
 	_session_ struct session *s = NULL;
@@ -403,7 +403,7 @@ static void a_library_that_is_refused_has_no_probes(void **state)
 	assert_int_equal(session__libraries(s), 0);
 }
 
-static void a_running_tree_is_followed_and_forgotten(void **state)
+TEST_CASE(a_running_tree_is_followed_and_forgotten)
 {
 	unsigned int compilers = 0;
 	_session_ struct session *s = NULL;
@@ -431,7 +431,7 @@ static void a_running_tree_is_followed_and_forgotten(void **state)
 	assert_false(session__follows_any(s));
 }
 
-static void an_exited_process_is_not_followed(void **state)
+TEST_CASE(an_exited_process_is_not_followed)
 {
 	unsigned int compilers = 0;
 	_session_ struct session *s = NULL;
@@ -454,18 +454,7 @@ static void an_exited_process_is_not_followed(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_toolchain_that_is_first_seen_at_an_exec),
-		cmocka_unit_test(a_toolchain_that_is_known_is_in_time),
-		cmocka_unit_test(a_process_released_before_session_start_is_late),
-		cmocka_unit_test(other_programs_bring_in_no_library),
-		cmocka_unit_test(a_library_that_cannot_be_read_is_reported_once),
-		cmocka_unit_test(a_library_that_is_refused_has_no_probes),
-		cmocka_unit_test(a_running_tree_is_followed_and_forgotten),
-		cmocka_unit_test(an_exited_process_is_not_followed),
-	};
-
 	/* On a busy machine the child of a look may take long to answer, and a planner to exit. */
 	look_ns = file_job_end_ns = 60000000000;
-	return cmocka_run_group_tests(tests, make_toolchain, remove_toolchain);
+	return test_cases__run(make_toolchain, remove_toolchain);
 }

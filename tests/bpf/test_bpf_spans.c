@@ -24,42 +24,42 @@ static void compare_whole(const char *script)
 	compare(script, true, &c);
 }
 
-static void every_shape_of_start_and_end(void **state)
+TEST_CASE(every_shape_of_start_and_end)
 {
 	compare_whole("abcCdDehz a(b(c(C(d(D(e(h(z))))))))");
 }
 
-static void recursion_through_each_shape(void **state)
+TEST_CASE(recursion_through_each_shape)
 {
 	compare_whole("a(a(a))b(b(b))c(c(c))C(C(C))d(d(D(d)))e(e(e))h(h(h))z(z(z))");
 }
 
-static void a_stack_deeper_than_its_inline_part(void **state)
+TEST_CASE(a_stack_deeper_than_its_inline_part)
 {
 	compare_whole("r127(a)r128(a)r129(a)r511(a)r512(a)r513(a)r2000(b(c)d)a");
 }
 
-static void ten_thousand_deep(void **state)
+TEST_CASE(ten_thousand_deep)
 {
 	compare_whole("r10000(b(c)d)a({r10000(b(!))}c)d");
 }
 
-static void panics_end_what_they_leave(void **state)
+TEST_CASE(panics_end_what_they_leave)
 {
 	compare_whole("a({a(b(c(d(e(h(!))))))}b)c({b({c(!)}a!)}d){aaa!}{z(C(!))}a");
 }
 
-static void a_deep_panic(void **state)
+TEST_CASE(a_deep_panic)
 {
 	compare_whole("a({r2000(b(!))}c)d");
 }
 
-static void a_catch_without_an_event(void **state)
+TEST_CASE(a_catch_without_an_event)
 {
 	compare_whole("a({a(b(^))}c)a({d(e(^))}){b(h(^))}b");
 }
 
-static void stacks_above_and_below(void **state)
+TEST_CASE(stacks_above_and_below)
 {
 	_capture_ struct capture c = CAPTURE_NONE;
 
@@ -69,23 +69,23 @@ static void stacks_above_and_below(void **state)
 }
 
 /* Growing the stack catches and resumes a panic on each stack. */
-static void panics_across_stacks(void **state)
+TEST_CASE(panics_across_stacks)
 {
 	compare_whole("{a(s({b(S({c(r600(!))}!))}!))}d{S({a(b(!))}!)}a");
 }
 
-static void frames_left_on_another_stack(void **state)
+TEST_CASE(frames_left_on_another_stack)
 {
 	compare_whole("a(s({b(^)}))c(s(d({a(^)}b)))s({a(b(^))}c)");
 }
 
-static void many_threads(void **state)
+TEST_CASE(many_threads)
 {
 	compare_whole("a(p8(*200(a(b(c)d(e))h)))p16(*20(r40(z)))");
 }
 
 /* Even a short-lived thread is reported. */
-static void every_thread_is_reported(void **state)
+TEST_CASE(every_thread_is_reported)
 {
 	_capture_ struct capture c = CAPTURE_NONE;
 
@@ -94,7 +94,7 @@ static void every_thread_is_reported(void **state)
 	assert_int_equal(c.got.n_threads, 11);
 }
 
-static void a_thread_that_ends_in_a_query(void **state)
+TEST_CASE(a_thread_that_ends_in_a_query)
 {
 	_capture_ struct capture c = CAPTURE_NONE;
 
@@ -103,33 +103,33 @@ static void a_thread_that_ends_in_a_query(void **state)
 	assert_int_equal(c.counters[WIRE_COUNT_OPEN], 2 + 601);
 }
 
-static void every_shape_of_interval(void **state)
+TEST_CASE(every_shape_of_interval)
 {
 	compare_whole("niolLv n(i(o(l(L(v(a)))))) v(v(n(n(a(b)))))i(i(a))o(o(c))l(l(l))*5(lv)");
 }
 
-static void panics_end_intervals_too(void **state)
+TEST_CASE(panics_end_intervals_too)
 {
 	compare_whole("n({n(a(v(l(i(o(!))))))}v({v(n(!))}a)n)a({i(n(v(!)))}i)");
 }
 
-static void intervals_left_unseen(void **state)
+TEST_CASE(intervals_left_unseen)
 {
 	compare_whole("a({n(v(^))}n)n({v(l(^))}v({l(^)}l))t(n(v(a(y))))");
 }
 
-static void intervals_on_other_stacks(void **state)
+TEST_CASE(intervals_on_other_stacks)
 {
 	compare_whole("n(s(v(S(i(s(n(l))))))){n(s({v(S({i(n(!))}!))}!))}r600(n(v(i)))n");
 }
 
-static void intervals_of_many_threads(void **state)
+TEST_CASE(intervals_of_many_threads)
 {
 	compare_whole("n(p8(*100(v(n(l))i(a))))");
 }
 
 /* An exec changes the address space, so labels are recognised by their text. */
-static void labels_of_several_processes(void **state)
+TEST_CASE(labels_of_several_processes)
 {
 	_capture_ struct capture c = CAPTURE_NONE;
 
@@ -139,7 +139,7 @@ static void labels_of_several_processes(void **state)
 	assert_int_equal(c.counters[WIRE_COUNT_NO_LABEL], 0);
 }
 
-static void a_wrapper_that_runs_nothing_is_no_span(void **state)
+TEST_CASE(a_wrapper_that_runs_nothing_is_no_span)
 {
 	_capture_ struct capture c = CAPTURE_NONE;
 
@@ -148,7 +148,7 @@ static void a_wrapper_that_runs_nothing_is_no_span(void **state)
 	assert_int_equal(c.counters[WIRE_COUNT_NOT_EXECUTED], 3);
 }
 
-static void the_flags_are_counted(void **state)
+TEST_CASE(the_flags_are_counted)
 {
 	_capture_ struct capture c = CAPTURE_NONE;
 
@@ -162,7 +162,7 @@ static void the_flags_are_counted(void **state)
 }
 
 /* Spans that began before are unknown, so the depth of the first one is 0. */
-static void attached_in_the_middle(void **state)
+TEST_CASE(attached_in_the_middle)
 {
 	_capture_ struct capture c = CAPTURE_NONE;
 
@@ -180,7 +180,7 @@ static void attached_in_the_middle(void **state)
 	assert_int_equal(c.counters[WIRE_DROP_END_WITHOUT_START], 602);
 }
 
-static void a_provider_that_no_plan_knows(void **state)
+TEST_CASE(a_provider_that_no_plan_knows)
 {
 	_capture_ struct capture c = CAPTURE_NONE;
 
@@ -218,7 +218,7 @@ static void compare_numbered(const char *script, struct capture *c)
 }
 
 /* In a register and in a slot; of a load, too. */
-static void queries_are_told_apart_by_their_numbers(void **state)
+TEST_CASE(queries_are_told_apart_by_their_numbers)
 {
 	_capture_ struct capture c = CAPTURE_NONE;
 
@@ -227,7 +227,7 @@ static void queries_are_told_apart_by_their_numbers(void **state)
 	assert_whole(&c);
 }
 
-static void a_number_that_no_plan_knows(void **state)
+TEST_CASE(a_number_that_no_plan_knows)
 {
 	_capture_ struct capture c = CAPTURE_NONE;
 
@@ -237,7 +237,7 @@ static void a_number_that_no_plan_knows(void **state)
 	assert_int_equal(c.counters[WIRE_DROP_END_WITHOUT_START], 3);
 }
 
-static void without_end_probes_a_start_ends_the_last_one(void **state)
+TEST_CASE(without_end_probes_a_start_ends_the_last_one)
 {
 	static const uint8_t flags[] = {WIRE_SPAN_LEFT, WIRE_SPAN_LEFT, WIRE_SPAN_OPEN};
 	_capture_ struct capture c = CAPTURE_NONE;
@@ -252,36 +252,4 @@ static void without_end_probes_a_start_ends_the_last_one(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_shape_of_start_and_end),
-		cmocka_unit_test(recursion_through_each_shape),
-		cmocka_unit_test(a_stack_deeper_than_its_inline_part),
-		cmocka_unit_test(ten_thousand_deep),
-		cmocka_unit_test(panics_end_what_they_leave),
-		cmocka_unit_test(a_deep_panic),
-		cmocka_unit_test(a_catch_without_an_event),
-		cmocka_unit_test(stacks_above_and_below),
-		cmocka_unit_test(panics_across_stacks),
-		cmocka_unit_test(frames_left_on_another_stack),
-		cmocka_unit_test(many_threads),
-		cmocka_unit_test(every_thread_is_reported),
-		cmocka_unit_test(a_thread_that_ends_in_a_query),
-		cmocka_unit_test(every_shape_of_interval),
-		cmocka_unit_test(panics_end_intervals_too),
-		cmocka_unit_test(intervals_left_unseen),
-		cmocka_unit_test(intervals_on_other_stacks),
-		cmocka_unit_test(intervals_of_many_threads),
-		cmocka_unit_test(labels_of_several_processes),
-		cmocka_unit_test(a_wrapper_that_runs_nothing_is_no_span),
-		cmocka_unit_test(the_flags_are_counted),
-		cmocka_unit_test(attached_in_the_middle),
-		cmocka_unit_test(a_provider_that_no_plan_knows),
-		cmocka_unit_test(queries_are_told_apart_by_their_numbers),
-		cmocka_unit_test(a_number_that_no_plan_knows),
-		cmocka_unit_test(without_end_probes_a_start_ends_the_last_one),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

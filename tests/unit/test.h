@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * cmocka with the headers that it needs, and those that most tests need. A test is written once,
- *and runs where it stands in its file:
+ * and runs where it stands in its file:
  *
  *	TEST_CASE(a_sum_has_all_parts)
  *	{
@@ -29,7 +29,7 @@
 
 #define TEST_CASES_MOST 256
 
-/* The tests of a program, by their lines. */
+/* The tests of a program, by their lines; an entry without a function begins a group. */
 struct test_cases {
 	struct CMUnitTest at[TEST_CASES_MOST];
 	int lines[TEST_CASES_MOST];
@@ -59,6 +59,23 @@ static inline void test_cases__add(int line, struct CMUnitTest test)
 	all->lines[i] = line;
 }
 
+static inline int test_cases__run(CMFixtureFunction setup, CMFixtureFunction teardown)
+{
+	const struct test_cases *all = test_cases();
+	int failed = 0;
+
+	for (size_t i = 0, end; i < all->n; i = end + 1) {
+		for (end = i; end < all->n && all->at[end].test_func;)
+			end++;
+		failed += _cmocka_run_group_tests("tests", all->at + i, end - i, setup, teardown);
+		if (end < all->n) {
+			setup = all->at[end].setup_func;
+			teardown = all->at[end].teardown_func;
+		}
+	}
+	return failed;
+}
+
 /* A test with functions that run before and after it, or NULL. */
 #define TEST_CASE_WITH(name, setup, teardown)                                             \
 	static void name(void **state);                                                   \
@@ -71,12 +88,21 @@ static inline void test_cases__add(int line, struct CMUnitTest test)
 
 #define TEST_CASE(name) TEST_CASE_WITH(name, NULL, NULL)
 
-/* The last line of a file: runs its tests, and before and after all of them these functions. */
-#define TEST_MAIN(setup, teardown)                                                                \
-	int main(void)                                                                            \
-	{                                                                                         \
-		return _cmocka_run_group_tests("tests", test_cases()->at, test_cases()->n, setup, \
-					       teardown);                                         \
+/* Before and after all of the tests between here and the next group, these functions run. */
+#define TEST_GROUP(setup, teardown)	     TEST_GROUP_AT(__LINE__, setup, teardown)
+#define TEST_GROUP_AT(line, setup, teardown) TEST_GROUP_AT_LINE(line, setup, teardown)
+#define TEST_GROUP_AT_LINE(line, setup, teardown)                                              \
+	__attribute__((constructor)) static void test_group_##line##__add(void)                \
+	{                                                                                      \
+		test_cases__add(line, (struct CMUnitTest){NULL, NULL, setup, teardown, NULL}); \
+	}
+
+/* The last line of a file: runs its tests, and before and after the first group's these functions.
+ */
+#define TEST_MAIN(setup, teardown)                       \
+	int main(void)                                   \
+	{                                                \
+		return test_cases__run(setup, teardown); \
 	}
 
 #endif /* QPROF_TESTS_UNIT_TEST_H */

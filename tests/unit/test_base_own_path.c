@@ -51,7 +51,7 @@ static int resolve(const char *name, bool alone, const char *expected)
 }
 
 /* It gives what realpath(3) gives, but for a last part that is missing. */
-static void own_links_are_followed(void **state)
+TEST_CASE_WITH(own_links_are_followed, begin, end)
 {
 	assert_int_equal(resolve("a/b", true, "a/b"), 0);
 	assert_int_equal(resolve("link/./b//../b/", true, "a/b"), 0);
@@ -62,7 +62,7 @@ static void own_links_are_followed(void **state)
 	assert_int_equal(resolve("round", false, ""), -ELOOP);
 }
 
-static void relative_paths_begin_at_the_working_directory(void **state)
+TEST_CASE_WITH(relative_paths_begin_at_the_working_directory, begin, end)
 {
 	_own_path_refusal_ struct own_path_refusal why = {0};
 	_free_ char *real = NULL, *root = NULL;
@@ -78,7 +78,7 @@ static void relative_paths_begin_at_the_working_directory(void **state)
 	assert_int_equal(chdir(cwd), 0);
 }
 
-static void a_link_that_anybody_could_put_there_is_not_followed(void **state)
+TEST_CASE_WITH(a_link_that_anybody_could_put_there_is_not_followed, begin, end)
 {
 	if (geteuid())
 		skip();
@@ -96,7 +96,7 @@ static void a_link_that_anybody_could_put_there_is_not_followed(void **state)
 	assert_int_equal(resolve("link/b", false, "a/b"), 0);
 }
 
-static void others_must_not_replace_directories_on_the_way(void **state)
+TEST_CASE_WITH(others_must_not_replace_directories_on_the_way, begin, end)
 {
 	_own_path_refusal_ struct own_path_refusal why = {0};
 	char *real = NULL;
@@ -119,15 +119,4 @@ static void others_must_not_replace_directories_on_the_way(void **state)
 	assert_int_equal(resolve("a/b", true, ""), -EPERM);
 }
 
-int main(void)
-{
-#define IN_DIR(test) cmocka_unit_test_setup_teardown(test, begin, end)
-	const struct CMUnitTest tests[] = {
-		IN_DIR(own_links_are_followed),
-		IN_DIR(relative_paths_begin_at_the_working_directory),
-		IN_DIR(a_link_that_anybody_could_put_there_is_not_followed),
-		IN_DIR(others_must_not_replace_directories_on_the_way),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

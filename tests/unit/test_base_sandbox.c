@@ -82,7 +82,7 @@ static int harm(void)
 	return first_allowed(refused, N_OF(refused));
 }
 
-static void neither_sandbox_lets_it_do_harm(void **state)
+TEST_CASE(neither_sandbox_lets_it_do_harm)
 {
 	assert_in(SANDBOX_PARSE, harm);
 	assert_in(SANDBOX_LOOK, harm);
@@ -103,7 +103,7 @@ static int reach_out(void)
 	return first_allowed(refused, N_OF(refused));
 }
 
-static void a_parser_reaches_nothing_else(void **state)
+TEST_CASE(a_parser_reaches_nothing_else)
 {
 	assert_in(SANDBOX_PARSE, reach_out);
 }
@@ -120,7 +120,7 @@ static int parse(void)
 	return n <= 0 ? 1 : fstat(inherited, &st) ? 2 : fcntl(inherited, F_GETFD) < 0 ? 3 : 0;
 }
 
-static void a_parser_reads_what_is_open(void **state)
+TEST_CASE(a_parser_reads_what_is_open)
 {
 	inherited = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	assert_in(SANDBOX_PARSE, parse);
@@ -144,7 +144,7 @@ static int look(void)
 	return process_vm_readv(getpid(), &to, 1, &from, 1, 0) != 1 || copy != 'a' ? 3 : 0;
 }
 
-static void a_child_that_looks_may_read(void **state)
+TEST_CASE(a_child_that_looks_may_read)
 {
 	assert_in(SANDBOX_LOOK, look);
 }
@@ -170,7 +170,7 @@ static unsigned long long status_value(pid_t pid, const char *name)
 	return value;
 }
 
-static void capabilities_are_those_to_keep(void **state)
+TEST_CASE(capabilities_are_those_to_keep)
 {
 	const uint64_t keep = 1ull << CAP_SYS_PTRACE;
 	const uint64_t own = status_value(getpid(), "CapPrm");
@@ -208,24 +208,10 @@ static int call_by_another_table(void)
 	return 0;
 }
 
-static void another_table_of_calls_ends_it(void **state)
+TEST_CASE(another_table_of_calls_ends_it)
 {
 	assert_true(WIFSIGNALED(status_in(SANDBOX_PARSE, call_by_another_table)));
 }
 #endif
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(neither_sandbox_lets_it_do_harm),
-		cmocka_unit_test(a_parser_reaches_nothing_else),
-		cmocka_unit_test(a_parser_reads_what_is_open),
-		cmocka_unit_test(a_child_that_looks_may_read),
-		cmocka_unit_test(capabilities_are_those_to_keep),
-#ifdef __x86_64__
-		cmocka_unit_test(another_table_of_calls_ends_it),
-#endif
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

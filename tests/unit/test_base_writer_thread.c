@@ -64,7 +64,7 @@ static void take(struct piped *p, char fill, size_t len)
 }
 
 /* Without a thread this test would not end. */
-static void a_reader_that_does_not_read_delays_nothing(void **state)
+TEST_CASE(a_reader_that_does_not_read_delays_nothing)
 {
 	struct piped p;
 
@@ -81,7 +81,7 @@ static void a_reader_that_does_not_read_delays_nothing(void **state)
 	piped_close(&p);
 }
 
-static void freeing_a_writer_discards_its_waiting_bytes(void **state)
+TEST_CASE(freeing_a_writer_discards_its_waiting_bytes)
 {
 	struct piped p;
 
@@ -92,7 +92,7 @@ static void freeing_a_writer_discards_its_waiting_bytes(void **state)
 	writer_thread__free(NULL);
 }
 
-static void the_first_error_is_kept(void **state)
+TEST_CASE(the_first_error_is_kept)
 {
 	struct piped p;
 
@@ -108,7 +108,7 @@ static void the_first_error_is_kept(void **state)
 }
 
 /* Another process may have set O_NONBLOCK on a shared pipe. */
-static void a_descriptor_that_does_not_block_gets_everything(void **state)
+TEST_CASE(a_descriptor_that_does_not_block_gets_everything)
 {
 	struct piped p;
 
@@ -123,14 +123,7 @@ static void a_descriptor_that_does_not_block_gets_everything(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_reader_that_does_not_read_delays_nothing),
-		cmocka_unit_test(freeing_a_writer_discards_its_waiting_bytes),
-		cmocka_unit_test(the_first_error_is_kept),
-		cmocka_unit_test(a_descriptor_that_does_not_block_gets_everything),
-	};
-
 	/* As in a recording. */
 	signal(SIGPIPE, SIG_IGN);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_cases__run(NULL, NULL);
 }

@@ -6,13 +6,6 @@
 
 #define SP 0x7f0000008000ULL
 
-static int setup(void **state)
-{
-	world_reset();
-	world_map(0, 0x7f0000000000ULL, 0x10000);
-	return 0;
-}
-
 /* The thread is off the CPU for `ns`. Returns the time when it left. */
 static wire_u64 be_off(wire_u64 ns)
 {
@@ -45,7 +38,7 @@ static void assert_query(wire_u32 query, wire_u64 start_ns, wire_u64 end_ns)
 	assert_int_equal(next_span(WIRE_KIND_QUERY, start_ns, end_ns)->query, query);
 }
 
-TEST_CASE_WITH(between_hits_it_belongs_to_what_is_on_top, setup, NULL)
+TEST_CASE_WITH(between_hits_it_belongs_to_what_is_on_top, world_setup, NULL)
 {
 	wire_u64 start[2], end[2], off[4];
 
@@ -67,7 +60,7 @@ TEST_CASE_WITH(between_hits_it_belongs_to_what_is_on_top, setup, NULL)
 }
 
 /* A switch comes between the hit's read of the clock and off_cpu_begin(). */
-TEST_CASE_WITH(one_that_began_after_the_hit_read_the_clock_is_sent, setup, NULL)
+TEST_CASE_WITH(one_that_began_after_the_hit_read_the_clock_is_sent, world_setup, NULL)
 {
 	wire_u64 before, start;
 
@@ -84,7 +77,7 @@ TEST_CASE_WITH(one_that_began_after_the_hit_read_the_clock_is_sent, setup, NULL)
 	world_assert_empty();
 }
 
-TEST_CASE_WITH(the_reason_is_printed, setup, NULL)
+TEST_CASE_WITH(the_reason_is_printed, world_setup, NULL)
 {
 	world_start(1, 1, SP);
 	for (wire_u32 reason = WIRE_OFF_PREEMPTED; reason < WIRE_OFF_MAX; reason++) {
@@ -119,7 +112,7 @@ static bool interrupted(wire_u64 at, bool ends, wire_u64 *now)
 	return left_at;
 }
 
-TEST_CASE_WITH(in_a_start_it_is_within_what_starts, setup, NULL)
+TEST_CASE_WITH(in_a_start_it_is_within_what_starts, world_setup, NULL)
 {
 	wire_u64 at;
 
@@ -127,7 +120,7 @@ TEST_CASE_WITH(in_a_start_it_is_within_what_starts, setup, NULL)
 		bool before = at < DECIDED_AT;
 		wire_u64 start, end;
 
-		setup(state);
+		world_setup(state);
 		world_end(7, SP, 0); /* so that the thread is known */
 		world.n_switches = 0;
 		if (!interrupted(at, false, &start))
@@ -142,7 +135,7 @@ TEST_CASE_WITH(in_a_start_it_is_within_what_starts, setup, NULL)
 	assert_true(at > DECIDED_AT + 3);
 }
 
-TEST_CASE_WITH(in_an_end_it_is_after_what_ends, setup, NULL)
+TEST_CASE_WITH(in_an_end_it_is_after_what_ends, world_setup, NULL)
 {
 	wire_u64 at;
 
@@ -150,7 +143,7 @@ TEST_CASE_WITH(in_an_end_it_is_after_what_ends, setup, NULL)
 		bool before = at < DECIDED_AT;
 		wire_u64 start, end;
 
-		setup(state);
+		world_setup(state);
 		start = world_start(1, 1, SP);
 		if (!interrupted(at, true, &end))
 			break;
@@ -167,7 +160,7 @@ TEST_CASE_WITH(in_an_end_it_is_after_what_ends, setup, NULL)
 	assert_true(at > DECIDED_AT + 3);
 }
 
-TEST_CASE_WITH(an_off_cpu_interval_without_room_extends_the_last_one, setup, NULL)
+TEST_CASE_WITH(an_off_cpu_interval_without_room_extends_the_last_one, world_setup, NULL)
 {
 	wire_u64 off[OFF_CPU_WAITING + 2], now;
 
@@ -199,7 +192,7 @@ static void assert_flags_balance(void)
 	assert_int_equal(world.counters[WIRE_COUNT_OPEN], open);
 }
 
-TEST_CASE_WITH(merged_intervals_are_counted_once_and_keep_their_flags, setup, NULL)
+TEST_CASE_WITH(merged_intervals_are_counted_once_and_keep_their_flags, world_setup, NULL)
 {
 	world_start(1, 1, SP);
 	world.n_spans = 0;
@@ -218,7 +211,7 @@ TEST_CASE_WITH(merged_intervals_are_counted_once_and_keep_their_flags, setup, NU
 }
 
 /* The counts of noted and sent intervals wrap at 256. The hits note every number of intervals. */
-TEST_CASE_WITH(the_counts_wrap_and_stay_balanced, setup, NULL)
+TEST_CASE_WITH(the_counts_wrap_and_stay_balanced, world_setup, NULL)
 {
 	wire_u64 ended_ns = 0;
 
@@ -249,7 +242,7 @@ TEST_CASE_WITH(the_counts_wrap_and_stay_balanced, setup, NULL)
  * The queue was full just before the last hit ended. One more interval at any point of the next hit
  * extends the newest waiting interval. The hit must not be dated before the end of that interval.
  */
-TEST_CASE_WITH(one_that_grows_in_a_hit_ends_before_its_event, setup, NULL)
+TEST_CASE_WITH(one_that_grows_in_a_hit_ends_before_its_event, world_setup, NULL)
 {
 	wire_u64 at;
 
@@ -257,7 +250,7 @@ TEST_CASE_WITH(one_that_grows_in_a_hit_ends_before_its_event, setup, NULL)
 		wire_u64 start;
 		size_t started;
 
-		setup(state);
+		world_setup(state);
 		world_end(7, SP, 0);
 		world.t.off_cpu.state = OFF_CPU_BUSY;
 		for (int i = 0; i < OFF_CPU_WAITING; i++)
@@ -275,7 +268,7 @@ TEST_CASE_WITH(one_that_grows_in_a_hit_ends_before_its_event, setup, NULL)
 }
 
 /* The interval is noted between the program's last look at the queue and its end. */
-TEST_CASE_WITH(an_interval_noted_as_a_hit_ends_is_sent_next, setup, NULL)
+TEST_CASE_WITH(an_interval_noted_as_a_hit_ends_is_sent_next, world_setup, NULL)
 {
 	wire_u64 off;
 
@@ -300,7 +293,7 @@ TEST_CASE_WITH(an_interval_noted_as_a_hit_ends_is_sent_next, setup, NULL)
 	assert_int_equal(world.n_checked, world.n_spans);
 }
 
-TEST_CASE_WITH(an_unfollowed_thread_is_not, setup, NULL)
+TEST_CASE_WITH(an_unfollowed_thread_is_not, world_setup, NULL)
 {
 	be_off(10);
 	assert_int_equal(world.n_spans, 0);
@@ -311,7 +304,7 @@ TEST_CASE_WITH(an_unfollowed_thread_is_not, setup, NULL)
 	assert_int_equal(world.n_spans, 0);
 }
 
-TEST_CASE_WITH(a_thread_that_exits_is_off_no_more, setup, NULL)
+TEST_CASE_WITH(a_thread_that_exits_is_off_no_more, world_setup, NULL)
 {
 	wire_u64 now;
 
@@ -323,7 +316,7 @@ TEST_CASE_WITH(a_thread_that_exits_is_off_no_more, setup, NULL)
 	assert_int_equal(world.counters[WIRE_COUNT_OPEN], 1);
 }
 
-TEST_CASE_WITH(an_off_cpu_interval_at_the_stop_is_open, setup, NULL)
+TEST_CASE_WITH(an_off_cpu_interval_at_the_stop_is_open, world_setup, NULL)
 {
 	wire_u64 start = world_start(1, 1, SP), off, end;
 
@@ -340,7 +333,7 @@ TEST_CASE_WITH(an_off_cpu_interval_at_the_stop_is_open, setup, NULL)
 	world_assert_empty();
 }
 
-TEST_CASE_WITH(a_hit_has_the_stack_to_itself, setup, NULL)
+TEST_CASE_WITH(a_hit_has_the_stack_to_itself, world_setup, NULL)
 {
 	world_start(1, 1, SP);
 	assert_false(off_cpu_is_busy(&world.t));
@@ -354,7 +347,7 @@ TEST_CASE_WITH(a_hit_has_the_stack_to_itself, setup, NULL)
 	assert_int_equal(world.t.n, 1);
 }
 
-TEST_CASE_WITH(a_return_without_an_event_is_seen, setup, NULL)
+TEST_CASE_WITH(a_return_without_an_event_is_seen, world_setup, NULL)
 {
 	wire_u64 left, start, again;
 
@@ -373,7 +366,7 @@ TEST_CASE_WITH(a_return_without_an_event_is_seen, setup, NULL)
 	assert_int_equal(world.counters[WIRE_COUNT_LEFT], 2);
 }
 
-TEST_CASE_WITH(no_event_comes_before_it_has_ended, setup, NULL)
+TEST_CASE_WITH(no_event_comes_before_it_has_ended, world_setup, NULL)
 {
 	wire_u64 back;
 

@@ -27,13 +27,6 @@ static bool is_same(const struct wire_sample *a, const struct wire_sample *b)
 	       a->kind == b->kind && a->lib == b->lib && a->label == b->label;
 }
 
-static int setup(void **state)
-{
-	world_reset();
-	world_map(0, 0x7f0000000000ULL, 0x10000);
-	return 0;
-}
-
 static void assert_interval(wire_u32 query, wire_u32 kind, wire_u32 depth)
 {
 	struct wire_sample s = note();
@@ -44,7 +37,7 @@ static void assert_interval(wire_u32 query, wire_u32 kind, wire_u32 depth)
 	assert_int_equal(s.depth, depth);
 }
 
-TEST_CASE_WITH(the_interval_on_top_is_noted, setup, NULL)
+TEST_CASE_WITH(the_interval_on_top_is_noted, world_setup, NULL)
 {
 	assert_interval(WIRE_NO_QUERY, 0, 0);
 	world_start(3, 1, SP);
@@ -57,7 +50,7 @@ TEST_CASE_WITH(the_interval_on_top_is_noted, setup, NULL)
 	assert_interval(WIRE_NO_QUERY, 0, 0);
 }
 
-TEST_CASE_WITH(deep_ones_are_in_the_table_of_all_threads, setup, NULL)
+TEST_CASE_WITH(deep_ones_are_in_the_table_of_all_threads, world_setup, NULL)
 {
 	for (wire_u32 i = 0; i < 3 * STACK_INLINE_FRAMES; i++) {
 		world_start(100 + i, 1, SP - 600 * i);
@@ -74,7 +67,7 @@ static void hide(wire_u32 query, wire_u64 sp)
 				   .hidden = 1});
 }
 
-TEST_CASE_WITH(intervals_that_are_not_recorded_are_passed_over, setup, NULL)
+TEST_CASE_WITH(intervals_that_are_not_recorded_are_passed_over, world_setup, NULL)
 {
 	hide(1, SP);
 	assert_interval(WIRE_NO_QUERY, 0, 0);
@@ -84,7 +77,7 @@ TEST_CASE_WITH(intervals_that_are_not_recorded_are_passed_over, setup, NULL)
 	assert_interval(2, WIRE_KIND_QUERY, 1);
 }
 
-TEST_CASE_WITH(an_interval_without_room_makes_the_top_unknown, setup, NULL)
+TEST_CASE_WITH(an_interval_without_room_makes_the_top_unknown, world_setup, NULL)
 {
 	world.overflow_max = 0;
 	for (wire_u32 i = 0; i <= STACK_INLINE_FRAMES; i++)
@@ -186,7 +179,7 @@ static void switch_sometimes(void)
 	world_return(1 + rng_below(&rng, 50));
 }
 
-TEST_CASE_WITH(a_sample_within_a_hit_sees_no_half_of_it, setup, NULL)
+TEST_CASE_WITH(a_sample_within_a_hit_sees_no_half_of_it, world_setup, NULL)
 {
 	struct sigaction act = {.sa_handler = on_trap}, before;
 	struct hit running[40];

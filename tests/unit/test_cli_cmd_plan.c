@@ -33,7 +33,7 @@ static void refuse(const char *target, const char *says)
 	output_free(&o);
 }
 
-static void processes_that_are_no_compilers_are_refused(void **state)
+TEST_CASE(processes_that_are_no_compilers_are_refused)
 {
 	char pid[32];
 
@@ -44,7 +44,7 @@ static void processes_that_are_no_compilers_are_refused(void **state)
 	refuse("0", "no process");
 }
 
-static void files_that_are_no_libraries_are_refused(void **state)
+TEST_CASE(files_that_are_no_libraries_are_refused)
 {
 	refuse("/nonexistent/librustc_driver-1.so", "/nonexistent/librustc_driver-1.so");
 	refuse("/dev/null", "/dev/null");
@@ -53,7 +53,7 @@ static void files_that_are_no_libraries_are_refused(void **state)
 	refuse("1x", "1x");
 }
 
-static void a_missing_toolchain_says_what_to_do(void **state)
+TEST_CASE(a_missing_toolchain_says_what_to_do)
 {
 	char *old = strdup(getenv("PATH"));
 
@@ -66,7 +66,7 @@ static void a_missing_toolchain_says_what_to_do(void **state)
 }
 
 /* The library names a debug file that only root may read. */
-static void the_owner_of_a_library_cannot_have_root_read_a_file(void **state)
+TEST_CASE(the_owner_of_a_library_cannot_have_root_read_a_file)
 {
 	const struct cli_plan_options options = {
 		.target = strdup(fixture("driver_linked.so")),
@@ -142,7 +142,9 @@ static void plan_file_refuse(struct library_file *file, const char *says)
 	assert_int_equal(cache_home_count(""), 0);
 }
 
-static void an_imported_plan_is_the_one_that_was_written(void **state)
+TEST_GROUP(fixture_dir_setup, fixture_dir_teardown)
+
+TEST_CASE_WITH(an_imported_plan_is_the_one_that_was_written, plan_file_setup, cache_home_remove)
 {
 	_library_file_ struct library_file *file = open_library("driver_v0.so");
 	_plan_ struct plan *plan = written(file), *back = NULL, *stored = NULL;
@@ -161,7 +163,7 @@ static void an_imported_plan_is_the_one_that_was_written(void **state)
 	assert_memory_equal(x, y, len);
 }
 
-static void a_damaged_file_is_refused(void **state)
+TEST_CASE_WITH(a_damaged_file_is_refused, plan_file_setup, cache_home_remove)
 {
 	_library_file_ struct library_file *file = open_library("driver_v0.so");
 	_plan_ struct plan *plan = written(file);
@@ -186,7 +188,7 @@ static void a_damaged_file_is_refused(void **state)
 	plan_file_refuse(file, "damaged or cut off");
 }
 
-static void another_library_is_refused(void **state)
+TEST_CASE_WITH(another_library_is_refused, plan_file_setup, cache_home_remove)
 {
 	_library_file_ struct library_file *file = open_library("driver_v0.so"),
 					   *other = open_library("bodies.so"), *changed = NULL;
@@ -204,7 +206,7 @@ static void another_library_is_refused(void **state)
 	plan_file_refuse(changed, "the plan of another library");
 }
 
-static void a_file_that_others_may_write_is_refused(void **state)
+TEST_CASE_WITH(a_file_that_others_may_write_is_refused, plan_file_setup, cache_home_remove)
 {
 	_library_file_ struct library_file *file = open_library("driver_v0.so");
 	_plan_ struct plan *plan = written(file);
@@ -218,7 +220,7 @@ static void a_file_that_others_may_write_is_refused(void **state)
 	}
 }
 
-static void no_file_is_overwritten(void **state)
+TEST_CASE_WITH(no_file_is_overwritten, plan_file_setup, cache_home_remove)
 {
 	_library_file_ struct library_file *file = open_library("driver_v0.so");
 	_plan_ struct plan *plan = written(file);
@@ -228,24 +230,4 @@ static void no_file_is_overwritten(void **state)
 	assert_contains(o.text[1], "exists already");
 }
 
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, plan_file_setup, cache_home_remove)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(processes_that_are_no_compilers_are_refused),
-		cmocka_unit_test(files_that_are_no_libraries_are_refused),
-		cmocka_unit_test(a_missing_toolchain_says_what_to_do),
-		cmocka_unit_test(the_owner_of_a_library_cannot_have_root_read_a_file),
-	};
-	const struct CMUnitTest plan_file_tests[] = {
-		TEST(an_imported_plan_is_the_one_that_was_written),
-		TEST(a_damaged_file_is_refused),
-		TEST(a_file_that_others_may_write_is_refused),
-		TEST(no_file_is_overwritten),
-		TEST(another_library_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown) +
-	       cmocka_run_group_tests(plan_file_tests, fixture_dir_setup, fixture_dir_teardown);
-}
+TEST_MAIN(setup, teardown)

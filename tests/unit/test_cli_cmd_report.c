@@ -27,7 +27,7 @@ static const char *report(const struct cli_report_options *options)
 	return o.text[0];
 }
 
-static void a_trace_becomes_a_table(void **state)
+TEST_CASE(a_trace_becomes_a_table)
 {
 	const struct cli_report_options options = {.file = "tests/golden/good-plain.qpt",
 						   .by = CLI_BY_QUERY};
@@ -40,7 +40,7 @@ static void a_trace_becomes_a_table(void **state)
 	assert_string_equal(o.text[1], "");
 }
 
-static void json_goes_to_stdout_alone(void **state)
+TEST_CASE(json_goes_to_stdout_alone)
 {
 	const struct cli_report_options options = {.file = "tests/golden/good-plain.qpt",
 						   .json = true};
@@ -54,7 +54,7 @@ static void json_goes_to_stdout_alone(void **state)
 	assert_string_equal(o.text[1], "");
 }
 
-static void a_cut_trace_is_reported_and_said_to_be_cut(void **state)
+TEST_CASE(a_cut_trace_is_reported_and_said_to_be_cut)
 {
 	struct cli_report_options options = {.file = "tests/golden/bad-killed.qpt"};
 
@@ -66,7 +66,7 @@ static void a_cut_trace_is_reported_and_said_to_be_cut(void **state)
 	assert_contains(report(&options), "\"problem\":\"unfinished");
 }
 
-static void a_report_may_be_of_chosen_processes(void **state)
+TEST_CASE(a_report_may_be_of_chosen_processes)
 {
 	const char *crate = "a", *other = "b*";
 	struct cli_report_options options = {.file = "tests/golden/good-plain.qpt",
@@ -78,7 +78,7 @@ static void a_report_may_be_of_chosen_processes(void **state)
 	assert_contains(o.text[1], "no process of tests/golden/good-plain.qpt is chosen");
 }
 
-static void rows_can_be_chosen_and_ordered(void **state)
+TEST_CASE(rows_can_be_chosen_and_ordered)
 {
 	const char *glob = "t*ck", *none = "x";
 	struct cli_report_options options = {.file = "tests/golden/good-plain.qpt",
@@ -106,7 +106,7 @@ static void rows_can_be_chosen_and_ordered(void **state)
 	assert_lacks(report(&options), "typeck");
 }
 
-static void rows_can_be_crates_processes_and_threads(void **state)
+TEST_CASE(rows_can_be_crates_processes_and_threads)
 {
 	const char *glob = "typeck";
 	struct cli_report_options options = {.file = "tests/golden/good-plain.qpt",
@@ -129,7 +129,7 @@ static void rows_can_be_crates_processes_and_threads(void **state)
 		"\"processes\":[");
 }
 
-static void a_build_is_shown_if_asked_for(void **state)
+TEST_CASE(a_build_is_shown_if_asked_for)
 {
 	struct cli_report_options options = {.file = "tests/golden/good-plain.qpt",
 					     .by = CLI_BY_BUILD};
@@ -145,7 +145,7 @@ static void a_build_is_shown_if_asked_for(void **state)
 	assert_contains(report(&options), ",\"build\":{\"wall_ns\":");
 }
 
-static void rows_can_be_callers(void **state)
+TEST_CASE(rows_can_be_callers)
 {
 	const char *glob = "type*";
 	struct cli_report_options options = {.file = "tests/golden/good-callers.qpt",
@@ -170,7 +170,7 @@ static void rows_can_be_callers(void **state)
 			"\n{\"function\":null,\"count\":2,");
 }
 
-static void callers_that_are_not_there_are_said_not_to_be(void **state)
+TEST_CASE(callers_that_are_not_there_are_said_not_to_be)
 {
 	const char *glob = "nobody";
 	struct cli_report_options options = {.file = "tests/golden/good-callers.qpt",
@@ -189,7 +189,7 @@ static void callers_that_are_not_there_are_said_not_to_be(void **state)
 	assert_contains(report(&options), "no compiler ran: ");
 }
 
-static void rows_can_be_items(void **state)
+TEST_CASE(rows_can_be_items)
 {
 	const char *glob = "typeck";
 	struct cli_report_options options = {
@@ -214,7 +214,7 @@ static void rows_can_be_items(void **state)
 	assert_string_equal(o.text[1], "");
 }
 
-static void items_that_are_not_there_are_said_not_to_be(void **state)
+TEST_CASE(items_that_are_not_there_are_said_not_to_be)
 {
 	struct cli_report_options options = {.file = "tests/golden/good-plain.qpt",
 					     .by = CLI_BY_ITEM};
@@ -239,7 +239,7 @@ static void items_that_are_not_there_are_said_not_to_be(void **state)
 	assert_contains(report(&options), "no compiler ran: ");
 }
 
-static void an_unreadable_file_is_reported_in_one_line(void **state)
+TEST_CASE(an_unreadable_file_is_reported_in_one_line)
 {
 	static const char *const files[] = {"/nonexistent.qpt", "tests/golden/bad-not-a-trace.qpt",
 					    "tests/golden/bad-newer-version.qpt",
@@ -255,7 +255,7 @@ static void an_unreadable_file_is_reported_in_one_line(void **state)
 	}
 }
 
-static void a_recording_with_a_budget_is_for_the_program_that_wrote_it(void **state)
+TEST_CASE(a_recording_with_a_budget_is_for_the_program_that_wrote_it)
 {
 	const struct cli_report_options options = {.file = "tests/golden/bad-decisions.qpt"};
 
@@ -289,7 +289,22 @@ static const char *sampled_report_report(struct cli_report_options options)
 	return sampled_report_run(options, EXIT_CODE_OK);
 }
 
-static void a_trace_of_samples_becomes_a_table(void **state)
+static int write_trace(void **state)
+{
+	temporary_name(path);
+	sampled_build_write(path);
+	return 0;
+}
+
+static int remove_trace(void **state)
+{
+	output_free(&sampled_report_o);
+	return unlink(path);
+}
+
+TEST_GROUP(write_trace, remove_trace)
+
+TEST_CASE(a_trace_of_samples_becomes_a_table)
 {
 	sampled_report_report((struct cli_report_options){.by = CLI_BY_QUERY});
 	assert_contains(sampled_report_o.text[0], "29 samples, 499 a second");
@@ -299,7 +314,7 @@ static void a_trace_of_samples_becomes_a_table(void **state)
 	assert_lacks(sampled_report_o.text[0], " more quer");
 }
 
-static void functions_are_chosen_by_query(void **state)
+TEST_CASE(functions_are_chosen_by_query)
 {
 	const char *glob = "type*", *none = "x";
 
@@ -318,7 +333,7 @@ static void functions_are_chosen_by_query(void **state)
 	assert_contains(sampled_report_o.text[1], "is in a query of that name");
 }
 
-static void rows_have_a_minimum(void **state)
+TEST_CASE(rows_have_a_minimum)
 {
 	assert_contains(sampled_report_report((struct cli_report_options){.tree = CLI_TREE_DOWN}),
 			"malloc");
@@ -333,7 +348,7 @@ static void rows_have_a_minimum(void **state)
 	assert_contains(sampled_report_o.text[0], "rt::lang_start\n  and 10 more functions\n");
 }
 
-static void causes_have_reports_of_their_own(void **state)
+TEST_CASE(causes_have_reports_of_their_own)
 {
 	assert_contains(sampled_report_report((struct cli_report_options){.memory = true}),
 			"150 MiB  100\n");
@@ -346,7 +361,7 @@ static void causes_have_reports_of_their_own(void **state)
 	assert_contains(sampled_report_o.text[0], "6 samples, 241 ms of waiting\n");
 }
 
-static void each_is_a_document(void **state)
+TEST_CASE(each_is_a_document)
 {
 	static const struct {
 		struct cli_report_options options;
@@ -368,7 +383,7 @@ static void each_is_a_document(void **state)
 	}
 }
 
-static void a_trace_without_samples_has_none(void **state)
+TEST_CASE(a_trace_without_samples_has_none)
 {
 	struct cli_report_options options = {.file = "tests/golden/good-plain.qpt"};
 
@@ -384,45 +399,4 @@ static void a_trace_without_samples_has_none(void **state)
 	assert_contains(sampled_report_o.text[1], "record it with --off-cpu-stacks");
 }
 
-static int write_trace(void **state)
-{
-	temporary_name(path);
-	sampled_build_write(path);
-	return 0;
-}
-
-static int remove_trace(void **state)
-{
-	output_free(&sampled_report_o);
-	return unlink(path);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_trace_becomes_a_table),
-		cmocka_unit_test(json_goes_to_stdout_alone),
-		cmocka_unit_test(a_cut_trace_is_reported_and_said_to_be_cut),
-		cmocka_unit_test(a_report_may_be_of_chosen_processes),
-		cmocka_unit_test(rows_can_be_chosen_and_ordered),
-		cmocka_unit_test(rows_can_be_crates_processes_and_threads),
-		cmocka_unit_test(a_build_is_shown_if_asked_for),
-		cmocka_unit_test(rows_can_be_callers),
-		cmocka_unit_test(callers_that_are_not_there_are_said_not_to_be),
-		cmocka_unit_test(rows_can_be_items),
-		cmocka_unit_test(items_that_are_not_there_are_said_not_to_be),
-		cmocka_unit_test(an_unreadable_file_is_reported_in_one_line),
-		cmocka_unit_test(a_recording_with_a_budget_is_for_the_program_that_wrote_it),
-	};
-	const struct CMUnitTest sampled_report[] = {
-		cmocka_unit_test(a_trace_of_samples_becomes_a_table),
-		cmocka_unit_test(functions_are_chosen_by_query),
-		cmocka_unit_test(rows_have_a_minimum),
-		cmocka_unit_test(causes_have_reports_of_their_own),
-		cmocka_unit_test(each_is_a_document),
-		cmocka_unit_test(a_trace_without_samples_has_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL) +
-	       cmocka_run_group_tests(sampled_report, write_trace, remove_trace);
-}
+TEST_MAIN(NULL, NULL)

@@ -76,12 +76,12 @@ static void check_golden(const char *pattern, size_t least)
 	globfree(&found);
 }
 
-static void good_golden_files_are_imported(void **state)
+TEST_CASE(good_golden_files_are_imported)
 {
 	check_golden(GOLDEN "good-*.mm_profdata", 8);
 }
 
-static void bad_golden_files_give_what_they_hold(void **state)
+TEST_CASE(bad_golden_files_give_what_they_hold)
 {
 	check_golden(GOLDEN "bad-*.mm_profdata", 18);
 }
@@ -97,7 +97,7 @@ static bool between_pages(const uint8_t *bytes, size_t n)
 }
 
 /* The pages are small, so a longer piece of the file holds more spans. */
-static void every_cut_is_imported(void **state)
+TEST_CASE(every_cut_is_imported)
 {
 	size_t size = 0, last = 0;
 	_free_ uint8_t *bytes = slurp(GOLDEN "good-small-pages.mm_profdata", &size);
@@ -116,7 +116,7 @@ static void every_cut_is_imported(void **state)
 	assert_int_equal(last, 4);
 }
 
-static void no_flipped_byte_is_trusted(void **state)
+TEST_CASE(no_flipped_byte_is_trusted)
 {
 	struct rng rng = rng_new();
 	size_t size = 0;
@@ -133,7 +133,7 @@ static void no_flipped_byte_is_trusted(void **state)
 	}
 }
 
-static void a_file_names_a_crate_that_nothing_else_names(void **state)
+TEST_CASE(a_file_names_a_crate_that_nothing_else_names)
 {
 	static const struct {
 		const char *path, *crate;
@@ -161,7 +161,7 @@ static void a_file_names_a_crate_that_nothing_else_names(void **state)
 }
 
 /* There are more labels than the importer caches. */
-static void many_labels_keep_their_names(void **state)
+TEST_CASE(many_labels_keep_their_names)
 {
 	_free_ char *text = NULL;
 	__cleanup(byte_buffer__destroy) struct byte_buffer file;
@@ -198,7 +198,7 @@ static void find(struct mm_depths *d, struct mm_bytes *m)
 	mm_bytes__end(m);
 }
 
-static void depths_are_those_of_the_nesting(void **state)
+TEST_CASE(depths_are_those_of_the_nesting)
 {
 	struct rng rng = rng_new();
 	struct spans *s = spans_new(&rng, 10000, 1, 5);
@@ -220,7 +220,7 @@ static void depths_are_those_of_the_nesting(void **state)
 	free(s);
 }
 
-static void intervals_that_cannot_be_placed_are_counted(void **state)
+TEST_CASE(intervals_that_cannot_be_placed_are_counted)
 {
 	static const struct {
 		uint64_t start, end;
@@ -250,7 +250,7 @@ static void intervals_that_cannot_be_placed_are_counted(void **state)
 	assert_int_equal(d.last_end_ns, 10);
 }
 
-static void depths_have_a_limit(void **state)
+TEST_CASE(depths_have_a_limit)
 {
 	__cleanup(mm_depths__destroy) struct mm_depths d;
 	struct mm_bytes m;
@@ -290,8 +290,10 @@ static struct trace_writer *new_trace(void)
 	return w;
 }
 
+TEST_GROUP(directory_make, directory_remove)
+
 /* A string that is stored once in the profile is stored once in the trace. */
-static void strings_stay_shared(void **state)
+TEST_CASE(strings_stay_shared)
 {
 	_mm_reader_ struct mm_reader *r = profile();
 	_trace_writer_ struct trace_writer *w = new_trace();
@@ -313,7 +315,7 @@ static void strings_stay_shared(void **state)
 }
 
 /* The trace is still complete except for the arguments, and the result reports the loss. */
-static void a_trace_may_be_full(void **state)
+TEST_CASE(a_trace_may_be_full)
 {
 	const struct trace_mapping all = {.process = TRACE_NO_PROCESS, .n = QPT_MAPPED_MAX};
 	_mm_reader_ struct mm_reader *r = profile();
@@ -329,24 +331,4 @@ static void a_trace_may_be_full(void **state)
 	assert_int_equal(trace_writer__finish(w), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(good_golden_files_are_imported),
-		cmocka_unit_test(bad_golden_files_give_what_they_hold),
-		cmocka_unit_test(every_cut_is_imported),
-		cmocka_unit_test(no_flipped_byte_is_trusted),
-		cmocka_unit_test(a_file_names_a_crate_that_nothing_else_names),
-		cmocka_unit_test(many_labels_keep_their_names),
-		cmocka_unit_test(depths_are_those_of_the_nesting),
-		cmocka_unit_test(intervals_that_cannot_be_placed_are_counted),
-		cmocka_unit_test(depths_have_a_limit),
-	};
-	const struct CMUnitTest mm_arguments_tests[] = {
-		cmocka_unit_test(strings_stay_shared),
-		cmocka_unit_test(a_trace_may_be_full),
-	};
-
-	return cmocka_run_group_tests(tests, temporary_make, temporary_remove) +
-	       cmocka_run_group_tests(mm_arguments_tests, directory_make, directory_remove);
-}
+TEST_MAIN(temporary_make, temporary_remove)

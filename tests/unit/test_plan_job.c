@@ -153,16 +153,6 @@ TEST_CASE_WITH(only_the_hits_of_a_plan_that_is_there_are_looked_for, setup, NULL
 }
 
 /* The child has only one pipe. */
-static int own_pipe(void)
-{
-	struct stat st;
-	int fd = 3;
-
-	while (fstat(fd, &st) || !S_ISFIFO(st.st_mode))
-		fd++;
-	return fd;
-}
-
 /* A malicious file may take over the child, which can then send anything. */
 static void send_a_length_that_lies(void)
 {

@@ -67,7 +67,7 @@ static bool has(const struct process_list *list, pid_t pid)
 	return n;
 }
 
-static void a_tree_is_listed_from_its_root(void **state)
+TEST_CASE(a_tree_is_listed_from_its_root)
 {
 	__cleanup(process_list__clear) struct process_list list;
 
@@ -80,7 +80,7 @@ static void a_tree_is_listed_from_its_root(void **state)
 	assert_int_equal(list.n, 0);
 }
 
-static void a_branch_has_only_what_grows_on_it(void **state)
+TEST_CASE(a_branch_has_only_what_grows_on_it)
 {
 	__cleanup(process_list__clear) struct process_list list;
 
@@ -93,7 +93,7 @@ static void a_branch_has_only_what_grows_on_it(void **state)
 	assert_int_equal(list.n, 1);
 }
 
-static void a_name_may_hold_anything(void **state)
+TEST_CASE(a_name_may_hold_anything)
 {
 	char name[32];
 
@@ -108,7 +108,7 @@ static void a_name_may_hold_anything(void **state)
 	assert_string_equal(name, "a ");
 }
 
-static void a_process_that_is_gone(void **state)
+TEST_CASE(a_process_that_is_gone)
 {
 	__cleanup(process_list__clear) struct process_list list;
 	char buf[64];
@@ -132,7 +132,7 @@ static void a_process_that_is_gone(void **state)
 	assert_int_equal(process_list__descendants(pid, &list), -ESRCH);
 }
 
-static void arguments_and_executable_of_another(void **state)
+TEST_CASE(arguments_and_executable_of_another)
 {
 	_free_ char *ours = realpath("/bin/sh", NULL);
 	_free_ char *theirs = NULL;
@@ -161,7 +161,7 @@ static void arguments_and_executable_of_another(void **state)
 	waitpid(pid, NULL, 0);
 }
 
-static void a_process_has_a_directory(void **state)
+TEST_CASE(a_process_has_a_directory)
 {
 	_free_ char *here = get_current_dir_name();
 	_free_ char *cwd = process_cwd(tree[LEFT]);
@@ -170,7 +170,7 @@ static void a_process_has_a_directory(void **state)
 	assert_null(process_cwd(0x3fffffff));
 }
 
-static void the_first_threads_are_listed(void **state)
+TEST_CASE(the_first_threads_are_listed)
 {
 	pid_t tids[2] = {};
 
@@ -180,7 +180,7 @@ static void the_first_threads_are_listed(void **state)
 	assert_int_equal(process_tids(4194304 + 1, tids, 2), 0);
 }
 
-static void a_child_is_in_our_control_groups(void **state)
+TEST_CASE(a_child_is_in_our_control_groups)
 {
 	assert_true(process_cgroup(getpid()) != 0);
 	assert_true(process_cgroup(tree[LEFT]) == process_cgroup(getpid()));
@@ -189,7 +189,9 @@ static void a_child_is_in_our_control_groups(void **state)
 
 /* ---- Programs -------------------------------------------------------------------------------- */
 
-static void compilers_run_queries(void **state)
+TEST_GROUP(NULL, NULL)
+
+TEST_CASE(compilers_run_queries)
 {
 	assert_true(is_compiler_program("/opt/rust/bin/rustc"));
 	assert_true(is_compiler_program("rustdoc"));
@@ -199,7 +201,7 @@ static void compilers_run_queries(void **state)
 	assert_false(is_compiler_program("/usr/bin/rust-lld"));
 }
 
-static void names_are_whole(void **state)
+TEST_CASE(names_are_whole)
 {
 	assert_true(is_compiler_name("rustc", 5));
 	assert_true(is_compiler_name("miri", 4));
@@ -207,7 +209,7 @@ static void names_are_whole(void **state)
 	assert_false(is_compiler_name("cargo-miri", 10));
 }
 
-static void cargo_is_of_the_toolchain(void **state)
+TEST_CASE(cargo_is_of_the_toolchain)
 {
 	assert_true(is_toolchain_program("cargo"));
 	assert_true(is_toolchain_program("/x/cargo-clippy"));
@@ -216,7 +218,7 @@ static void cargo_is_of_the_toolchain(void **state)
 }
 
 /* /usr/bin holds rustc and ld, but only rustc uses the library. */
-static void a_library_belongs_to_the_programs_of_its_toolchain(void **state)
+TEST_CASE(a_library_belongs_to_the_programs_of_its_toolchain)
 {
 	char top[] = "/tmp/qprof-test-XXXXXX", command[300], *path = NULL;
 
@@ -252,7 +254,7 @@ static void assert_emit(const char *line, const char *expected)
 	assert_word(command_line__value(command_line_joined(line), "--emit"), expected);
 }
 
-static void an_option_has_its_first_value(void **state)
+TEST_CASE(an_option_has_its_first_value)
 {
 	assert_emit("rustc --emit a --emit=b", "a");
 	assert_emit("rustc --emitter=x --emit=b", "b");
@@ -262,7 +264,7 @@ static void an_option_has_its_first_value(void **state)
 	assert_emit(NULL, NULL);
 }
 
-static void words_are_whole_ones(void **state)
+TEST_CASE(words_are_whole_ones)
 {
 	assert_true(command_line__has(command_line_joined("rustc --test a.rs"), "--test"));
 	assert_false(
@@ -270,7 +272,7 @@ static void words_are_whole_ones(void **state)
 	assert_false(command_line__has(command_line_joined(NULL), "--test"));
 }
 
-static void a_source_file_is_no_option(void **state)
+TEST_CASE(a_source_file_is_no_option)
 {
 	assert_word(command_line__source(
 			    command_line_joined("rustc --crate-name a -ox.rs src/lib.rs b.rs")),
@@ -279,7 +281,7 @@ static void a_source_file_is_no_option(void **state)
 	assert_word(command_line__source(command_line_joined(NULL)), NULL);
 }
 
-static void a_path_has_a_last_component(void **state)
+TEST_CASE(a_path_has_a_last_component)
 {
 	assert_word(word__last_component((struct word){"/a/bc", 5}), "bc");
 	assert_word(word__last_component((struct word){"/a/bc", 3}), "");
@@ -291,7 +293,7 @@ static void a_path_has_a_last_component(void **state)
 	assert_false(word__contains((struct word){0}, "b"));
 }
 
-static void a_path_has_a_directory(void **state)
+TEST_CASE(a_path_has_a_directory)
 {
 	assert_word(word__directory((struct word){"/a/b.rs", 7}), "/a");
 	assert_word(word__directory((struct word){"/a", 2}), "");
@@ -299,7 +301,7 @@ static void a_path_has_a_directory(void **state)
 	assert_int_equal(word__directory((struct word){0}).len, 0);
 }
 
-static void a_codegen_option_has_a_value(void **state)
+TEST_CASE(a_codegen_option_has_a_value)
 {
 	static const char text[] = "rustc -C opt-level=3 -Cextra-filename=-1f -C extra-filename=-2";
 	const struct command_line line = command_line_joined(text);
@@ -311,7 +313,7 @@ static void a_codegen_option_has_a_value(void **state)
 	assert_null(command_line__codegen(line, "metadata").at);
 }
 
-static void raw_arguments_may_be_empty_and_hold_spaces(void **state)
+TEST_CASE(raw_arguments_may_be_empty_and_hold_spaces)
 {
 	static const char args[] = "rustc\0\0--cfg\0a b\0--emit=c d";
 	static const char *const words[] = {"rustc", "", "--cfg", "a b", "--emit=c d", NULL, NULL};
@@ -328,7 +330,7 @@ static bool may_ask(const char *args, size_t size, bool truncated)
 	return command_line__may_contain(command_line_raw(args, size), "threads=", truncated);
 }
 
-static void a_command_line_may_contain_a_text(void **state)
+TEST_CASE(a_command_line_may_contain_a_text)
 {
 	assert_false(may_ask("rustc\0a.rs", 11, false));
 	assert_true(may_ask("rustc\0-Zthreads=2\0", 18, false));
@@ -336,41 +338,11 @@ static void a_command_line_may_contain_a_text(void **state)
 	assert_true(may_ask("rustc\0@args\0-Zthreads=2", 24, false));
 }
 
-static void hidden_arguments_may_contain_it(void **state)
+TEST_CASE(hidden_arguments_may_contain_it)
 {
 	assert_true(may_ask("rustc\0@args", 11, true));
 	assert_true(may_ask("rustc\0a.rs", 11, true));
 	assert_true(may_ask("", 0, false));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_child_is_in_our_control_groups),
-		cmocka_unit_test(the_first_threads_are_listed),
-		cmocka_unit_test(a_process_has_a_directory),
-		cmocka_unit_test(a_tree_is_listed_from_its_root),
-		cmocka_unit_test(a_branch_has_only_what_grows_on_it),
-		cmocka_unit_test(a_name_may_hold_anything),
-		cmocka_unit_test(a_process_that_is_gone),
-		cmocka_unit_test(arguments_and_executable_of_another),
-	};
-	const struct CMUnitTest proc_programs[] = {
-		cmocka_unit_test(compilers_run_queries),
-		cmocka_unit_test(names_are_whole),
-		cmocka_unit_test(cargo_is_of_the_toolchain),
-		cmocka_unit_test(a_library_belongs_to_the_programs_of_its_toolchain),
-		cmocka_unit_test(an_option_has_its_first_value),
-		cmocka_unit_test(words_are_whole_ones),
-		cmocka_unit_test(a_source_file_is_no_option),
-		cmocka_unit_test(a_path_has_a_last_component),
-		cmocka_unit_test(a_path_has_a_directory),
-		cmocka_unit_test(a_codegen_option_has_a_value),
-		cmocka_unit_test(raw_arguments_may_be_empty_and_hold_spaces),
-		cmocka_unit_test(a_command_line_may_contain_a_text),
-		cmocka_unit_test(hidden_arguments_may_contain_it),
-	};
-
-	return cmocka_run_group_tests(tests, plant, fell) +
-	       cmocka_run_group_tests(proc_programs, NULL, NULL);
-}
+TEST_MAIN(plant, fell)

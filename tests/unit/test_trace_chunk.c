@@ -17,7 +17,7 @@ static void sign(uint8_t *header)
 	bytes_store_u32(header + QPT_HEADER_CRC, crc32c(0, header, QPT_HEADER_CRC));
 }
 
-static void a_new_header_is_unfinished(void **state)
+TEST_CASE(a_new_header_is_unfinished)
 {
 	uint8_t bytes[QPT_HEADER_SIZE];
 	struct file_header h;
@@ -37,7 +37,7 @@ static void a_new_header_is_unfinished(void **state)
 	assert_false(h.finished);
 }
 
-static void every_byte_of_a_header_counts(void **state)
+TEST_CASE(every_byte_of_a_header_counts)
 {
 	uint8_t bytes[QPT_HEADER_SIZE];
 	struct file_header h;
@@ -51,7 +51,7 @@ static void every_byte_of_a_header_counts(void **state)
 	}
 }
 
-static void an_unsupported_version_is_distinguished_from_damage(void **state)
+TEST_CASE(an_unsupported_version_is_distinguished_from_damage)
 {
 	uint8_t bytes[QPT_HEADER_SIZE];
 	struct file_header h;
@@ -70,7 +70,7 @@ static void an_unsupported_version_is_distinguished_from_damage(void **state)
 	assert_int_equal(file_header__load(bytes, &h, &why), -EBADMSG);
 }
 
-static void a_chunk_header_guards_its_payload(void **state)
+TEST_CASE(a_chunk_header_guards_its_payload)
 {
 	struct chunk_header h = {.type = QPT_SPANS, .flags = QPT_CHUNK_ZSTD, .stored = 5, .raw = 9};
 	uint8_t payload[5] = "abcde";
@@ -95,7 +95,7 @@ static void a_chunk_header_guards_its_payload(void **state)
 /* ---- Crc32c ---------------------------------------------------------------------------------- */
 
 /* RFC 3720, appendix B.4, and the check value of the CRC catalogues. */
-static void it_is_castagnolis(void **state)
+TEST_CASE(it_is_castagnolis)
 {
 	uint8_t bytes[32];
 
@@ -110,7 +110,7 @@ static void it_is_castagnolis(void **state)
 	assert_true(crc32c(0, bytes, sizeof(bytes)) == 0x46dd794eu);
 }
 
-static void it_goes_on_at_any_place(void **state)
+TEST_CASE(it_goes_on_at_any_place)
 {
 	struct rng rng = rng_new();
 	uint8_t bytes[300];
@@ -123,7 +123,7 @@ static void it_goes_on_at_any_place(void **state)
 		assert_true(crc32c(crc32c(0, bytes, i), bytes + i, sizeof(bytes) - i) == whole);
 }
 
-static void every_way_gives_the_same(void **state)
+TEST_CASE(every_way_gives_the_same)
 {
 	struct rng rng = rng_new();
 	uint8_t bytes[300];
@@ -137,7 +137,7 @@ static void every_way_gives_the_same(void **state)
 
 /* ---- Bytes ----------------------------------------------------------------------------------- */
 
-static void numbers_are_little_endian(void **state)
+TEST_CASE(numbers_are_little_endian)
 {
 	const uint8_t bytes[8] = {0x01, 0x02, 0x03, 0x84, 0x05, 0x06, 0x07, 0x88};
 	uint8_t back[4];
@@ -151,7 +151,7 @@ static void numbers_are_little_endian(void **state)
 	assert_memory_equal(back, bytes + 2, 2);
 }
 
-static void varints_come_back(void **state)
+TEST_CASE(varints_come_back)
 {
 	struct rng rng = rng_new();
 
@@ -170,7 +170,7 @@ static void varints_come_back(void **state)
 	}
 }
 
-static void zigzag_folds_the_sign(void **state)
+TEST_CASE(zigzag_folds_the_sign)
 {
 	struct rng rng = rng_new();
 
@@ -185,7 +185,7 @@ static void zigzag_folds_the_sign(void **state)
 	}
 }
 
-static void malformed_varints_are_refused(void **state)
+TEST_CASE(malformed_varints_are_refused)
 {
 	static const struct {
 		uint8_t bytes[12];
@@ -207,7 +207,7 @@ static void malformed_varints_are_refused(void **state)
 	}
 }
 
-static void a_bad_reader_reads_zeroes(void **state)
+TEST_CASE(a_bad_reader_reads_zeroes)
 {
 	const uint8_t bytes[] = {5, 1, 2, 3};
 	struct byte_reader r = {bytes, bytes + sizeof(bytes), false};
@@ -218,7 +218,7 @@ static void a_bad_reader_reads_zeroes(void **state)
 	assert_null(byte_reader__bytes(&r, 1));
 }
 
-static void bytes_are_taken_within_bounds(void **state)
+TEST_CASE(bytes_are_taken_within_bounds)
 {
 	const uint8_t bytes[] = {1, 2, 3};
 	struct byte_reader r = {bytes, bytes + sizeof(bytes), false};
@@ -230,7 +230,7 @@ static void bytes_are_taken_within_bounds(void **state)
 	assert_true(r.bad);
 }
 
-static void a_buffer_grows(void **state)
+TEST_CASE(a_buffer_grows)
 {
 	struct byte_buffer b = {0};
 	struct byte_reader r;
@@ -252,7 +252,7 @@ static void a_buffer_grows(void **state)
 }
 
 /* Varints of all lengths, minimal and overlong, complete and truncated. */
-static void many_at_once_are_those_one_by_one(void **state)
+TEST_CASE(many_at_once_are_those_one_by_one)
 {
 	struct rng rng = rng_new();
 
@@ -309,8 +309,10 @@ static uint32_t state_of_file(void)
 	return bytes_load_u32(bytes);
 }
 
+TEST_GROUP(directory_make, directory_remove)
+
 /* Readers refuse what expands to too much, so it is stored as it is from there on. */
-static void a_payload_is_compressed_within_the_expansion_limit(void **state)
+TEST_CASE_WITH(a_payload_is_compressed_within_the_expansion_limit, NULL, reset)
 {
 	struct chunk_sink s;
 	uint64_t compressed, whole, bytes;
@@ -335,7 +337,7 @@ static void a_payload_is_compressed_within_the_expansion_limit(void **state)
 }
 
 /* The same of lists of results, of which each item takes a byte at least. */
-static void results_are_compressed_within_their_limit(void **state)
+TEST_CASE_WITH(results_are_compressed_within_their_limit, NULL, reset)
 {
 	uint64_t bytes[2];
 
@@ -358,7 +360,7 @@ static void results_are_compressed_within_their_limit(void **state)
 	assert_int_equal(bytes[1], QPT_CHUNK_HEADER_SIZE + 100);
 }
 
-static void short_writes_make_the_same_file(void **state)
+TEST_CASE_WITH(short_writes_make_the_same_file, NULL, reset)
 {
 	struct chunk_sink s;
 	uint64_t bytes;
@@ -376,7 +378,7 @@ static void short_writes_make_the_same_file(void **state)
 	chunk_sink__destroy(&s);
 }
 
-static void an_unsynced_file_stays_marked_unfinished(void **state)
+TEST_CASE_WITH(an_unsynced_file_stays_marked_unfinished, NULL, reset)
 {
 	struct chunk_sink s;
 
@@ -388,7 +390,7 @@ static void an_unsynced_file_stays_marked_unfinished(void **state)
 	chunk_sink__destroy(&s);
 }
 
-static void a_mark_that_cannot_be_cleared_stays(void **state)
+TEST_CASE_WITH(a_mark_that_cannot_be_cleared_stays, NULL, reset)
 {
 	struct chunk_sink s;
 
@@ -399,7 +401,7 @@ static void a_mark_that_cannot_be_cleared_stays(void **state)
 	chunk_sink__destroy(&s);
 }
 
-static void nothing_follows_the_end(void **state)
+TEST_CASE_WITH(nothing_follows_the_end, NULL, reset)
 {
 	const struct byte_buffer nothing = {0};
 	struct chunk_sink s;
@@ -411,7 +413,7 @@ static void nothing_follows_the_end(void **state)
 	chunk_sink__destroy(&s);
 }
 
-static void a_file_that_is_there_is_left_alone(void **state)
+TEST_CASE_WITH(a_file_that_is_there_is_left_alone, NULL, reset)
 {
 	struct chunk_sink s;
 
@@ -481,7 +483,9 @@ static void destroy(struct file *f)
 }
 #define _file_ __cleanup(destroy)
 
-static void chunks_come_unpacked(void **state)
+TEST_GROUP(NULL, NULL)
+
+TEST_CASE(chunks_come_unpacked)
 {
 	struct chunk_stream s;
 	_file_ struct file f = make();
@@ -503,7 +507,7 @@ static void chunks_come_unpacked(void **state)
 	chunk_stream__destroy(&s);
 }
 
-static void every_cut_stops_at_the_last_whole_chunk(void **state)
+TEST_CASE(every_cut_stops_at_the_last_whole_chunk)
 {
 	struct chunk_stream s;
 	_file_ struct file f = make();
@@ -525,7 +529,7 @@ static void every_cut_stops_at_the_last_whole_chunk(void **state)
 	}
 }
 
-static void the_first_problem_stays(void **state)
+TEST_CASE(the_first_problem_stays)
 {
 	struct chunk_stream s;
 	_file_ struct file f = make();
@@ -541,7 +545,7 @@ static void the_first_problem_stays(void **state)
 	chunk_stream__destroy(&s);
 }
 
-static void a_short_header_is_refused(void **state)
+TEST_CASE(a_short_header_is_refused)
 {
 	struct chunk_stream s;
 	_file_ struct file f = make();
@@ -553,40 +557,4 @@ static void a_short_header_is_refused(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_new_header_is_unfinished),
-		cmocka_unit_test(every_byte_of_a_header_counts),
-		cmocka_unit_test(an_unsupported_version_is_distinguished_from_damage),
-		cmocka_unit_test(a_chunk_header_guards_its_payload),
-		cmocka_unit_test(it_is_castagnolis),
-		cmocka_unit_test(it_goes_on_at_any_place),
-		cmocka_unit_test(every_way_gives_the_same),
-		cmocka_unit_test(numbers_are_little_endian),
-		cmocka_unit_test(varints_come_back),
-		cmocka_unit_test(zigzag_folds_the_sign),
-		cmocka_unit_test(malformed_varints_are_refused),
-		cmocka_unit_test(a_bad_reader_reads_zeroes),
-		cmocka_unit_test(bytes_are_taken_within_bounds),
-		cmocka_unit_test(a_buffer_grows),
-		cmocka_unit_test(many_at_once_are_those_one_by_one),
-		cmocka_unit_test(chunks_come_unpacked),
-		cmocka_unit_test(every_cut_stops_at_the_last_whole_chunk),
-		cmocka_unit_test(the_first_problem_stays),
-		cmocka_unit_test(a_short_header_is_refused),
-	};
-	const struct CMUnitTest chunk_sink_tests[] = {
-		cmocka_unit_test_teardown(a_payload_is_compressed_within_the_expansion_limit,
-					  reset),
-		cmocka_unit_test_teardown(results_are_compressed_within_their_limit, reset),
-		cmocka_unit_test_teardown(short_writes_make_the_same_file, reset),
-		cmocka_unit_test_teardown(an_unsynced_file_stays_marked_unfinished, reset),
-		cmocka_unit_test_teardown(a_mark_that_cannot_be_cleared_stays, reset),
-		cmocka_unit_test_teardown(nothing_follows_the_end, reset),
-		cmocka_unit_test_teardown(a_file_that_is_there_is_left_alone, reset),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL) +
-	       cmocka_run_group_tests(chunk_sink_tests, directory_make, directory_remove);
-}
+TEST_MAIN(NULL, NULL)

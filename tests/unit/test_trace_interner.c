@@ -13,7 +13,7 @@
 
 #define _interner_ __cleanup(interner__destroy)
 
-static void the_same_text_has_the_same_id(void **state)
+TEST_CASE(the_same_text_has_the_same_id)
 {
 	_interner_ struct interner t = {0};
 	char text[16];
@@ -32,7 +32,7 @@ static void the_same_text_has_the_same_id(void **state)
 	assert_int_equal(id, 5000);
 }
 
-static void a_text_beyond_the_limit_is_refused(void **state)
+TEST_CASE(a_text_beyond_the_limit_is_refused)
 {
 	_free_ char *text = malloc(QPT_TEXT_MAX + 2);
 	_interner_ struct interner t = {0};
@@ -67,7 +67,7 @@ static void assert_text(const struct interner *t, uint32_t id, const char *expec
 	byte_buffer__destroy(&out);
 }
 
-static void a_string_has_the_text_of_its_pieces(void **state)
+TEST_CASE(a_string_has_the_text_of_its_pieces)
 {
 	_interner_ struct interner t = {0};
 	uint32_t a, path, whole, empty;
@@ -89,7 +89,7 @@ static void a_string_has_the_text_of_its_pieces(void **state)
 	assert_text(&t, whole, "(a::b,a)");
 }
 
-static void pieces_make_one_string(void **state)
+TEST_CASE(pieces_make_one_string)
 {
 	_interner_ struct interner t = {0};
 	struct trace_piece path[] = {text("a"), text("::"), text("b"), text("")};
@@ -113,7 +113,7 @@ static void pieces_make_one_string(void **state)
 	assert_int_equal(interner__compose(&t, path, 2, &again, &is_new), -EINVAL);
 }
 
-static void texts_beyond_the_size_or_depth_limit_are_refused(void **state)
+TEST_CASE(texts_beyond_the_size_or_depth_limit_are_refused)
 {
 	_interner_ struct interner t = {0};
 	struct trace_piece twice[2], deeper[2] = {text("x")};
@@ -158,7 +158,7 @@ static int take(struct string_pairs *k, const uint32_t *numbers, size_t n)
 		take(k, __n, N_OF(__n));                     \
 	})
 
-static void the_later_type_holds(void **state)
+TEST_CASE(the_later_type_holds)
 {
 	struct string_pairs k = {0};
 
@@ -172,7 +172,7 @@ static void the_later_type_holds(void **state)
 	string_pairs__destroy(&k);
 }
 
-static void of_a_malformed_list_nothing_is_kept(void **state)
+TEST_CASE(of_a_malformed_list_nothing_is_kept)
 {
 	struct string_pairs k = {0};
 
@@ -186,7 +186,7 @@ static void of_a_malformed_list_nothing_is_kept(void **state)
 	string_pairs__destroy(&k);
 }
 
-static void types_are_read_as_they_were_written(void **state)
+TEST_CASE(types_are_read_as_they_were_written)
 {
 	_trace_reader_ struct trace_reader *r = NULL;
 	struct trace_info info = {.tool = "test"};
@@ -257,7 +257,9 @@ static uint32_t resolved(const struct labels *l, uint32_t label, uint8_t *kind)
 	return label;
 }
 
-static void listed_labels_have_a_name_and_a_kind(void **state)
+TEST_GROUP(temporary_make, temporary_remove)
+
+TEST_CASE(listed_labels_have_a_name_and_a_kind)
 {
 	static const uint32_t first[][3] = {{1, 2, 0}}, second[][3] = {{4, 3, 0}};
 	struct labels l = {0};
@@ -277,7 +279,7 @@ static void listed_labels_have_a_name_and_a_kind(void **state)
 	labels__destroy(&l);
 }
 
-static void malformed_labels_are_refused(void **state)
+TEST_CASE(malformed_labels_are_refused)
 {
 	static const uint32_t bad[][3] = {{1, 2, 1},
 					  {1, 2, LABELS_N_STRINGS},
@@ -295,7 +297,7 @@ static void malformed_labels_are_refused(void **state)
 	}
 }
 
-static void kinds_have_numbers_up_to_a_limit(void **state)
+TEST_CASE(kinds_have_numbers_up_to_a_limit)
 {
 	struct kinds k = {0};
 	char text[16];
@@ -367,7 +369,7 @@ static void write_trace(uint32_t n)
 	assert_int_equal(trace_writer__finish(w), 0);
 }
 
-static void kinds_and_tallies_come_back(void **state)
+TEST_CASE(kinds_and_tallies_come_back)
 {
 	char text[16];
 	_trace_reader_ struct trace_reader *r = NULL;
@@ -396,7 +398,7 @@ static void kinds_and_tallies_come_back(void **state)
 	assert_int_equal(tallies, n);
 }
 
-static void the_writer_refuses_undeclared_kinds(void **state)
+TEST_CASE(the_writer_refuses_undeclared_kinds)
 {
 	const struct trace_process p = {.exit_status = TRACE_EXIT_UNKNOWN};
 	_trace_writer_ struct trace_writer *w = open_writer();
@@ -433,7 +435,9 @@ static uint32_t number_of_process(struct process_numbers *p, uint32_t index, uin
 	return item.process->index;
 }
 
-static void numbers_have_no_gaps(void **state)
+TEST_GROUP(NULL, NULL)
+
+TEST_CASE(numbers_have_no_gaps)
 {
 	__cleanup(process_numbers_clear) struct process_numbers p = {.on = true};
 
@@ -446,7 +450,7 @@ static void numbers_have_no_gaps(void **state)
 	assert_int_equal(process_numbers__index(&p, TRACE_NO_PROCESS), TRACE_NO_PROCESS);
 }
 
-static void what_belongs_to_a_process_has_its_number(void **state)
+TEST_CASE(what_belongs_to_a_process_has_its_number)
 {
 	__cleanup(process_numbers_clear) struct process_numbers p = {.on = true};
 	struct trace_item span = {.kind = TRACE_ITEM_SPAN, .span = {.process = 5}};
@@ -465,7 +469,7 @@ static void what_belongs_to_a_process_has_its_number(void **state)
 	assert_true(process_numbers__translate(&p, &losses, &err));
 }
 
-static void without_a_filter_indices_stay(void **state)
+TEST_CASE(without_a_filter_indices_stay)
 {
 	struct process_numbers p = {};
 	struct trace_item span = {.kind = TRACE_ITEM_SPAN, .span = {.process = 5}};
@@ -478,7 +482,7 @@ static void without_a_filter_indices_stay(void **state)
 
 /* ---- Process list ---------------------------------------------------------------------------- */
 
-static void a_record_is_appended_or_replaces(void **state)
+TEST_CASE(a_record_is_appended_or_replaces)
 {
 	struct trace_process *entries[100];
 	struct process_list l = {0};
@@ -502,30 +506,4 @@ static void a_record_is_appended_or_replaces(void **state)
 	assert_int_equal(l.n, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_same_text_has_the_same_id),
-		cmocka_unit_test(a_string_has_the_text_of_its_pieces),
-		cmocka_unit_test(pieces_make_one_string),
-		cmocka_unit_test(texts_beyond_the_size_or_depth_limit_are_refused),
-		cmocka_unit_test(a_text_beyond_the_limit_is_refused),
-		cmocka_unit_test(the_later_type_holds),
-		cmocka_unit_test(of_a_malformed_list_nothing_is_kept),
-		cmocka_unit_test(types_are_read_as_they_were_written),
-		cmocka_unit_test(numbers_have_no_gaps),
-		cmocka_unit_test(what_belongs_to_a_process_has_its_number),
-		cmocka_unit_test(without_a_filter_indices_stay),
-		cmocka_unit_test(a_record_is_appended_or_replaces),
-	};
-	const struct CMUnitTest labels_tests[] = {
-		cmocka_unit_test(listed_labels_have_a_name_and_a_kind),
-		cmocka_unit_test(malformed_labels_are_refused),
-		cmocka_unit_test(kinds_have_numbers_up_to_a_limit),
-		cmocka_unit_test(kinds_and_tallies_come_back),
-		cmocka_unit_test(the_writer_refuses_undeclared_kinds),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL) +
-	       cmocka_run_group_tests(labels_tests, temporary_make, temporary_remove);
-}
+TEST_MAIN(NULL, NULL)

@@ -66,7 +66,7 @@ static void is_over(struct trace_replay *p)
 	assert_int_equal(trace_replay__next(p, &span), 0);
 }
 
-static void spans_come_again_as_far_as_they_were_read(void **state)
+TEST_CASE_WITH(spans_come_again_as_far_as_they_were_read, temporary_make, temporary_remove)
 {
 	_trace_writer_ struct trace_writer *w = begin(1);
 	_trace_reader_ struct trace_reader *r = NULL;
@@ -104,7 +104,7 @@ static void spans_come_again_as_far_as_they_were_read(void **state)
 	is_over(p);
 }
 
-static void chunks_of_other_processes_are_left_out(void **state)
+TEST_CASE_WITH(chunks_of_other_processes_are_left_out, temporary_make, temporary_remove)
 {
 	_trace_writer_ struct trace_writer *w = begin(4);
 	_trace_reader_ struct trace_reader *r = NULL;
@@ -134,7 +134,7 @@ static void chunks_of_other_processes_are_left_out(void **state)
 }
 
 /* The file has another name by now, and another file its own. */
-static void the_file_is_the_one_that_is_read(void **state)
+TEST_CASE_WITH(the_file_is_the_one_that_is_read, temporary_make, temporary_remove)
 {
 	_trace_writer_ struct trace_writer *w = begin(1);
 	_trace_reader_ struct trace_reader *r = NULL;
@@ -154,7 +154,7 @@ static void the_file_is_the_one_that_is_read(void **state)
 	is_over(p);
 }
 
-static void a_file_that_became_shorter_ends_early(void **state)
+TEST_CASE_WITH(a_file_that_became_shorter_ends_early, temporary_make, temporary_remove)
 {
 	_trace_writer_ struct trace_writer *w = begin(1);
 	_trace_reader_ struct trace_reader *r = NULL;
@@ -170,7 +170,7 @@ static void a_file_that_became_shorter_ends_early(void **state)
 	is_over(p);
 }
 
-static void what_cannot_seek_cannot_be_read_twice(void **state)
+TEST_CASE_WITH(what_cannot_seek_cannot_be_read_twice, temporary_make, temporary_remove)
 {
 	_trace_writer_ struct trace_writer *w = begin(1);
 	_trace_reader_ struct trace_reader *r = NULL;
@@ -187,8 +187,6 @@ static void what_cannot_seek_cannot_be_read_twice(void **state)
 	read_to_the_end(r);
 	pclose(pipe);
 }
-
-#define TEST(test) cmocka_unit_test_setup_teardown(test, temporary_make, temporary_remove)
 
 /* ---- Reader follow --------------------------------------------------------------------------- */
 
@@ -247,7 +245,9 @@ static uint64_t read_spans(struct trace_reader *r)
 	return n;
 }
 
-static void a_file_is_followed_as_it_grows(void **state)
+TEST_GROUP(temporary_make, temporary_remove)
+
+TEST_CASE(a_file_is_followed_as_it_grows)
 {
 	_trace_reader_ struct trace_reader *r = NULL;
 	_free_ uint8_t *bytes = NULL;
@@ -281,7 +281,7 @@ static void a_file_is_followed_as_it_grows(void **state)
 	assert_false(trace_reader__resume(r));
 }
 
-static void a_damaged_trace_is_not_followed(void **state)
+TEST_CASE(a_damaged_trace_is_not_followed)
 {
 	_trace_reader_ struct trace_reader *r = NULL;
 	_free_ uint8_t *bytes = NULL;
@@ -298,20 +298,4 @@ static void a_damaged_trace_is_not_followed(void **state)
 	assert_false(trace_reader__resume(r));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(spans_come_again_as_far_as_they_were_read),
-		TEST(chunks_of_other_processes_are_left_out),
-		TEST(the_file_is_the_one_that_is_read),
-		TEST(a_file_that_became_shorter_ends_early),
-		TEST(what_cannot_seek_cannot_be_read_twice),
-	};
-	const struct CMUnitTest reader_follow[] = {
-		cmocka_unit_test(a_file_is_followed_as_it_grows),
-		cmocka_unit_test(a_damaged_trace_is_not_followed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL) +
-	       cmocka_run_group_tests(reader_follow, temporary_make, temporary_remove);
-}
+TEST_MAIN(NULL, NULL)

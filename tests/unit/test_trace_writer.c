@@ -63,7 +63,7 @@ static char *finished_trace(struct trace_writer *w)
 	return dump_trace(path);
 }
 
-static void a_file_is_not_overwritten(void **state)
+TEST_CASE_WITH(a_file_is_not_overwritten, NULL, remove_file)
 {
 	_trace_writer_ struct trace_writer *w = open_with_names();
 	_trace_writer_ struct trace_writer *second = NULL;
@@ -74,7 +74,7 @@ static void a_file_is_not_overwritten(void **state)
 	assert_int_equal(state_of_file(), QPT_STATE_FINISHED);
 }
 
-static void only_finish_clears_the_mark(void **state)
+TEST_CASE_WITH(only_finish_clears_the_mark, NULL, remove_file)
 {
 	_trace_writer_ struct trace_writer *w = open_with_names();
 	struct stat st;
@@ -89,7 +89,7 @@ static void only_finish_clears_the_mark(void **state)
 	assert_int_equal(trace_writer__finish(w), -EBADF);
 }
 
-static void only_invalid_records_are_refused(void **state)
+TEST_CASE_WITH(only_invalid_records_are_refused, NULL, remove_file)
 {
 	_trace_writer_ struct trace_writer *w = open_with_names();
 	const struct trace_process gap = {.index = 2};
@@ -109,7 +109,7 @@ static void only_invalid_records_are_refused(void **state)
 	assert_non_null(strstr(text, "span 0/0 depth=0 5..5 typeck #0\nwhole\n"));
 }
 
-static void names_of_other_crates_are_kept(void **state)
+TEST_CASE_WITH(names_of_other_crates_are_kept, NULL, remove_file)
 {
 	_trace_writer_ struct trace_writer *w = open_with_names();
 	struct trace_mapping m = {.process = 0, .first = 7, .n = 1};
@@ -127,7 +127,7 @@ static void names_of_other_crates_are_kept(void **state)
 }
 
 /* A list that is long enough is compressed. */
-static void very_many_other_crates_are_kept(void **state)
+TEST_CASE_WITH(very_many_other_crates_are_kept, NULL, remove_file)
 {
 	_trace_writer_ struct trace_writer *w = open_with_names();
 	struct trace_mapping m = {.process = 0, .first = 7, .n = 1};
@@ -146,7 +146,7 @@ static void very_many_other_crates_are_kept(void **state)
 	assert_non_null(strstr(text, " #7 event=crate4999 foreign\nwhole\n"));
 }
 
-static void mappings_that_make_no_sense_are_refused(void **state)
+TEST_CASE_WITH(mappings_that_make_no_sense_are_refused, NULL, remove_file)
 {
 	_trace_writer_ struct trace_writer *w = open_with_names();
 	const uint32_t strings[] = {0, 1, 2};
@@ -168,7 +168,7 @@ static void mappings_that_make_no_sense_are_refused(void **state)
 }
 
 /* The writer refuses records that a reader would refuse: the reader would stop there. */
-static void ids_too_far_apart_are_refused(void **state)
+TEST_CASE_WITH(ids_too_far_apart_are_refused, NULL, remove_file)
 {
 	_trace_writer_ struct trace_writer *w = open_with_names();
 	struct trace_mapping m = {.process = TRACE_NO_PROCESS, .n = 1};
@@ -187,7 +187,7 @@ static void ids_too_far_apart_are_refused(void **state)
 }
 
 /* More than one chunk's worth, of invocation ids and of virtual labels. */
-static void long_mappings_come_back(void **state)
+TEST_CASE_WITH(long_mappings_come_back, NULL, remove_file)
 {
 	_trace_writer_ struct trace_writer *w = open_with_names();
 	_free_ uint32_t *strings = calloc(200000, sizeof(*strings));
@@ -208,7 +208,7 @@ static void long_mappings_come_back(void **state)
 }
 
 /* A string of its own for the last segment and for the path: their parent is there. */
-static void paths_share_what_they_have_in_common(void **state)
+TEST_CASE_WITH(paths_share_what_they_have_in_common, NULL, remove_file)
 {
 	_trace_writer_ struct trace_writer *w = open_with_names();
 	struct trace_function f = {1, 1, 0x1000, "abcd", "core::iter::adapters::Filter", NULL};
@@ -224,7 +224,7 @@ static void paths_share_what_they_have_in_common(void **state)
 	assert_int_equal(trace_writer__finish(w), 0);
 }
 
-static void callers_need_their_function(void **state)
+TEST_CASE_WITH(callers_need_their_function, NULL, remove_file)
 {
 	_trace_writer_ struct trace_writer *w = open_with_names();
 	struct trace_function f = {1, 9, 0x1000, "abcd", "rustc::asks", NULL};
@@ -249,7 +249,7 @@ static void callers_need_their_function(void **state)
 }
 
 /* More functions and lines than one chunk takes. */
-static void functions_beyond_a_batch_come_back(void **state)
+TEST_CASE_WITH(functions_beyond_a_batch_come_back, NULL, remove_file)
 {
 	_trace_writer_ struct trace_writer *w = open_with_names();
 	struct trace_span span = {.end_ns = 1};
@@ -271,7 +271,7 @@ static void functions_beyond_a_batch_come_back(void **state)
 	assert_non_null(strstr(text, " from=rustc::asks_19999+2@rustc:77\nwhole\n"));
 }
 
-static void losses_are_written_when_they_change(void **state)
+TEST_CASE_WITH(losses_are_written_when_they_change, NULL, remove_file)
 {
 	_trace_writer_ struct trace_writer *w = open_with_names();
 	struct trace_losses losses = {.count = {[TRACE_LOST_RECURSION] = 1}};
@@ -292,7 +292,7 @@ static void losses_are_written_when_they_change(void **state)
 }
 
 /* More names and processes than one chunk takes. */
-static void names_beyond_a_batch_come_back(void **state)
+TEST_CASE_WITH(names_beyond_a_batch_come_back, NULL, remove_file)
 {
 	_trace_writer_ struct trace_writer *w = open_with_names();
 	_free_ char *dump = NULL;
@@ -320,7 +320,7 @@ static int write_much(struct trace_writer *w)
 	return err;
 }
 
-static void a_full_disk_is_remembered(void **state)
+TEST_CASE_WITH(a_full_disk_is_remembered, NULL, remove_file)
 {
 	_trace_writer_ struct trace_writer *w = open_with_names();
 	struct trace_losses losses = {.count = {1}};
@@ -347,7 +347,7 @@ static void a_full_disk_is_remembered(void **state)
 	assert_null(strstr(text, "<unknown>"));
 }
 
-static void a_file_that_cannot_begin_is_removed(void **state)
+TEST_CASE(a_file_that_cannot_begin_is_removed)
 {
 	_trace_writer_ struct trace_writer *w = NULL;
 
@@ -357,7 +357,7 @@ static void a_file_that_cannot_begin_is_removed(void **state)
 	assert_int_equal(access(path, F_OK), -1);
 }
 
-static void unwritable_places_say_why(void **state)
+TEST_CASE(unwritable_places_say_why)
 {
 	_trace_writer_ struct trace_writer *w = NULL;
 
@@ -366,7 +366,7 @@ static void unwritable_places_say_why(void **state)
 	assert_null(w);
 }
 
-static void a_killed_writer_leaves_what_it_flushed(void **state)
+TEST_CASE_WITH(a_killed_writer_leaves_what_it_flushed, NULL, remove_file)
 {
 	_free_ char *text = NULL;
 	pid_t pid = fork();
@@ -388,7 +388,7 @@ static void a_killed_writer_leaves_what_it_flushed(void **state)
 	assert_non_null(strstr(text, "span 0/0 depth=0 0..1 typeck #0\nproblem: unfinished: "));
 }
 
-static void the_largest_tally_comes_back(void **state)
+TEST_CASE_WITH(the_largest_tally_comes_back, NULL, remove_file)
 {
 	_trace_writer_ struct trace_writer *w = open_with_names();
 	const struct trace_tally tally = {
@@ -403,7 +403,7 @@ static void the_largest_tally_comes_back(void **state)
 }
 
 /* The strings come back in the order in which they were given, and as often. */
-static void results_come_back(void **state)
+TEST_CASE_WITH(results_come_back, NULL, remove_file)
 {
 	_trace_writer_ struct trace_writer *w = open_with_names();
 	_free_ char *text = NULL;
@@ -430,7 +430,7 @@ static void results_come_back(void **state)
 	assert_int_equal(trace_writer__results(w, &r), -EINVAL);
 }
 
-static void symbols_come_back(void **state)
+TEST_CASE_WITH(symbols_come_back, NULL, remove_file)
 {
 	_trace_writer_ struct trace_writer *w = open_with_names();
 	_trace_reader_ struct trace_reader *r = NULL;
@@ -455,7 +455,9 @@ static void symbols_come_back(void **state)
 
 /* ---- Sample writer --------------------------------------------------------------------------- */
 
-static void samples_come_back_with_their_stacks(void **state)
+TEST_GROUP(NULL, NULL)
+
+TEST_CASE_WITH(samples_come_back_with_their_stacks, temporary_make, temporary_remove)
 {
 	_trace_writer_ struct trace_writer *w = sampled_trace_open(temporary);
 	struct trace_sample s;
@@ -490,7 +492,7 @@ static void samples_come_back_with_their_stacks(void **state)
 		      "whole\n");
 }
 
-static void samples_come_back_with_what_llvm_was_doing(void **state)
+TEST_CASE_WITH(samples_come_back_with_what_llvm_was_doing, temporary_make, temporary_remove)
 {
 	const struct trace_llvm entries[] = {
 		{SAMPLED_TYPECK, SAMPLED_MIR_BUILT, TRACE_LLVM_FUNCTION, true},
@@ -515,7 +517,7 @@ static void samples_come_back_with_what_llvm_was_doing(void **state)
 	assert_contains(text, "cpu 4000 2004008 llvm=typeck:module stack=0");
 }
 
-static void it_says_that_stacks_were_not_asked_for(void **state)
+TEST_CASE_WITH(it_says_that_stacks_were_not_asked_for, temporary_make, temporary_remove)
 {
 	_trace_writer_ struct trace_writer *w = sampled_trace_open(temporary);
 	const struct trace_sampling sampling = {.fault_period = 10, .light = true};
@@ -527,7 +529,7 @@ static void it_says_that_stacks_were_not_asked_for(void **state)
 	assert_contains(text, "sampling 0 Hz, faults by 10, light\n");
 }
 
-static void what_was_not_added_is_refused(void **state)
+TEST_CASE_WITH(what_was_not_added_is_refused, temporary_make, temporary_remove)
 {
 	_trace_writer_ struct trace_writer *w = sampled_trace_open(temporary);
 	const struct trace_sampling sampling = {.hz = 1};
@@ -553,7 +555,7 @@ static void what_was_not_added_is_refused(void **state)
 }
 
 /* More than a chunk of samples and of entries, with flushes between. */
-static void nothing_is_lost_between_chunks(void **state)
+TEST_CASE_WITH(nothing_is_lost_between_chunks, temporary_make, temporary_remove)
 {
 	struct rng rng = rng_new();
 	struct walk walk = {.rng = &rng};
@@ -597,7 +599,7 @@ static void nothing_is_lost_between_chunks(void **state)
 	assert_int_equal(trace_reader__stats(r).stacks, entries);
 }
 
-static void the_file_of_a_library_is_stored_once(void **state)
+TEST_CASE_WITH(the_file_of_a_library_is_stored_once, temporary_make, temporary_remove)
 {
 	_trace_writer_ struct trace_writer *w = sampled_trace_open(temporary);
 	struct trace_function f = {1000, 10, 0, "feed", "more", "/elsewhere"};
@@ -619,45 +621,4 @@ static void the_file_of_a_library_is_stored_once(void **state)
 	assert_string_equal(at.function->name, "");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(a_file_is_not_overwritten, remove_file),
-		cmocka_unit_test_teardown(only_finish_clears_the_mark, remove_file),
-		cmocka_unit_test_teardown(only_invalid_records_are_refused, remove_file),
-		cmocka_unit_test_teardown(names_of_other_crates_are_kept, remove_file),
-		cmocka_unit_test_teardown(very_many_other_crates_are_kept, remove_file),
-		cmocka_unit_test_teardown(mappings_that_make_no_sense_are_refused, remove_file),
-		cmocka_unit_test_teardown(ids_too_far_apart_are_refused, remove_file),
-		cmocka_unit_test_teardown(long_mappings_come_back, remove_file),
-		cmocka_unit_test_teardown(paths_share_what_they_have_in_common, remove_file),
-		cmocka_unit_test_teardown(callers_need_their_function, remove_file),
-		cmocka_unit_test_teardown(the_largest_tally_comes_back, remove_file),
-		cmocka_unit_test_teardown(results_come_back, remove_file),
-		cmocka_unit_test_teardown(symbols_come_back, remove_file),
-		cmocka_unit_test_teardown(functions_beyond_a_batch_come_back, remove_file),
-		cmocka_unit_test_teardown(losses_are_written_when_they_change, remove_file),
-		cmocka_unit_test_teardown(names_beyond_a_batch_come_back, remove_file),
-		cmocka_unit_test_teardown(a_full_disk_is_remembered, remove_file),
-		cmocka_unit_test(a_file_that_cannot_begin_is_removed),
-		cmocka_unit_test(unwritable_places_say_why),
-		cmocka_unit_test_teardown(a_killed_writer_leaves_what_it_flushed, remove_file),
-	};
-	const struct CMUnitTest sample_writer[] = {
-		cmocka_unit_test_setup_teardown(samples_come_back_with_their_stacks, temporary_make,
-						temporary_remove),
-		cmocka_unit_test_setup_teardown(samples_come_back_with_what_llvm_was_doing,
-						temporary_make, temporary_remove),
-		cmocka_unit_test_setup_teardown(it_says_that_stacks_were_not_asked_for,
-						temporary_make, temporary_remove),
-		cmocka_unit_test_setup_teardown(what_was_not_added_is_refused, temporary_make,
-						temporary_remove),
-		cmocka_unit_test_setup_teardown(nothing_is_lost_between_chunks, temporary_make,
-						temporary_remove),
-		cmocka_unit_test_setup_teardown(the_file_of_a_library_is_stored_once,
-						temporary_make, temporary_remove),
-	};
-
-	return cmocka_run_group_tests(tests, make_directory, directory_remove) +
-	       cmocka_run_group_tests(sample_writer, NULL, NULL);
-}
+TEST_MAIN(make_directory, directory_remove)

@@ -63,7 +63,7 @@ static void assert_fails(const char *path, int err)
 	assert_int_equal(cache_home_count("code-"), 0);
 }
 
-static void a_table_comes_as_if_it_were_made_here(void **state)
+TEST_CASE_WITH(a_table_comes_as_if_it_were_made_here, setup, cache_home_remove)
 {
 	_library_file_ struct library_file *file = open_file(fixture("unwind.so"));
 	_unwind_table_ struct unwind_table *here = NULL, *there = NULL, *stored = NULL;
@@ -85,7 +85,7 @@ static void a_table_comes_as_if_it_were_made_here(void **state)
 	assert_memory_equal(there->segments, here->segments, sizeof(here->segments));
 }
 
-static void functions_come_with_it(void **state)
+TEST_CASE_WITH(functions_come_with_it, setup, cache_home_remove)
 {
 	_library_file_ struct library_file *file = open_file(fixture("unwind.so"));
 	_functions_ struct functions *here = NULL, *stored = NULL;
@@ -103,7 +103,7 @@ static void functions_come_with_it(void **state)
 	assert_true(len > FUNCTIONS_HEADER);
 }
 
-static void a_stored_table_needs_no_job(void **state)
+TEST_CASE_WITH(a_stored_table_needs_no_job, setup, cache_home_remove)
 {
 	_library_file_ struct library_file *file = open_file(fixture("unwind.so"));
 	_unwind_table_ struct unwind_table *made = NULL, *stored = NULL;
@@ -116,7 +116,7 @@ static void a_stored_table_needs_no_job(void **state)
 	assert_int_equal(stored->functions, made->functions);
 }
 
-static void one_can_wait_for_it_with_poll(void **state)
+TEST_CASE_WITH(one_can_wait_for_it_with_poll, setup, cache_home_remove)
 {
 	_library_file_ struct library_file *file = open_file(fixture("unwind.so"));
 	_unwind_table_ struct unwind_table *t = NULL;
@@ -133,23 +133,13 @@ static void one_can_wait_for_it_with_poll(void **state)
 	assert_int_equal(cache_home_count("code-"), 0);
 }
 
-static void a_file_without_a_table_is_an_error(void **state)
+TEST_CASE_WITH(a_file_without_a_table_is_an_error, setup, cache_home_remove)
 {
 	assert_fails(fixture("driver_v0_no_id.so"), -ENODATA);
 	assert_fails("/etc/passwd", -ENOEXEC);
 }
 
 /* The child has only one pipe. */
-static int own_pipe(void)
-{
-	struct stat st;
-	int fd = 3;
-
-	while (fstat(fd, &st) || !S_ISFIFO(st.st_mode))
-		fd++;
-	return fd;
-}
-
 /* A malicious file may take over the child, which can then send anything. */
 static void send_nonsense(void)
 {
@@ -158,7 +148,7 @@ static void send_nonsense(void)
 	_exit(write(own_pipe(), bytes, sizeof(bytes)) == sizeof(bytes) ? 0 : EIO);
 }
 
-static void data_from_a_child_process_is_checked(void **state)
+TEST_CASE_WITH(data_from_a_child_process_is_checked, setup, cache_home_remove)
 {
 	in_child = send_nonsense;
 	assert_fails(fixture("unwind.so"), -EBADMSG);
@@ -182,7 +172,7 @@ static void send_prepared(void)
 }
 
 /* A stored one would be refused whole each time. */
-static void a_table_is_used_without_what_is_wrong_of_llvm(void **state)
+TEST_CASE_WITH(a_table_is_used_without_what_is_wrong_of_llvm, setup, cache_home_remove)
 {
 	_library_file_ struct library_file *file = open_file(fixture("unwind.so"));
 	_unwind_table_ struct unwind_table *here = NULL, *there = NULL;
@@ -211,7 +201,7 @@ static void send_nothing(void)
 	_exit(0);
 }
 
-static void nothing_is_no_table(void **state)
+TEST_CASE_WITH(nothing_is_no_table, setup, cache_home_remove)
 {
 	in_child = send_nothing;
 	assert_fails(fixture("unwind.so"), -EBADMSG);
@@ -236,7 +226,7 @@ static void die_of_signals(void)
 	signal(SIGBUS, SIG_DFL); /* not cmocka's */
 }
 
-static void a_file_that_is_truncated_meanwhile_is_an_error(void **state)
+TEST_CASE_WITH(a_file_that_is_truncated_meanwhile_is_an_error, setup, cache_home_remove)
 {
 	char path[32];
 	_library_file_ struct library_file *file = NULL;
@@ -254,7 +244,7 @@ static void a_file_that_is_truncated_meanwhile_is_an_error(void **state)
 }
 
 /* A table of a file that has changed since it was opened is used, but not kept. */
-static void a_file_that_changes_is_not_cached(void **state)
+TEST_CASE_WITH(a_file_that_changes_is_not_cached, setup, cache_home_remove)
 {
 	char path[32];
 	_library_file_ struct library_file *file = NULL;
@@ -268,8 +258,6 @@ static void a_file_that_changes_is_not_cached(void **state)
 	close(copy_fd);
 	unlink(path);
 }
-
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, cache_home_remove)
 
 /* ---- Load ------------------------------------------------------------------------------------ */
 
@@ -329,7 +317,9 @@ static struct unwind_table *sample(uint32_t rule)
 	return rows_table(&r);
 }
 
-static void a_stored_table_is_loaded(void **state)
+TEST_GROUP(NULL, NULL)
+
+TEST_CASE_WITH(a_stored_table_is_loaded, load_setup, teardown)
 {
 	_unwind_table_ struct unwind_table *t = sample(1), *back = NULL;
 
@@ -341,7 +331,7 @@ static void a_stored_table_is_loaded(void **state)
 		assert_rule(unwind_table__rule(back, addr), unwind_table__rule(t, addr));
 }
 
-static void a_file_has_one_table(void **state)
+TEST_CASE_WITH(a_file_has_one_table, load_setup, teardown)
 {
 	_unwind_table_ struct unwind_table *t = sample(1), *other = sample(5), *back = NULL;
 
@@ -353,7 +343,7 @@ static void a_file_has_one_table(void **state)
 }
 
 /* The look-up by identity: another content is another file. */
-static void another_identity_has_another_table(void **state)
+TEST_CASE_WITH(another_identity_has_another_table, load_setup, teardown)
 {
 	_unwind_table_ struct unwind_table *t = sample(1);
 	_library_file_ struct library_file *later = NULL;
@@ -367,7 +357,7 @@ static void another_identity_has_another_table(void **state)
 	unwind_table__free(back);
 }
 
-static void functions_are_beside_the_table(void **state)
+TEST_CASE_WITH(functions_are_beside_the_table, load_setup, teardown)
 {
 	/* One of 4 bytes at 0x1000. */
 	uint8_t bytes[FUNCTIONS_HEADER + FUNCTIONS_RANGE + 2] = {0};
@@ -395,7 +385,7 @@ static void functions_are_beside_the_table(void **state)
 	assert_true(functions__find(f, 0x1000, &range));
 }
 
-static void what_is_no_table_is_not_loaded(void **state)
+TEST_CASE_WITH(what_is_no_table_is_not_loaded, load_setup, teardown)
 {
 	struct unwind_table *back = NULL;
 
@@ -407,30 +397,4 @@ static void what_is_no_table_is_not_loaded(void **state)
 	assert_null(back);
 }
 
-#define LOAD_TEST(fn) cmocka_unit_test_setup_teardown(fn, load_setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_table_comes_as_if_it_were_made_here),
-		TEST(functions_come_with_it),
-		TEST(a_stored_table_needs_no_job),
-		TEST(one_can_wait_for_it_with_poll),
-		TEST(a_file_without_a_table_is_an_error),
-		TEST(data_from_a_child_process_is_checked),
-		TEST(a_table_is_used_without_what_is_wrong_of_llvm),
-		TEST(nothing_is_no_table),
-		TEST(a_file_that_is_truncated_meanwhile_is_an_error),
-		TEST(a_file_that_changes_is_not_cached),
-	};
-	const struct CMUnitTest load[] = {
-		LOAD_TEST(a_stored_table_is_loaded),
-		LOAD_TEST(a_file_has_one_table),
-		LOAD_TEST(another_identity_has_another_table),
-		LOAD_TEST(functions_are_beside_the_table),
-		LOAD_TEST(what_is_no_table_is_not_loaded),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_dir_setup, fixture_dir_teardown) +
-	       cmocka_run_group_tests(load, NULL, NULL);
-}
+TEST_MAIN(fixture_dir_setup, fixture_dir_teardown)

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "unwind/rows.h"
 
-#include <link.h>
-
 #include "test.h"
 #include "../fixtures/cfa_runs.h"
 #include "../fixtures/eh_frame_builder.h"
@@ -410,22 +408,9 @@ TEST_CASE(a_plt_has_the_rules_of_the_linker)
 }
 
 /* dl_iterate_phdr() gives the path of the C library. */
-static int find_libc(struct dl_phdr_info *info, size_t size, void *path)
-{
-	const char **to = path;
-
-	if (strstr(info->dlpi_name, "/libc.so") || strstr(info->dlpi_name, "/libc-"))
-		*to = info->dlpi_name;
-	return 0;
-}
-
 TEST_CASE(libc_has_the_rules_of_libdw)
 {
-	const char *path = NULL;
-
-	dl_iterate_phdr(find_libc, &path);
-	assert_non_null(path);
-	assert_true(compare_with_libdw(path, 20000) > 20000);
+	assert_true(compare_with_libdw(path_of_libc(), 20000) > 20000);
 }
 
 TEST_CASE(this_program_has_the_rules_of_libdw)
