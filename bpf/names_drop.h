@@ -229,6 +229,9 @@ static __always_inline int names_fed(struct pt_regs *ctx, const struct wire_site
 		.lib = site->lib,
 		.pid = t->pid,
 		.cache = cache,
+		.at = site->base == WIRE_REG_NONE
+			      ? WIRE_NO_COUNT
+			      : (__u32)(operand_reg(ctx, site->base) >> (site->shift & 63)),
 	};
 	bpf_ringbuf_submit(r, maps_wakeup_flags());
 	return 0;

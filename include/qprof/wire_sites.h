@@ -105,9 +105,12 @@ struct wire_site {
 	 * END, HIT: holds the invocation id. IDENTIFY, GUARD_QUERY: the query's vtable. DROP: where
 	 * `offset` counts from, to the cache of the query that was fed; without one `query` is it.
 	 */
-	wire_u8 reg;  /* enum wire_reg */
-	wire_u8 base; /* HIT: `slot` is from what this register holds; none: from sp */
-	wire_u16 pad;
+	wire_u8 reg; /* enum wire_reg */
+	/* HIT: `slot` is from what this register holds; none: from sp. DROP: holds which result was
+	 * fed, shifted left by `shift`; none: it is unknown. */
+	wire_u8 base;
+	wire_u8 shift;
+	wire_u8 pad;
 	/*
 	 * Of what `reg` would hold, or WIRE_NO_SLOT. REQUEST and WRAPPER: of the return address.
 	 * GUARD_CALLED: of one from which the table of steps leads to a vtable, and the table of

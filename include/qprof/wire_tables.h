@@ -182,9 +182,11 @@ struct wire_fed {
 	wire_u8 pad[2];
 	wire_u32 pid;
 	wire_u64 cache; /* address; or the query's number, which is none */
+	wire_u32 at;	/* which of its results it is, from 0; or WIRE_NO_COUNT: unknown */
+	wire_u32 pad2;
 };
 
-_Static_assert(sizeof(struct wire_fed) == 16, "wire_fed");
+_Static_assert(sizeof(struct wire_fed) == 24, "wire_fed");
 _Static_assert(sizeof(struct wire_context) == 48, "wire_context");
 _Static_assert(sizeof(struct wire_counts) == 48 + 12 * WIRE_COUNTS_MAX, "wire_counts");
 _Static_assert(sizeof(struct wire_query_table) == 48, "wire_query_table");

@@ -322,6 +322,24 @@ TEST_CASE(a_hit_says_where_the_invocation_id_is)
 	assert_int_equal(s.slot, 0x4c);
 }
 
+TEST_CASE(a_feed_says_where_it_is_among_the_results)
+{
+	struct plan_site site = {.role = WIRE_ROLE_DROP,
+				 .query = 0,
+				 .reg = WIRE_REG_NONE,
+				 .result_reg = WIRE_REG_CX,
+				 .result_shift = 32};
+	struct wire_site s = site_of(site);
+
+	assert_int_equal(s.moment, 0);
+	assert_int_equal(s.base, WIRE_REG_CX);
+	assert_int_equal(s.shift, 32);
+	site.query = PLAN_NONE;
+	s = site_of(site);
+	assert_int_not_equal(s.moment, 0);
+	assert_int_equal(s.base, WIRE_REG_NONE);
+}
+
 TEST_CASE(identify_says_where_the_vtable_is_and_what_is_in_it)
 {
 	struct plan_site site = {.role = WIRE_ROLE_IDENTIFY,

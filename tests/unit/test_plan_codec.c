@@ -223,6 +223,8 @@ TEST_CASE(values_out_of_range_are_refused)
 	WRONG(plan->sites[0].cls, PLAN_STEPPED + 1);
 	WRONG(plan->sites[2].reg, WIRE_REG_R15 + 1);
 	WRONG(plan->sites[0].key_reg, WIRE_REG_R15 + 1);
+	WRONG(plan->sites[0].result_reg, WIRE_REG_R15 + 1);
+	WRONG(plan->sites[0].result_shift, 64);
 	WRONG(plan->sites[0].key_slot, 8);	    /* in a register, and in a slot too */
 	WRONG(plan->sites[2].key_reg, WIRE_REG_DI); /* at an end */
 	WRONG(plan->sites[3].key_slot, 8);

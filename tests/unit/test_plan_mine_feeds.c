@@ -15,7 +15,10 @@ struct library {
 };
 
 static struct plan_query queries[] = {
+	{.name = (char *)"def_kind", .table = {.kind = WIRE_CACHE_DEF, .cache = 0x3000, .fed = 1}},
 	{.name = (char *)"def_span", .table = {.kind = WIRE_CACHE_DEF, .cache = 0x2000, .fed = 1}},
+	{.name = (char *)"features_query",
+	 .table = {.kind = WIRE_CACHE_ONCE, .active = 0x4000, .cache = 0x4070, .fed = 1}},
 	{.name = (char *)"mir_built", .table = {.kind = WIRE_CACHE_VEC, .cache = 0x1000, .fed = 1}},
 };
 
@@ -57,15 +60,50 @@ TEST_CASE(each_addition_to_a_cache_is_a_site)
 	const struct plan_site *s = site(&l, "feed_vtable");
 
 	assert_null(l.plan.feeds_problem);
-	assert_int_equal(l.plan.n_sites, 2);
+	assert_int_equal(l.plan.n_sites, 5);
 	assert_true(plan_site__feeds(s));
 	assert_int_equal(s->query, PLAN_NONE);
 	assert_int_equal(s->reg, WIRE_REG_R14);
 	assert_int_equal(s->vtable_offset, 0x28);
 	s = site(&l, "feed_inlined");
 	assert_true(plan_site__feeds(s));
-	assert_int_equal(s->query, 1);
+	assert_int_equal(s->query, 3);
 	assert_int_equal(s->reg, WIRE_REG_NONE);
+	s = site(&l, "feed_span");
+	assert_true(plan_site__feeds(s));
+	assert_int_equal(s->query, 1);
+	library__clear(&l);
+}
+
+/* Unless its register is written to. */
+TEST_CASE(a_site_shows_which_result_it_is)
+{
+	struct library l = library("feeds.so");
+	const struct plan_site *s = site(&l, "feed_inlined");
+
+	assert_int_equal(s->result_reg, WIRE_REG_BX);
+	assert_int_equal(s->result_shift, 0);
+	s = site(&l, "feed_packed");
+	assert_int_equal(s->result_reg, WIRE_REG_CX);
+	assert_int_equal(s->result_shift, 32);
+	assert_int_equal(site(&l, "feed_span")->result_reg, WIRE_REG_NONE);
+	assert_int_equal(site(&l, "feed_mixed")->result_reg, WIRE_REG_NONE);
+	library__clear(&l);
+}
+
+/* By its name, or by what it looks at first. */
+TEST_CASE(queries_without_a_key_have_no_site)
+{
+	struct library l = library("feeds.so");
+	struct plan_query *once = &queries[2];
+
+	assert_null(l.plan.feeds_problem);
+	library__clear(&l);
+	once->table.cache += 8;
+	l = library("feeds.so");
+	once->table.cache -= 8;
+	assert_string_equal(l.plan.feeds_problem,
+			    "a function that feeds a query does not show where");
 	library__clear(&l);
 }
 
@@ -76,7 +114,7 @@ TEST_CASE(a_site_is_there_once)
 
 	assert_int_equal(feeds__mine(l.img, l.decoder, &l.plan), 0);
 	assert_null(l.plan.feeds_problem);
-	assert_int_equal(l.plan.n_sites, 2);
+	assert_int_equal(l.plan.n_sites, 5);
 	/* And is about one query. */
 	for (uint32_t i = 0; i < l.plan.n_sites; i++)
 		l.plan.sites[i].vtable_offset += 8;
@@ -120,7 +158,7 @@ TEST_CASE(only_definitions_of_the_library_are_seen)
 	assert_int_equal(plan_query__fed(&plan, &q), PLAN_FED_SOME);
 	q.key = WIRE_KEY_DEF;
 	q.name = (char *)"def_span";
-	assert_int_equal(plan_query__fed(&plan, &q), PLAN_FED_SOME);
+	assert_int_equal(plan_query__fed(&plan, &q), PLAN_FED_SEEN);
 	q.name = (char *)"def_kind";
 	assert_int_equal(plan_query__fed(&plan, &q), PLAN_FED_LOCAL);
 	q.table.fed = 0;

@@ -471,4 +471,61 @@ TEST_CASE(a_hash_is_of_length_and_text)
 	assert_int_equal(symbols__hash(text), hashes[sizeof(text) - 2]);
 }
 
+/* Query 2 was fed a result: by its number, or by the address of its cache. */
+static void feed(struct results *r, uint64_t cache, uint32_t at)
+{
+	const struct wire_fed record = {.cache = cache, .at = at};
+
+	assert_int_equal(results__fed(r, &lib, &record), 0);
+}
+
+/* What a reading has of query 2, which had 4 results. */
+static struct got fed_of_4(struct results *r)
+{
+	static const uint32_t n[N] = {0, 0, 4};
+
+	setup();
+	begin(r, WIRE_COUNTS_FINISHED, n);
+	add(r, 2, 0, 4, (uint32_t[]){40, 30, 20, 10});
+	return drop(r);
+}
+
+TEST_CASE(fed_results_are_left_out)
+{
+	struct results r = {0};
+
+	fed[2] = PLAN_FED_SEEN;
+	assert_string_equal(fed_of_4(&r).text, "12:110,120,130,140");
+	feed(&r, 2, 1);
+	feed(&r, 24, 0);
+	/* After the reading. */
+	feed(&r, 2, 4);
+	r.feeds[0].n--;
+	assert_string_equal(fed_of_4(&r).text, "12:110,120");
+	for (uint32_t i = 0; i < 4; i++)
+		feed(&r, 2, 3 - i);
+	assert_string_equal(fed_of_4(&r).text, "");
+	results__clear(&r);
+	fed[2] = PLAN_FED_SOME;
+}
+
+TEST_CASE(which_results_were_fed_may_not_be_known)
+{
+	/* Of one it is not known, twice the same, more than there are, of a later result. */
+	static const uint32_t at[][2] = {{1, WIRE_NO_COUNT}, {1, 1}, {0, 4}};
+	struct results r = {0};
+
+	fed[2] = PLAN_FED_SEEN;
+	for (size_t i = 0; i < N_OF(at); i++) {
+		feed(&r, 2, at[i][0]);
+		feed(&r, 2, at[i][1]);
+		assert_string_equal(fed_of_4(&r).text, "12?110,120,130,140");
+	}
+	feed(&r, 2, 0);
+	r.records_lost = true;
+	assert_string_equal(fed_of_4(&r).text, "12?110,120,130,140");
+	results__clear(&r);
+	fed[2] = PLAN_FED_SOME;
+}
+
 TEST_MAIN(NULL, NULL)

@@ -82,8 +82,10 @@ TEST_CASE(fed_results_are_no_executions)
 
 static void feed(struct results *r, uint64_t cache, uint32_t n)
 {
+	const struct wire_fed record = {.cache = cache, .at = WIRE_NO_COUNT};
+
 	while (n--)
-		assert_int_equal(results__fed(r, &lib, cache), 0);
+		assert_int_equal(results__fed(r, &lib, &record), 0);
 }
 
 /* By the address of the cache, or by the query. */

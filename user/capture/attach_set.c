@@ -278,9 +278,13 @@ static void describe_start(const struct attach_set *set, const struct plan_site 
 static void describe_drop(const struct attach_set *set, const struct plan_site *site,
 			  struct wire_site *out)
 {
-	if (!plan_site__feeds(site))
-		out->moment = site->addr == set->plan->layout.wire.drop ? WIRE_COUNTS_DROPPED
-									: WIRE_COUNTS_FINISHED;
+	if (plan_site__feeds(site)) {
+		out->base = site->result_reg;
+		out->shift = site->result_shift;
+		return;
+	}
+	out->moment = site->addr == set->plan->layout.wire.drop ? WIRE_COUNTS_DROPPED
+								: WIRE_COUNTS_FINISHED;
 }
 
 static void describe_guard_site(const struct attach_set *set, const struct plan_site *site,

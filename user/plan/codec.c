@@ -180,6 +180,8 @@ static void code_site(struct codec *c, struct plan_site *s, const struct plan *p
 	code_i32(c, &s->sp_delta);
 	code_u8(c, &s->key_reg);
 	code_i32(c, &s->key_slot);
+	code_u8(c, &s->result_reg);
+	code_u8(c, &s->result_shift);
 	require(c, index_ok(s->query, plan->n_queries) && index_ok(s->body, plan->n_bodies));
 	require(c, index_ok(s->guard, plan->n_guards));
 	require(c, (s->role >= WIRE_ROLE_GUARD && s->role <= WIRE_ROLE_TIMER_END) ==
@@ -190,6 +192,8 @@ static void code_site(struct codec *c, struct plan_site *s, const struct plan *p
 	require(c, s->cls <= PLAN_STEPPED);
 	require(c, s->reg <= WIRE_REG_R15 || s->reg == WIRE_REG_NONE);
 	require(c, s->key_reg <= WIRE_REG_R15 || s->key_reg == WIRE_REG_NONE);
+	require(c, s->result_reg <= WIRE_REG_R15 || s->result_reg == WIRE_REG_NONE);
+	require(c, s->result_shift < 64);
 	require(c, s->key_reg == WIRE_REG_NONE || s->key_slot == PLAN_NO_SLOT);
 	require(c, plan_site__is_start(s) || !plan_site__has_key(s));
 }

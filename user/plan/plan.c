@@ -67,16 +67,10 @@ void plan__free(struct plan *plan)
  * or one that panics, is in a table that the compiler fills in when it runs. So these two are known
  * by their names. The tests hold their counts against the probes'.
  */
-static bool is_fed_always(const struct plan_query *q)
+bool plan_query__is_fed_always(const struct plan_query *q)
 {
 	return q->table.kind == WIRE_CACHE_DEF &&
 	       (!strcmp(q->name, "def_kind") || !strcmp(q->name, "visibility"));
-}
-
-/* Definitions that are made after names were resolved have their span from the start. */
-bool plan_query__is_fed_often(const struct plan_query *q)
-{
-	return is_fed_always(q) || !strcmp(q->name, "def_span");
 }
 
 bool plan_site__feeds(const struct plan_site *s)
@@ -102,11 +96,9 @@ enum plan_fed plan_query__fed(const struct plan *plan, const struct plan_query *
 		return PLAN_FED_UNKNOWN;
 	if (!q->table.fed)
 		return PLAN_FED_NOT;
-	if (is_fed_always(q))
+	if (plan_query__is_fed_always(q))
 		return PLAN_FED_LOCAL;
-	return vec && definitions && !plan->feeds_problem && !plan_query__is_fed_often(q)
-		       ? PLAN_FED_SEEN
-		       : PLAN_FED_SOME;
+	return vec && definitions && !plan->feeds_problem ? PLAN_FED_SEEN : PLAN_FED_SOME;
 }
 
 bool plan_query__has_keys(const struct plan_query *q)

@@ -63,6 +63,9 @@ struct plan_site {
 	 */
 	uint8_t key_reg;  /* or WIRE_REG_NONE */
 	int32_t key_slot; /* or PLAN_NO_SLOT */
+	/* DROP, where a query is fed: holds which result of its VecCache that is, shifted left. */
+	uint8_t result_reg; /* or WIRE_REG_NONE */
+	uint8_t result_shift;
 };
 
 #define PLAN_NO_KEY 0xff
@@ -336,8 +339,8 @@ enum plan_fed {
 };
 
 enum plan_fed plan_query__fed(const struct plan *plan, const struct plan_query *q);
-/* True if a query is fed with most definitions: no site sees it. */
-bool plan_query__is_fed_often(const struct plan_query *q);
+/* True if a query is fed with each definition: no site sees it. */
+bool plan_query__is_fed_always(const struct plan_query *q);
 /* True if a query is fed at the site, which has the role WIRE_ROLE_DROP. */
 bool plan_site__feeds(const struct plan_site *s);
 /* Whether this may be the vtable_offset of such a site. */

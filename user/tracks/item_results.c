@@ -135,6 +135,40 @@ bool item_results__settle(struct item_results *r, uint32_t query, uint32_t n, ui
 	return true;
 }
 
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+bool item_results__leave_out(struct item_results *r, uint32_t query, uint32_t *at, uint32_t n)
+{
+	struct item_keys *k = query < r->n ? &r->of[query] : NULL;
+	uint32_t kept = 0, next = 0;
+
+	if (!k || !k->ready || k->others)
+		return false;
+	qsort(at, n, sizeof(*at), by_number);
+	for (uint32_t i = 0; i < n; i++)
+		if (at[i] >= k->n || (i && at[i] == at[i - 1]))
+			return false;
+	for (uint32_t i = 0; i < k->n; i++) {
+		if (next < n && at[next] == i)
+			next++;
+		else
+			k->at[kept++] = k->at[i];
+	}
+	k->n = kept;
+	return true;
+}
+
+void item_results__doubt(struct item_results *r, uint32_t query)
+{
+	if (query < r->n)
+		r->of[query].unsure = true;
+}
+
 /* Sets of definitions, in the order of their numbers. */
 struct naming {
 	const struct item_results_naming *how;

@@ -42,6 +42,15 @@ int item_results__add(struct item_results *r, const struct library *lib,
  */
 bool item_results__settle(struct item_results *r, uint32_t query, uint32_t n, uint64_t unsure);
 
+/*
+ * Leave out `n` results of a query that is ready: `at` is which, in the order in which they were
+ * added, and is sorted here. False: these cannot be its results, all of which stay.
+ */
+bool item_results__leave_out(struct item_results *r, uint32_t query, uint32_t *at, uint32_t n);
+
+/* Some of a query's results may be of no execution. */
+void item_results__doubt(struct item_results *r, uint32_t query);
+
 /* What they are about is unknown; of all queries that are ready. */
 void item_results__miss(struct item_results *r, uint32_t query);
 void item_results__miss_all(struct item_results *r);

@@ -6,10 +6,13 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "plan/plan.h"
 
 /* A context has fewer queries that are fed. */
 #define FEEDS_MOST 1024
+/* As many keys as are copied (bpf/names_limits.h). */
+#define FED_AT_MOST (1u << 22)
 
 void results__clear(struct results *r)
 {
@@ -17,6 +20,8 @@ void results__clear(struct results *r)
 	free(r->next);
 	free(r->loads);
 	free(r->sums);
+	for (uint32_t i = 0; i < r->n_feeds; i++)
+		free(r->feeds[i].at);
 	free(r->feeds);
 	free(r->fed);
 	item_results__clear(&r->items);
@@ -80,6 +85,31 @@ static bool add_query(const struct results *r, const struct library *lib, enum r
 }
 
 /*
+ * Leave out the results of a query that were fed to it. Those that were fed after the reading are
+ * not among its results. False: which ones they are is not known of all.
+ */
+static bool leave_out_fed(struct results *r, const struct library *lib, uint32_t query)
+{
+	uint32_t n = 0, fed = r->fed[query], results = r->reading[query].results;
+	_free_ uint32_t *at = fed <= results ? calloc(fed, sizeof(*at)) : NULL;
+
+	for (uint32_t i = 0; i < r->n_feeds && at; i++) {
+		const struct results_feed *f = &r->feeds[i];
+
+		if (f->cache != query && f->cache != r->context + lib->caches[query])
+			continue;
+		for (uint32_t k = 0; k < f->n_at; k++) {
+			if (f->at[k] >= results)
+				continue;
+			if (n == fed)
+				return false;
+			at[n++] = f->at[k];
+		}
+	}
+	return at && n == fed && item_results__leave_out(&r->items, query, at, n);
+}
+
+/*
  * What the results are about that the reading has of a query, of which `unsure` may be no
  * executions. False: it was read, and is not known.
  */
@@ -96,7 +126,13 @@ static bool settle_items(struct results *r, const struct library *lib, uint32_t 
 		item_results__miss(&r->items, i);
 		return true;
 	}
-	return !reads || !c->results || item_results__settle(&r->items, i, c->results, unsure);
+	if (!reads || !c->results)
+		return true;
+	if (!item_results__settle(&r->items, i, c->results, unsure))
+		return false;
+	if (r->fed[i] && !unsure && !leave_out_fed(r, lib, i))
+		item_results__doubt(&r->items, i);
+	return true;
 }
 
 static void add_up(struct results *r, const struct library *lib, enum results_loads loads,
@@ -108,8 +144,7 @@ static void add_up(struct results *r, const struct library *lib, enum results_lo
 
 		if (!known)
 			*lost += lib->fed[i] != PLAN_FED_UNKNOWN;
-		/* Which results were fed is not known, but how many. */
-		if (!settle_items(r, lib, i, known, r->sums[i].sum - before + r->fed[i]))
+		if (!settle_items(r, lib, i, known, r->sums[i].sum - before))
 			++*lost;
 	}
 	memset(r->loads, 0, r->n * sizeof(*r->loads));
@@ -132,30 +167,43 @@ static void forget_feeds(struct results *r)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < r->n_feeds; i++)
-		if (r->feeds[i].cache >= r->n && r->feeds[i].cache - r->context >= PLAN_LAYOUT_MAX)
+		if (r->feeds[i].cache >= r->n &&
+		    r->feeds[i].cache - r->context >= PLAN_LAYOUT_MAX) {
 			r->feeds[n++] = r->feeds[i];
+		} else {
+			r->n_fed_at -= r->feeds[i].n_at;
+			free(r->feeds[i].at);
+		}
 	r->n_feeds = n;
 }
 
-int results__fed(struct results *r, const struct library *lib, uint64_t cache)
+static int fed_at(struct results *r, struct results_feed *f, uint32_t at)
 {
-	struct results_feed feed = {cache, 1};
+	f->n++;
+	if (at == WIRE_NO_COUNT || r->n_fed_at == FED_AT_MOST)
+		return 0;
+	r->n_fed_at++;
+	return array__add(&f->at, &f->n_at, &f->at_capacity, &at);
+}
+
+int results__fed(struct results *r, const struct library *lib, const struct wire_fed *record)
+{
+	struct results_feed feed = {.cache = record->cache};
+	int err;
 
 	if (!lib->fed)
 		return 0;
 	if (prepare(r, lib->n_labels))
 		return -ENOMEM;
-	for (uint32_t i = 0; i < r->n_feeds; i++) {
-		if (r->feeds[i].cache != cache)
-			continue;
-		r->feeds[i].n++;
-		return 0;
-	}
+	for (uint32_t i = 0; i < r->n_feeds; i++)
+		if (r->feeds[i].cache == record->cache)
+			return fed_at(r, &r->feeds[i], record->at);
 	if (r->n_feeds == FEEDS_MOST) {
 		r->records_lost = true;
 		return 0;
 	}
-	return array__add(&r->feeds, &r->n_feeds, &r->feeds_capacity, &feed);
+	err = array__add(&r->feeds, &r->n_feeds, &r->feeds_capacity, &feed);
+	return err ?: fed_at(r, &r->feeds[r->n_feeds - 1], record->at);
 }
 
 /* What of the reading's results was fed, as known now. */

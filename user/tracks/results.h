@@ -11,6 +11,8 @@
 struct results_feed {
 	uint64_t cache; /* address, or number of the query */
 	uint64_t n;
+	uint32_t *at; /* which of its results these are, where that is known */
+	uint32_t n_at, at_capacity;
 };
 
 /* Of a compiler without probes; those beyond are not counted. */
@@ -32,6 +34,7 @@ struct results {
 	/* By cache: how many results it was fed. */
 	struct results_feed *feeds;
 	uint32_t n_feeds, feeds_capacity;
+	uint32_t n_fed_at; /* of all caches */
 	bool records_lost; /* of what was fed or loaded there may be more */
 	uint32_t *fed;	   /* of the reading's queries, when it was made */
 	uint64_t context;  /* of the reading */
@@ -68,8 +71,8 @@ int results__drop(struct results *r, const struct library *lib, enum results_loa
 /* A result of a query of `lib` was loaded from the disk, or looked for. 0 or -ENOMEM. */
 int results__load(struct results *r, const struct library *lib, uint32_t query);
 
-/* The cache at this address was fed a result. 0 or -ENOMEM. */
-int results__fed(struct results *r, const struct library *lib, uint64_t cache);
+/* A cache was fed a result. 0 or -ENOMEM. */
+int results__fed(struct results *r, const struct library *lib, const struct wire_fed *record);
 
 /* The process is over, which may not have dropped its context. */
 void results__end(struct results *r, const struct library *lib, enum results_loads loads,

@@ -553,7 +553,7 @@ static int on_fed(struct tracks *t, const struct wire_fed *r)
 {
 	struct image *image = images__find(&t->images, r->pid);
 
-	return image ? results__fed(&image->results, &t->libraries[r->lib], r->cache) : 0;
+	return image ? results__fed(&image->results, &t->libraries[r->lib], r) : 0;
 }
 
 /* The image is put into the trace by the sample that comes next. */

@@ -360,6 +360,7 @@ static void shape_of(struct code_insn *out, const cs_insn *insn)
 	case X86_INS_XADD:
 		if (is_plain_memory(a) && a->size == 8) {
 			out->shape = CODE_XADD64;
+			out->reg = code_register(b->reg);
 			set_memory(out, a);
 		}
 		break;

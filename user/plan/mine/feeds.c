@@ -206,13 +206,35 @@ static bool is_locked_xadd(const struct miner *m, const struct code_insn *insn)
 	       memmem(b + 1, 4, "\x0f\xc1", 2);
 }
 
-static bool is_shift_by_32(const struct miner *m, const struct code_insn *insn)
+enum { SHIFT_LEFT = 0xe0, SHIFT_RIGHT = 0xe8 };
+
+static bool is_shift_by_32(const struct miner *m, const struct code_insn *insn, uint8_t how)
 {
 	size_t room;
 	const uint8_t *b = elf_image__bytes(m->img, insn->addr, &room);
 
-	return b && insn->size == 4 && room >= 4 && b[1] == 0xc1 && (b[2] & 0xf8) == 0xe8 &&
+	return b && insn->size == 4 && room >= 4 && b[1] == 0xc1 && (b[2] & 0xf8) == how &&
 	       b[3] == 32;
+}
+
+/* or reg, imm: of 64 bits, and the upper half stays. */
+static bool is_or_of_lower_half(const struct miner *m, const struct code_insn *insn)
+{
+	size_t room;
+	const uint8_t *b = elf_image__bytes(m->img, insn->addr, &room);
+
+	return b && insn->size == 7 && room >= 7 && (b[0] & 0xfe) == 0x48 && b[1] == 0x81 &&
+	       (b[2] & 0xf8) == 0xc8 && b[6] < 0x80;
+}
+
+/* An instruction writes to the register that has which result it is. */
+static void follow_result(const struct miner *m, const struct code_insn *insn,
+			  struct plan_site *site)
+{
+	if (!site->result_shift && is_shift_by_32(m, insn, SHIFT_LEFT))
+		site->result_shift = 32;
+	else if (!site->result_shift || !is_or_of_lower_half(m, insn))
+		site->result_reg = WIRE_REG_NONE;
 }
 
 /* The query whose cache is at this place of the context, or PLAN_NONE. */
@@ -239,6 +261,7 @@ static size_t site_of(const struct miner *m, size_t i, struct plan_site *site)
 	site->query = query_at(m->plan, cache);
 	site->reg = site->query == PLAN_NONE ? add->base : WIRE_REG_NONE;
 	site->vtable_offset = site->query == PLAN_NONE ? (int32_t)cache : 0;
+	site->result_reg = add->reg < CODE_REG_SP ? add->reg : WIRE_REG_NONE;
 	for (size_t k = code__after(&m->code, i); k < m->code.n && k <= i + NEAR;
 	     k = code__after(&m->code, k)) {
 		const struct code_insn *insn = &m->code.insns[k];
@@ -248,7 +271,9 @@ static size_t site_of(const struct miner *m, size_t i, struct plan_site *site)
 		if (insn->flow != CODE_FALLS ||
 		    (site->reg != WIRE_REG_NONE && insn->writes & 1u << site->reg))
 			return SIZE_MAX;
-		shifted = shifted || is_shift_by_32(m, insn);
+		if (site->result_reg != WIRE_REG_NONE && insn->writes & 1u << site->result_reg)
+			follow_result(m, insn, site);
+		shifted = shifted || is_shift_by_32(m, insn, SHIFT_RIGHT);
 	}
 	return SIZE_MAX;
 }
@@ -302,10 +327,40 @@ static bool reaches_site(const struct walk *w, size_t from, const uint8_t *stops
 	return found;
 }
 
-/* Queries without a key have no VecCache. */
-static bool has_one_result(const struct owner *o)
+/* Whether it is as far from the vtable of a query without a key to the state of its result. */
+static bool is_state(const struct plan *plan, int64_t distance)
 {
-	return strstr(o->name, "SingleCache") != NULL;
+	for (uint32_t i = 0; i < plan->n_queries; i++) {
+		const struct wire_query_table *t = &plan->queries[i].table;
+
+		if (t->kind == WIRE_CACHE_ONCE && t->fed &&
+		    (int64_t)t->cache - t->active == distance)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Whether the function feeds only queries without a key, which have no VecCache. Without a name it
+ * shows that before it first branches: there it looks whether such a query has a result. In a
+ * VecCache 4 bytes at this place are half of an address.
+ */
+static bool has_one_result(const struct miner *m, const struct owner *o)
+{
+	uint32_t written = 0;
+
+	if (strstr(o->name, "SingleCache"))
+		return true;
+	for (size_t i = 0; i + 1 < m->code.n && m->code.insns[i].flow == CODE_FALLS; i++) {
+		const struct code_insn *insn = &m->code.insns[i], *next = insn + 1;
+
+		if (insn->shape == CODE_LOAD32 && insn->base < CODE_REG_SP &&
+		    !(written & 1u << insn->base) && is_state(m->plan, insn->disp))
+			return !m->plan->tables.once && next->shape == CODE_TEST32_SELF &&
+			       next->reg == insn->reg;
+		written |= insn->writes;
+	}
+	return false;
 }
 
 /* Mark sites, and new indices. The function shows all that it feeds if each of these has a site. */
@@ -331,7 +386,7 @@ static int check(struct miner *m, const struct owner *o, uint8_t *stops, uint32_
 
 static int add_site(struct miner *m, struct plan_site site)
 {
-	if (site.query != PLAN_NONE && plan_query__is_fed_often(&m->plan->queries[site.query]))
+	if (site.query != PLAN_NONE && plan_query__is_fed_always(&m->plan->queries[site.query]))
 		return 0;
 	site.body = site.guard = PLAN_NONE;
 	site.role = WIRE_ROLE_DROP;
@@ -347,8 +402,6 @@ static int read_owner(struct miner *m, struct code_decoder *decoder, const struc
 	uint32_t n = 0;
 	int err;
 
-	if (has_one_result(o))
-		return 0;
 	err = code_decoder__decode(decoder, o->regions, o->n_regions, &m->code);
 	if (err == -EFAULT)
 		m->problem = "a function that feeds queries lies outside the code";
@@ -370,6 +423,8 @@ static int read_owner(struct miner *m, struct code_decoder *decoder, const struc
 		site.addr = m->code.insns[at].addr;
 		err = add_site(m, site);
 	}
+	if (!err && !n && has_one_result(m, o))
+		return 0;
 	return err ?: check(m, o, stops, n);
 }
 

@@ -12,7 +12,9 @@
  *	shr  $0x20, %rax
  *	jne  ...			the site
  *
- * The base is the GlobalCtxt, or the vtable of the query where it is an argument.
+ * The base is the GlobalCtxt, or the vtable of the query where it is an argument. What is added to
+ * is the number of results before, and so the place of this one among them. The nightly moves it to
+ * the upper half of its register before the site.
  */
 #ifndef QPROF_PLAN_MINE_FEEDS_H
 #define QPROF_PLAN_MINE_FEEDS_H
