@@ -164,6 +164,7 @@ static int get_what(struct flame_frames *f, const struct trace_span *s, uint32_t
 
 int flame_frames__of(struct flame_frames *f, const struct trace_span *s, uint32_t *out)
 {
+	const uint64_t row = (uint64_t)(s->kind == TRACE_KIND_ACTIVITY) << 32 | s->label;
 	uint32_t n = f->all.n, key = TRACE_NO_STRING, first, what;
 	struct flame_frame *frame;
 	const char *text;
@@ -183,10 +184,10 @@ int flame_frames__of(struct flame_frames *f, const struct trace_span *s, uint32_
 	*out = frame - f->all.at;
 	if (f->all.n == n)
 		return 0;
-	first = u64_map__get(&f->query_of, s->label);
+	first = u64_map__get(&f->query_of, row);
 	if (first != U64_MAP_NONE)
 		frame->query = first;
-	else if (u64_map__put(&f->query_of, s->label, n))
+	else if (u64_map__put(&f->query_of, row, n))
 		return -ENOMEM;
 	return name_frame(f, frame);
 }

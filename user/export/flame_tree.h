@@ -77,8 +77,9 @@ struct flame_frame {
 	uint32_t label;
 	uint32_t key; /* string id of the query's key; TRACE_NO_STRING: none, or it is not shown */
 	uint8_t kind;
-	uint32_t query; /* the first frame of its label; probe costs are known per label */
-	char *name;	/* NULL: the text of the label */
+	uint32_t
+		query; /* the first frame of its row in a report, which probe costs are taken off */
+	char *name;    /* NULL: the text of the label */
 };
 
 /* All zeroes but for the job, which outlives it: no frames. */
@@ -87,7 +88,7 @@ struct flame_frames {
 	TABLE(struct flame_frame)
 	all;			 /* by kind << 32 | label, or with keys its index in `keyed` */
 	TABLE(uint32_t) keyed;	 /* keys, by label << 32 | key */
-	struct u64_map query_of; /* label -> the first of its frames */
+	struct u64_map query_of; /* is activity << 32 | label -> the first of its frames */
 };
 
 /* Set *frame to the number of the span's frame. 0 or -ENOMEM. */
