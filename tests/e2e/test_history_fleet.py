@@ -274,9 +274,9 @@ class Wrong(http.server.BaseHTTPRequestHandler):
         elif how == "proxy":
             self.send_response(500)
             self.send_header("Content-Length", "14")
-        elif how in ("chunks", "error"):
+        elif how in ("chunks", "error", "extensions", "trailers"):
             self.protocol_version = "HTTP/1.1"
-            self.send_response(200 if how == "chunks" else 500)
+            self.send_response(500 if how == "error" else 200)
             self.send_header("Transfer-Encoding", "chunked")
         elif how == "headers":
             self.send_without_end(b"HTTP/1.1 200 OK\r\n", b"X-More: %s\r\n" % (b"a" * 8000))
@@ -292,6 +292,10 @@ class Wrong(http.server.BaseHTTPRequestHandler):
             # Names, types, and rows.
             self.send_without_end(chunk(b"version\tcluster\nInt64\tString\n"),
                                   chunk(b"1\t%s\n" % (b"a" * 65536)))
+        if how == "extensions":
+            self.send_without_end(b"e;more=", b"a" * 65536)
+        if how == "trailers":
+            self.send_without_end(chunk(b"<html></html>\n") + b"0\r\n", b"X-More: %s\r\n" % (b"a" * 8000))
         if how == "error":
             self.send_without_end(chunk(b"<html>"), chunk(b"a" * 65536))
 
@@ -329,9 +333,10 @@ def wrong_server(certificate=None):
 WRONG = {"redirect": "redirects to another address", "down": "status 503", "half": "broke off",
          "endless": "does not say where it ends", "page": "not ClickHouse's", "proxy": "status 500",
          "hangs": "does not answer in time", "chunks": "more than 512 MiB", "error": "status 500",
-         "headers": "headers without end"}
+         "headers": "headers without end", "trailers": "its answer",
+         "extensions": "first lines are without end"}
 # What a server may send that is asked twice, with what its socket holds.
-SENT_MAX = {"error": 32 << 20, "headers": 32 << 20}
+SENT_MAX = {how: 32 << 20 for how in ("error", "headers", "trailers", "extensions")}
 
 
 def waits(t, done, n):

@@ -36,6 +36,7 @@ struct exchange {
 	struct http_result *result;
 	size_t len;   /* of result->text */
 	size_t heads; /* bytes of lines before the answer */
+	size_t bare;  /* bytes since the last of the answer itself */
 	bool framed;  /* the answer says where it ends */
 	bool ended;   /* by us: no more of it is needed */
 	int err;      /* what `take` returned */
@@ -96,6 +97,7 @@ static size_t take_body(char *bytes, size_t size, size_t n, void *ctx)
 	struct exchange *e = ctx;
 
 	(void)size; /* always 1 */
+	e->bare = 0;
 	if (!e->result->status)
 		e->h->info(e->h->curl, CURLINFO_RESPONSE_CODE, &e->result->status);
 	/* Beside rows that were asked for, an answer is a text: a server may send it without end.
@@ -123,6 +125,31 @@ static size_t take_header(char *line, size_t size, size_t n, void *ctx)
 	why(e->result->why, "its answer has headers without end");
 	e->err = -EPROTO;
 	return !n;
+}
+
+/* What frames the answer, such as extensions of chunks, reaches no other function. */
+static int count_received(CURL *curl, curl_infotype type, char *bytes, size_t n, void *ctx)
+{
+	struct exchange *e = ctx;
+
+	(void)curl;
+	(void)bytes;
+	if (type == CURLINFO_DATA_IN)
+		e->bare += n;
+	return 0;
+}
+
+static int look_at_progress(void *ctx, curl_off_t total, curl_off_t now, curl_off_t up_total,
+			    curl_off_t up)
+{
+	struct exchange *e = ctx;
+
+	(void)total, (void)now, (void)up_total, (void)up;
+	if (e->bare <= HEADS_MAX || e->err)
+		return 0;
+	why(e->result->why, "its answer has chunks whose first lines are without end");
+	e->err = -EPROTO;
+	return 1;
 }
 
 /* ---- A client -------------------------------------------------------------------------------- */
@@ -196,6 +223,10 @@ static int set_up(struct http *h, const struct http_login *login)
 	h->set(h->curl, CURLOPT_CONNECTTIMEOUT, CONNECT_S);
 	h->set(h->curl, CURLOPT_WRITEFUNCTION, take_body);
 	h->set(h->curl, CURLOPT_HEADERFUNCTION, take_header);
+	h->set(h->curl, CURLOPT_VERBOSE, 1l);
+	h->set(h->curl, CURLOPT_DEBUGFUNCTION, count_received);
+	h->set(h->curl, CURLOPT_NOPROGRESS, 0l);
+	h->set(h->curl, CURLOPT_XFERINFOFUNCTION, look_at_progress);
 	if (ca)
 		h->set(h->curl, CURLOPT_CAINFO, ca);
 	return 0;
@@ -297,6 +328,8 @@ int http__post(struct http *h, const struct http_post *post, struct http_result 
 	h->set(h->curl, CURLOPT_TIMEOUT, (long)post->seconds);
 	h->set(h->curl, CURLOPT_WRITEDATA, &e);
 	h->set(h->curl, CURLOPT_HEADERDATA, &e);
+	h->set(h->curl, CURLOPT_DEBUGDATA, &e);
+	h->set(h->curl, CURLOPT_XFERINFODATA, &e);
 	code = h->perform(h->curl);
 	h->info(h->curl, CURLINFO_RESPONSE_CODE, &result->status);
 	if (e.err)
