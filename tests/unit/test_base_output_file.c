@@ -5,6 +5,7 @@
 
 #include "test.h"
 #include "../fixtures/directory.h"
+#include "../fixtures/output.h"
 
 /* Make a file of one byte. */
 static void put(const char *path, char byte)
@@ -70,6 +71,43 @@ TEST_CASE(a_file_stays_where_it_is_if_its_rename_fails)
 	output_file__discard(&f);
 	assert_true(byte_of(f.path) == 'n');
 	assert_int_equal(rmdir(path), 0);
+	assert_int_equal(directory_files(true), 1);
+}
+
+static int choose(const char *path, bool force)
+{
+	_output_file_ struct output_file f = {0};
+
+	return output_file__choose(&f, path, force);
+}
+
+TEST_CASE(only_a_file_of_its_own_is_written)
+{
+	const char *path = directory_path("x.qpt");
+	int ours = dup(STDOUT_FILENO), file;
+
+	put(path, 'o');
+	file = open(path, O_WRONLY | O_CLOEXEC);
+	for (int force = 0; force < 2; force++) {
+		int linked, same;
+
+		assert_int_equal(choose("/dev/null", force), -EINVAL);
+		assert_int_equal(choose("/", force), -EISDIR);
+		assert_int_equal(choose("-", force), -EBUSY);
+		assert_int_equal(choose(path, force), 0);
+		fflush(stdout);
+		dup2(file, STDOUT_FILENO);
+		linked = choose("/dev/stdout", force);
+		same = choose(path, force);
+		dup2(ours, STDOUT_FILENO);
+		assert_int_equal(linked, -EBUSY);
+		assert_int_equal(same, -EBUSY);
+	}
+	close(file);
+	close(ours);
+	assert_contains(output_file_error(-EINVAL), "no regular file");
+	assert_contains(output_file_error(-EBUSY), "a file of its own");
+	assert_string_equal(output_file_error(-EISDIR), "Is a directory");
 	assert_int_equal(directory_files(true), 1);
 }
 

@@ -170,6 +170,7 @@ TEST_CASE_WITH(a_path_that_is_not_a_regular_file_is_left_alone, NULL, remove_fil
 	/* An open() for writing would wait for a reader forever. */
 	assert_int_equal(mkfifo(path, 0600), 0);
 	refuse(path, true, -EINVAL, "a.qpt is no regular file");
+	refuse(path, false, -EINVAL, "a.qpt is no regular file");
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(symlink("/dev/full", path), 0);
 	refuse(path, true, -EINVAL, "a.qpt is no regular file");
@@ -177,6 +178,7 @@ TEST_CASE_WITH(a_path_that_is_not_a_regular_file_is_left_alone, NULL, remove_fil
 	assert_int_equal(symlink("/tmp", path), 0);
 	refuse(path, true, -EISDIR, "Is a directory");
 	assert_int_equal(access(path, F_OK), 0);
+	refuse("-", false, -EBUSY, "cannot create -: it is a standard stream of this program");
 }
 
 TEST_CASE_WITH(a_file_that_cannot_take_its_place_stays_and_is_reported_once, NULL, remove_files)

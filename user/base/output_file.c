@@ -13,6 +13,23 @@
 
 #include "base/own_path.h"
 
+/* 0 if there is a regular file, or nothing, that no standard stream leads to. */
+static int check_kind(const char *path)
+{
+	struct stat st, stream;
+
+	if (!strcmp(path, "-"))
+		return -EBUSY;
+	if (stat(path, &st))
+		return 0;
+	if (!S_ISREG(st.st_mode))
+		return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (!fstat(fd, &stream) && stream.st_dev == st.st_dev && stream.st_ino == st.st_ino)
+			return -EBUSY;
+	return 0;
+}
+
 /* Checks whether `path` may be written to, without changing the file. Opens only a regular file. */
 static int check_replaceable(const char *path)
 {
@@ -56,6 +73,7 @@ int output_file__choose(struct output_file *f, const char *path, bool force)
 	int err = own_path__resolve(path, false, &real, &why);
 
 	*f = (struct output_file){0};
+	err = err ?: check_kind(path);
 	if (err)
 		return err;
 	if (!force || (lstat(path, &st) && errno == ENOENT)) {
@@ -68,6 +86,18 @@ int output_file__choose(struct output_file *f, const char *path, bool force)
 		return err;
 	f->path = name_beside(f->over);
 	return f->path ? 0 : -ENOMEM;
+}
+
+const char *output_file_error(int err)
+{
+	switch (err) {
+	case -EINVAL:
+		return "it is no regular file";
+	case -EBUSY:
+		return "it is a standard stream of this program, and a file of its own is needed";
+	default:
+		return own_path_error(err);
+	}
 }
 
 int output_file__commit(struct output_file *f)

@@ -21,11 +21,14 @@ struct output_file {
 
 /*
  * Choose a name to write to. With `force`, an existing file is replaced, and a link to one is
- * followed; without, `path` itself is chosen. Returns a negative errno without printing: -EINVAL if
- * the existing file is not a regular file, else as own_path__resolve(), whose own_path_error()
- * names it, or as open(2) for writing.
+ * followed; without, `path` itself is chosen. Returns a negative errno without printing: -EISDIR;
+ * -EINVAL if what is there is no regular file; -EBUSY if it is the standard input, output or error,
+ * as "-" and /dev/stdout are, else as own_path__resolve(), or as open(2) for writing.
  */
 int output_file__choose(struct output_file *f, const char *path, bool force);
+
+/* strerror(3), but for the errors above. */
+const char *output_file_error(int err);
 
 /* The recording has begun: give the file its name. On a failure it keeps its temporary name. */
 int output_file__commit(struct output_file *f);

@@ -164,7 +164,7 @@ static int no_output(const struct cli_export_options *o, int err)
 				    "%s exists already; choose another name with -o, or overwrite "
 				    "it with --force",
 				    o->output);
-	return diag_error_r(err, "cannot write %s: %s%s", o->output, own_path_error(err),
+	return diag_error_r(err, "cannot write %s: %s%s", o->output, output_file_error(err),
 			    diag_step(err, "; name a file with -o, or - for standard output"));
 }
 

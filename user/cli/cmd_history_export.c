@@ -7,7 +7,6 @@
 
 #include "base/diag.h"
 #include "base/output_file.h"
-#include "base/own_path.h"
 #include "cli/history_ask.h"
 #include "history/json_lines.h"
 #include "history/store.h"
@@ -49,7 +48,7 @@ static int write_file(struct store *s, const struct cli_history_export_options *
 
 	err = err ?: open_output(&file, &out);
 	if (err)
-		return diag_error_r(err, "cannot write %s: %s%s", o->output, own_path_error(err),
+		return diag_error_r(err, "cannot write %s: %s%s", o->output, output_file_error(err),
 				    err == -EEXIST ? "; --force overwrites it" : "");
 	err = write_all(s, out);
 	if (!err && fclose(take_ptr(out)))

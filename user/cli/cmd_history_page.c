@@ -12,7 +12,6 @@
 #include "base/diag.h"
 #include "base/format.h"
 #include "base/output_file.h"
-#include "base/own_path.h"
 #include "export/trends_page.h"
 #include "history/subjects.h"
 #include "options/exit_code.h"
@@ -147,7 +146,7 @@ static int no_output(const struct cli_history_page_options *o, int err)
 				    "%s exists already; choose another name with -o, or overwrite "
 				    "it with --force",
 				    o->output);
-	return diag_error_r(err, "cannot write %s: %s%s", o->output, own_path_error(err),
+	return diag_error_r(err, "cannot write %s: %s%s", o->output, output_file_error(err),
 			    diag_step(err, "; name a file with -o, or - for standard output"));
 }
 

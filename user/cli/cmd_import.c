@@ -11,7 +11,6 @@
 #include "qprof/measureme_format.h"
 #include "base/format.h"
 #include "base/output_file.h"
-#include "base/own_path.h"
 
 /* Sums over all files. */
 struct sums {
@@ -167,7 +166,7 @@ static int open_output(struct output_file *f, const char *output, bool force,
 				    "overwrite it with --force",
 				    output);
 	if (err)
-		return diag_error_r(err, "cannot create %s: %s%s", output, own_path_error(err),
+		return diag_error_r(err, "cannot create %s: %s%s", output, output_file_error(err),
 				    diag_step(err, "; choose another place with -o"));
 	return 0;
 }

@@ -9,7 +9,6 @@
 
 #include "base/diag.h"
 #include "base/invoker.h"
-#include "base/own_path.h"
 
 void trace_output__default_name(char name[TRACE_OUTPUT_NAME_MAX])
 {
@@ -65,12 +64,12 @@ int trace_output__create(struct trace_output *o, const struct trace_info *info)
 				    "%s exists already; choose another name with -o, or "
 				    "overwrite it with --force",
 				    o->path);
-	if (err == -EINVAL && o->force)
+	if (err == -EINVAL)
 		return diag_error_r(err,
 				    "%s is no regular file, and a trace cannot go anywhere else; "
 				    "choose another name with -o",
 				    o->path);
-	return err ? diag_error_r(err, "cannot create %s: %s%s", o->path, own_path_error(err),
+	return err ? diag_error_r(err, "cannot create %s: %s%s", o->path, output_file_error(err),
 				  remedy(o, err))
 		   : 0;
 }
