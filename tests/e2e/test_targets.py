@@ -378,6 +378,30 @@ def test_signal_during_set_up(t, name):
     assert not os.path.exists(t.path("trace.qpt")), "left a file behind"
 
 
+def test_rustc_that_never_answers(t):
+    """The compiler in the PATH is only likely: the command starts without its answer, after a line."""
+    slow = t.mkdir("slow")
+    t.write("slow/rustc", "#!/bin/sh\nexec sleep 1000\n")
+    os.chmod(t.path("slow/rustc"), 0o755)
+    real = ["sh", "-c", '"$@"', "sh", *rustc(t, crates.LONG)]
+    run = t.capture(real, options=(), env={"PATH": slow + ":" + os.environ["PATH"]})
+    assert run.status == 0, run
+    text = run.stderr.decode()
+    assert text.count("does not answer") == 1, text
+    assert len(t.report(run.trace)["processes"]) == 1
+
+
+def test_toolchain_that_is_not_there(t):
+    """Its error is the command's own, once."""
+    t.need_capture()
+    plain = t.plain(["rustc", "+nosuch", "--version"])
+    run = t.capture(["rustc", "+nosuch", "--version"], options=())
+    assert run.status == plain.status, (run, plain)
+    said = plain.stderr.decode().splitlines()[0]
+    assert run.stderr.decode().count(said) == 1, run.stderr
+    assert "sysroot" not in run.stderr.decode(), run.stderr
+
+
 # ---- Errors -------------------------------------------------------------------------------------
 
 

@@ -317,7 +317,8 @@ TEST_CASE(a_queried_compiler_gets_none_of_our_input)
 TEST_CASE(only_the_first_line_is_waited_for)
 {
 	static const char *const more[] = {"echo $top; /usr/bin/sleep 60 2>/dev/null &",
-					   "while echo $top; do :; done"};
+					   "while echo $top; do :; done",
+					   "printf $top; /usr/bin/sleep 60 2>/dev/null &"};
 	char script[256], *path = NULL, *old = strdup(getenv("PATH"));
 
 	make_file("lib/librustc_driver-h.so", "h", 0644);

@@ -159,10 +159,11 @@ TEST_CASE_WITH(a_wait_ends_with_its_result_or_a_signal, NULL, end)
 	begin(false);
 	assert_int_equal(pipe(ready) | pipe(never), 0);
 	assert_int_equal(write(ready[1], "", 1), 1);
-	assert_true(control__wait(&c, -1));
-	assert_true(control__wait(&c, ready[0]));
+	assert_int_equal(control__wait(&c, -1, -1), 0);
+	assert_int_equal(control__wait(&c, ready[0], -1), 0);
+	assert_int_equal(control__wait(&c, never[0], 1), -ETIME);
 	raise(SIGHUP);
-	assert_false(control__wait(&c, never[0]));
+	assert_int_equal(control__wait(&c, never[0], -1), -EINTR);
 	assert_int_equal(c.signal, SIGHUP);
 	for (int i = 0; i < 2; i++) {
 		close(ready[i]);

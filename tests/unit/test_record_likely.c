@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "base/array.h"
 #include "plan/plan.h"
 
 #include "../fixtures/directory.h"
@@ -33,6 +34,57 @@ TEST_CASE(its_error_is_that_of_asking)
 	likely__start(&l, make);
 	assert_int_equal(likely__finish(&l, &path), -EIO);
 	assert_null(path);
+	likely__clear(&l);
+}
+
+/* A child of it that keeps its output is in no process group that it could be ended by. */
+TEST_CASE(a_rustc_that_never_answers_is_given_up)
+{
+	static const char *const scripts[] = {
+		"#!/bin/sh\nexec sleep 1000\n",
+		"#!/bin/sh\ntrap '' TERM; while :; do sleep 1; done\n",
+		"#!/bin/sh\nsetsid cat ${0%rustc}never\nsleep 1000\n",
+		"#!/bin/sh\necho /nowhere\nexec sleep 1000\n",
+	};
+	int never;
+
+	assert_int_equal(mkfifo(directory_path("never"), 0600), 0);
+	never = open(directory_path("never"), O_RDWR | O_CLOEXEC);
+	for (size_t i = 0; i < N_OF(scripts); i++) {
+		struct likely l = {};
+		const char *path;
+
+		fake_rustc(scripts[i]);
+		alarm(60);
+		likely__start(&l, make);
+		usleep(100000);
+		likely__give_up(&l);
+		assert_int_equal(likely__finish(&l, &path), -ETIME);
+		assert_null(path);
+		likely__clear(&l);
+		alarm(0);
+	}
+	close(never);
+}
+
+/* The command has the same errors, and tells them itself. */
+TEST_CASE(its_errors_are_not_printed)
+{
+	struct likely l = {};
+	const char *path;
+	char text[64];
+	int said[2], ours = dup(STDERR_FILENO);
+
+	assert_int_equal(pipe2(said, O_NONBLOCK), 0);
+	fake_rustc("#!/bin/sh\necho no >&2; [ $RUSTUP_AUTO_INSTALL = 0 ] && exit 1; echo /\n");
+	dup2(said[1], STDERR_FILENO);
+	likely__start(&l, make);
+	assert_int_equal(likely__finish(&l, &path), -EIO);
+	dup2(ours, STDERR_FILENO);
+	close(ours);
+	close(said[1]);
+	assert_int_equal(read(said[0], text, sizeof(text)), 0);
+	close(said[0]);
 	likely__clear(&l);
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/diag.h"
 #include "base/signals.h"
 
@@ -113,19 +114,26 @@ void control__take(struct control *c)
 		take_one(c, &info);
 }
 
-bool control__wait(struct control *c, int fd)
+int control__wait(struct control *c, int fd, int ms)
 {
 	struct pollfd fds[] = {
 		{.fd = c->fd, .events = POLLIN},
 		{.fd = fd, .events = POLLIN},
 	};
+	uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + (uint64_t)(ms > 0 ? ms : 0) * 1000000;
 
 	while (!c->signal && fd >= 0 && !fds[1].revents) {
-		if (poll(fds, N_OF(fds), -1) < 0 && errno != EINTR)
+		uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+
+		if (ms >= 0 && now_ns >= until_ns)
+			return -ETIME;
+		if (poll(fds, N_OF(fds), ms < 0 ? -1 : (int)((until_ns - now_ns) / 1000000 + 1)) <
+			    0 &&
+		    errno != EINTR)
 			break;
 		control__take(c);
 	}
-	return !c->signal;
+	return c->signal ? -EINTR : 0;
 }
 
 bool control__wait_for_reader(void *control, int written_fd)

@@ -29,8 +29,11 @@ int control__open(struct control *c, bool has_command);
 /* Take the signals that have come. */
 void control__take(struct control *c);
 
-/* Wait until `fd` polls readable, which is true at once if it is -1. False: a signal came first. */
-bool control__wait(struct control *c, int fd);
+/*
+ * Wait until `fd` polls readable, at once if it is -1, for `ms` at most unless that is negative. 0;
+ * -EINTR: a signal came first; -ETIME.
+ */
+int control__wait(struct control *c, int fd, int ms);
 
 /*
  * For struct recorder_options: wait for the reader of the output. Without a signal, as long as it

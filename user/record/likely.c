@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "record/likely.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -60,7 +61,7 @@ void likely__start(struct likely *l, char *const argv[])
 
 	l->argv = argv ? argv : nothing;
 	pthread_mutex_init(&l->asked.lock, NULL);
-	l->asked.given_up = false;
+	l->asked.given_up = l->late = false;
 	l->done_fd = eventfd(0, EFD_CLOEXEC);
 	l->running = l->done_fd >= 0 && !pthread_create(&l->thread, NULL, run, l);
 	if (!l->running)
@@ -72,6 +73,17 @@ int likely__done_fd(const struct likely *l)
 	return l->running ? l->done_fd : -1;
 }
 
+void likely__give_up(struct likely *l)
+{
+	struct pollfd done = {.fd = l->done_fd, .events = POLLIN};
+
+	l->late = true;
+	for (int i = 0; l->running && !done.revents; i++) {
+		plan_find__give_up(&l->asked, i < PATIENCE ? SIGTERM : SIGKILL);
+		poll(&done, 1, RETRY_MS);
+	}
+}
+
 int likely__finish(struct likely *l, const char **path)
 {
 	if (l->running) {
@@ -80,7 +92,7 @@ int likely__finish(struct likely *l, const char **path)
 	}
 	l->running = false;
 	*path = l->path;
-	return l->err;
+	return l->err && l->late ? -ETIME : l->err;
 }
 
 static bool is_one_of(const char *word, const char *const words[], size_t n)
@@ -154,22 +166,11 @@ uint32_t likely_parts(char *const argv[])
 	return parts;
 }
 
-static void stop(struct likely *l)
-{
-	struct pollfd done = {.fd = l->done_fd, .events = POLLIN};
-
-	for (int i = 0; !done.revents; i++) {
-		plan_find__give_up(&l->asked, i < PATIENCE ? SIGTERM : SIGKILL);
-		poll(&done, 1, RETRY_MS);
-	}
-}
-
 void likely__clear(struct likely *l)
 {
 	const char *path;
 
-	if (l->running)
-		stop(l);
+	likely__give_up(l);
 	likely__finish(l, &path);
 	free(l->path);
 	*l = (struct likely){0};

@@ -16,6 +16,7 @@
 struct likely {
 	pthread_t thread;
 	bool running;
+	bool late;   /* it was given up */
 	int done_fd; /* an eventfd, while it is running */
 	char *const *argv;
 	struct plan_find_asked asked;
@@ -32,7 +33,19 @@ void likely__start(struct likely *l, char *const argv[]);
 /* Readable once likely__finish() would not wait; -1 if it never waits. */
 int likely__done_fd(const struct likely *l);
 
-/* Wait for the result: 0 and the path, which `l` owns, or an error of plan_find__of_toolchain(). */
+/* True if rustup is asked, which downloads toolchains, and must not be ended meanwhile. */
+static inline bool likely__may_download(const struct likely *l)
+{
+	return l->running && atomic_load(&l->asked.rustup);
+}
+
+/* If the search still runs, end its rustc and all processes that this rustc has started. */
+void likely__give_up(struct likely *l);
+
+/*
+ * Wait for the result: 0 and the path, which `l` owns, or an error of plan_find__of_toolchain();
+ * -ETIME: it was given up.
+ */
 int likely__finish(struct likely *l, const char **path);
 
 /*
@@ -41,7 +54,7 @@ int likely__finish(struct likely *l, const char **path);
  */
 uint32_t likely_parts(char *const argv[]);
 
-/* If the search still runs, ends its rustc and all processes that this rustc has started. */
+/* Gives up a search that still runs. */
 void likely__clear(struct likely *l);
 
 #endif /* QPROF_RECORD_LIKELY_H */

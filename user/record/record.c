@@ -39,6 +39,8 @@
  */
 #define HISTORY_SECONDS 600
 #define SERVICE_SECONDS 30
+/* The time in which a rustc says where its library is. */
+#define LIKELY_MS 3000
 /* The interval of drains when few records wait: it limits the delay of the live view. */
 #define DRAIN_MS 50
 
@@ -222,6 +224,22 @@ static int open_session(struct capture *c)
 	return err;
 }
 
+/* Without an answer of the likely compiler, each compiler is found when it is executed. */
+static int wait_for_likely(struct capture *c, const char **path)
+{
+	int err = control__wait(&c->control, likely__done_fd(&c->likely), LIKELY_MS);
+
+	/* A toolchain that is half there would be of no use to the command. */
+	if (err == -ETIME && likely__may_download(&c->likely)) {
+		diag_info("waiting for rustup, as it may be downloading a toolchain; Ctrl-C ends "
+			  "it");
+		err = control__wait(&c->control, likely__done_fd(&c->likely), -1);
+	}
+	if (err == -ETIME)
+		likely__give_up(&c->likely);
+	return err == -EINTR ? err : likely__finish(&c->likely, path);
+}
+
 /*
  * Attach to the most likely toolchain. Another toolchain is found when it is first executed, a
  * little later than its first instruction.
@@ -229,12 +247,15 @@ static int open_session(struct capture *c)
 static int attach_likely(struct capture *c)
 {
 	const char *path;
-	int err;
+	int err = wait_for_likely(c, &path);
 
-	/* rustup may be downloading a toolchain: a signal ends that too. */
-	if (!control__wait(&c->control, likely__done_fd(&c->likely)))
-		return -EINTR;
-	err = likely__finish(&c->likely, &path);
+	if (err == -EINTR)
+		return err;
+	/* Why rustc fails, its own users see when they run it. */
+	if (err == -EIO) {
+		diag_verbose("%s", plan_find__toolchain_error(err));
+		return 0;
+	}
 	if (err) {
 		diag_warn("%s. Waiting for a compiler to be started",
 			  plan_find__toolchain_error(err));

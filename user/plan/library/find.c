@@ -5,10 +5,12 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "base/array.h"
@@ -269,7 +271,8 @@ int plan_find__of_exe(const char *exe, char **path)
 /* A program that is run for its standard output. */
 struct question {
 	const char *argv[5];
-	bool quiet; /* there is another way if it fails */
+	bool quiet; /* its errors are of no use: there is another way, or a command that has them */
+	bool installs; /* rustup may download a toolchain to answer it */
 };
 
 static void exec_question(const struct invoker *inv, const struct question *q, char **env, int out)
@@ -291,6 +294,9 @@ static void exec_question(const struct invoker *inv, const struct question *q, c
 	    (q->quiet && dup2(null, STDERR_FILENO) < 0) || invoker__become(inv))
 		_exit(1);
 	environ = env;
+	/* Later than 1.27, rustup takes it, and downloads when the user's own command asks it. */
+	if (!q->installs)
+		setenv("RUSTUP_AUTO_INSTALL", "0", 1);
 	execvp(q->argv[0], (char *const *)q->argv);
 	_exit(errno == ENOENT ? EXIT_NO_COMMAND : 1);
 }
@@ -348,34 +354,52 @@ void plan_find__give_up(struct plan_find_asked *asked, int sig)
 	pthread_mutex_unlock(&asked->lock);
 }
 
+/*
+ * Read the first line of a program into `text`, of PATH_MAX + 1 bytes. Once the program `ended`,
+ * all that it printed is in the pipe: a process that keeps that open is not waited for.
+ */
+static void read_line(int from, int ended, char *text)
+{
+	struct pollfd fds[] = {{.fd = from, .events = POLLIN}, {.fd = ended, .events = POLLIN}};
+	size_t len = 0;
+
+	while (len < PATH_MAX && !memchr(text, '\n', len)) {
+		int ready = poll(fds, N_OF(fds), -1);
+		ssize_t n;
+
+		if (ready < 0 && errno == EINTR)
+			continue;
+		n = ready > 0 && fds[0].revents ? read(from, text + len, PATH_MAX - len) : 0;
+		if (n <= 0)
+			break;
+		len += (size_t)n;
+	}
+	text[len] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+}
+
 /* Read the first line that it prints, an absolute path, into `text`, of PATH_MAX + 1 bytes. */
 static int ask(const struct invoker *inv, char **env, const struct question *q,
 	       struct plan_find_asked *asked, char *text)
 {
-	_fclose_ FILE *from = NULL;
-	_close_ int out = -1;
+	_close_ int from = -1, out = -1, ended = -1;
 	int err, pipes[2], status;
 	pid_t pid;
 
 	if (pipe2(pipes, O_CLOEXEC))
 		return -errno;
+	from = pipes[0];
 	out = pipes[1];
-	from = fdopen(pipes[0], "r");
-	if (!from) {
-		close(pipes[0]);
-		return -ENOMEM;
-	}
 	pid = fork_asked(asked);
 	if (pid < 0)
 		return -errno;
 	if (pid == 0)
 		exec_question(inv, q, env, out);
 	close(take_fd(out));
-	if (!fgets(text, PATH_MAX + 1, from))
-		*text = '\0';
-	text[strcspn(text, "\n")] = '\0';
-	/* What else it prints, or a server that it has started, is not waited for. */
-	fclose(take_ptr(from));
+	ended = (int)syscall(SYS_pidfd_open, pid, 0);
+	read_line(from, ended, text);
+	/* The rest of what it prints is not waited for. */
+	close(take_fd(from));
 	err = wait_for_asked(asked, pid, &status);
 	if (err)
 		return err;
@@ -422,8 +446,8 @@ static bool find_rustup(const char *rustc, char *const env[], char *path)
 static int ask_rustup(const struct invoker *inv, char **env, const char *rustup, const char *plus,
 		      struct plan_find_asked *asked, char *text)
 {
-	const struct question with = {{rustup, plus, "which", "rustc"}, true},
-			      without = {{rustup, "which", "rustc"}, true};
+	const struct question with = {{rustup, plus, "which", "rustc"}, true, !asked},
+			      without = {{rustup, "which", "rustc"}, true, !asked};
 	int err = ask(inv, env, plus ? &with : &without, asked, text);
 	size_t len = err ? 0 : strlen(text), cut = strlen("/bin/rustc");
 
@@ -437,8 +461,8 @@ static int ask_rustup(const struct invoker *inv, char **env, const char *rustup,
 static int find_for(const struct invoker *inv, char **env, const char *rustc, const char *plus,
 		    struct plan_find_asked *asked, char **path)
 {
-	const struct question with = {{rustc, plus, "--print", "sysroot"}, false},
-			      without = {{rustc, "--print", "sysroot"}, false};
+	const struct question with = {{rustc, plus, "--print", "sysroot"}, asked, !asked},
+			      without = {{rustc, "--print", "sysroot"}, asked, !asked};
 	char rustup[PATH_MAX], sysroot[PATH_MAX + 1];
 	bool proxy;
 	int err = invoker__take_file_rights(inv);
@@ -447,6 +471,8 @@ static int find_for(const struct invoker *inv, char **env, const char *rustc, co
 		return err;
 	proxy = find_rustup(rustc, env, rustup);
 	invoker__return_file_rights(inv);
+	if (asked)
+		atomic_store(&asked->rustup, proxy);
 	/*
 	 * rustup answers in a quarter of the time that the toolchain's rustc takes to load its
 	 * libraries and to print its sysroot.
@@ -486,6 +512,9 @@ const char *plan_find__toolchain_error(int err)
 		       "a librustc_driver file";
 	case -EIO:
 		return "`rustc --print sysroot` failed; run it yourself to see why";
+	case -ETIME:
+		return "`rustc --print sysroot` does not answer; see which rustc is the first in "
+		       "your PATH";
 	case -ENODATA:
 		return "rustc's sysroot holds no librustc_driver-*.so; a toolchain from "
 		       "https://rustup.rs has it";

@@ -9,6 +9,7 @@
 #define QPROF_PLAN_LIBRARY_FIND_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/types.h>
@@ -49,6 +50,7 @@ struct plan_find_asked {
 	pthread_mutex_t lock;
 	pid_t group; /* 0: no rustc is running */
 	bool given_up;
+	atomic_bool rustup; /* it is rustup's stand-in */
 };
 
 /*
@@ -60,9 +62,10 @@ void plan_find__give_up(struct plan_find_asked *asked, int sig);
 /*
  * The library of the toolchain that the invoking user (base/invoker.h) gets for `rustc +toolchain`
  * in this directory, or for plain `rustc` if `toolchain` is NULL. `rustc` is a path, or a name to
- * be found in the user's PATH. rustc's error messages go to stderr. -ENOENT there is no such rustc;
- * -EIO rustc failed; -ENODATA its sysroot holds no librustc_driver. `asked` may be NULL; -EINTR it
- * was given up before rustc was started.
+ * be found in the user's PATH. -ENOENT there is no such rustc; -EIO rustc failed; -ENODATA its
+ * sysroot holds no librustc_driver. With `asked` it is silent, and no toolchain is downloaded by a
+ * rustup later than 1.27; -EINTR it was given up before rustc was started. NULL: rustc's error
+ * messages go to stderr.
  */
 int plan_find__of_toolchain(const char *rustc, const char *toolchain, struct plan_find_asked *asked,
 			    char **path);
