@@ -51,6 +51,17 @@ TEST_CASE(each_word_stands_for_its_kind)
 	assert_classes("passes,query-provider", "pq");
 }
 
+TEST_CASE(a_filter_can_be_made_of_another_ones_words)
+{
+	static const char *const lists[] = {"none,counts", "-passes,t*"};
+	_filter_ struct filter *f = NULL, *empty = NULL;
+
+	assert_int_equal(filter__new(lists, 2, &f), 0);
+	assert_string_equal(filter__text(f), "none,counts,-passes,t*");
+	assert_int_equal(filter__new(NULL, 0, &empty), 0);
+	assert_string_equal(filter__text(empty), "default");
+}
+
 TEST_CASE(the_last_word_that_fits_decides)
 {
 	assert_classes("all,-passes", "qatblh");

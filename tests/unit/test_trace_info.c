@@ -15,6 +15,7 @@ static const struct trace_info full = {
 	.id = {{0x0f, 0x1e, [6] = 0x40, [8] = 0x80, [15] = 0xff}},
 	.cpus = 8,
 	.command = "cargo build",
+	.events = "default,-passes",
 };
 
 static int take(const uint8_t *at, size_t size, struct trace_info *info)
@@ -41,6 +42,7 @@ TEST_CASE(a_payload_is_read_as_it_was_stored)
 	assert_memory_equal(&info.id, &full.id, sizeof(info.id));
 	assert_int_equal(info.cpus, full.cpus);
 	assert_string_equal(info.command, full.command);
+	assert_string_equal(info.events, full.events);
 	trace_info__clear(&info);
 	byte_buffer__destroy(&out);
 }
@@ -54,23 +56,26 @@ TEST_CASE(no_command_is_read_as_none)
 	trace_info__store(&none, &out);
 	assert_int_equal(take(out.data, out.size, &info), 0);
 	assert_null(info.command);
+	assert_null(info.events);
 	trace_info__clear(&info);
 	byte_buffer__destroy(&out);
 }
 
-/* Older writers ended the payload after the host, the clock or a budget; all are valid. */
+/* Older writers ended the payload after the host, the clock, a budget or the command. */
 TEST_CASE(a_cut_payload_is_refused)
 {
 	struct byte_buffer out = {0};
 	/* Bytes at the end. */
-	size_t later = sizeof(full.id) + 1 + 1 + strlen(full.command), budget = 1, clock = 1;
+	size_t events = 1 + strlen(full.events);
+	size_t later = sizeof(full.id) + 1 + 1 + strlen(full.command) + events, budget = 1,
+	       clock = 1;
 	struct trace_info info;
 
 	trace_info__store(&full, &out);
 	for (size_t size = 0; size < out.size; size++) {
 		size_t left = out.size - size;
-		bool whole =
-			left == later || left == later + budget || left == later + budget + clock;
+		bool whole = left == events || left == later || left == later + budget ||
+			     left == later + budget + clock;
 
 		assert_int_equal(take(out.data, size, &info), whole ? 0 : -EBADMSG);
 		trace_info__clear(&info);
@@ -81,7 +86,8 @@ TEST_CASE(a_cut_payload_is_refused)
 TEST_CASE(a_budget_of_earlier_versions_is_passed_over)
 {
 	struct byte_buffer now = {0}, earlier = {0};
-	size_t later = sizeof(full.id) + 1 + 1 + strlen(full.command), before;
+	size_t later = sizeof(full.id) + 1 + 1 + strlen(full.command) + 1 + strlen(full.events);
+	size_t before;
 	struct trace_info info;
 
 	trace_info__store(&full, &now);

@@ -62,7 +62,8 @@ struct word {
 };
 
 struct filter {
-	char *text; /* the memory that the globs point into */
+	char *text;  /* the lists as one */
+	char *globs; /* the memory that the globs point into */
 	struct word *words;
 	size_t n;
 	const char *missing[N_EVENTS];
@@ -169,10 +170,11 @@ int filter__new(const char *const *lists, size_t n, struct filter **out)
 	if (!f)
 		return -ENOMEM;
 	f->text = join(lists, n);
-	f->words = f->text ? calloc(count_words(f->text) + 1, sizeof(*f->words)) : NULL;
+	f->globs = f->text ? strdup(f->text) : NULL;
+	f->words = f->globs ? calloc(count_words(f->text) + 1, sizeof(*f->words)) : NULL;
 	if (!f->words)
 		return -ENOMEM;
-	rest = n ? f->text : NULL;
+	rest = n ? f->globs : NULL;
 	while ((word = strsep(&rest, ",")))
 		if (add_word(f, word))
 			return -EINVAL;
@@ -183,6 +185,13 @@ int filter__new(const char *const *lists, size_t n, struct filter **out)
 	}
 	*out = take_ptr(f);
 	return 0;
+}
+
+const char *filter__text(const struct filter *f)
+{
+	if (!f)
+		return "all";
+	return *f->text ? f->text : "default";
 }
 
 static bool is_tiny(const char *label)
@@ -321,6 +330,7 @@ void filter__free(struct filter *f)
 	if (!f)
 		return;
 	free(f->text);
+	free(f->globs);
 	free(f->words);
 	free(f);
 }

@@ -51,6 +51,9 @@ struct filter;
  */
 int filter__new(const char *const *lists, size_t n, struct filter **out);
 
+/* Its words, separated by commas: another filter can be made of them. */
+const char *filter__text(const struct filter *f);
+
 /* True if an interval of this class and label is recorded. A `label` of NULL matches no glob. */
 bool filter__passes(const struct filter *f, enum filter_class class, const char *label);
 

@@ -392,6 +392,7 @@ int recorder__create_file(struct recorder *r)
 		return diag_error_r(err, "out of memory");
 	info.clock_start_ns = r->start_ns;
 	info.realtime_start_ns = r->realtime_start_ns;
+	info.events = (char *)filter__text(r->opt.filter);
 	err = trace_output__create(&r->trace, &info);
 	if (!err)
 		sample_output__begin(&r->samples, &r->opt.sampling, r->by_samples);

@@ -29,6 +29,8 @@ void trace_info__store(const struct trace_info *info, struct byte_buffer *out)
 	byte_buffer__bytes(out, info->id.bytes, sizeof(info->id.bytes));
 	byte_buffer__varint(out, info->cpus);
 	store_text(out, info->command);
+	if (info->events)
+		store_text(out, info->events);
 }
 
 /* Set *text to an allocated copy; a malformed text marks `in` bad. 0 or -ENOMEM. */
@@ -59,7 +61,7 @@ static int take_later(struct trace_info *info, struct byte_reader *in)
 		return -ENOMEM;
 	if (info->command && !*info->command)
 		free(take_ptr(info->command));
-	return 0;
+	return in->bad || in->at == in->end ? 0 : take_text(in, &info->events);
 }
 
 int trace_info__take(struct trace_info *info, struct byte_reader *in)
@@ -87,4 +89,5 @@ void trace_info__clear(struct trace_info *info)
 	free(info->kernel);
 	free(info->host);
 	free(info->command);
+	free(info->events);
 }

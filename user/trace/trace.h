@@ -553,6 +553,7 @@ struct trace_info {
 	struct trace_id id;
 	uint64_t cpus; /* of the machine; 0: unknown */
 	char *command; /* that was recorded, joined by spaces; NULL: none, or it is unknown */
+	char *events;  /* that were asked for, in the words of `record -e`; NULL: unknown */
 };
 
 #endif /* QPROF_TRACE_TRACE_H */
