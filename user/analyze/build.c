@@ -445,22 +445,6 @@ int build__end(struct build *b)
 	return count_cached(b) ?: find_running(b);
 }
 
-static int take_item(void *build, const struct trace_item *item)
-{
-	if (item->kind == TRACE_ITEM_PROCESS)
-		return build__process(build, item->process);
-	if (item->kind == TRACE_ITEM_THREAD)
-		return build__thread(build, &item->thread);
-	if (item->kind == TRACE_ITEM_SAMPLE)
-		return build__sample(build, &item->sample);
-	return item->kind == TRACE_ITEM_SPAN ? build__span(build, &item->span) : 0;
-}
-
-int build__read(struct build *b, struct trace_reader *r)
-{
-	return trace_reader__each(r, take_item, b) ?: build__end(b);
-}
-
 int build__set_whole(struct build *part, const struct build *whole)
 {
 	uint32_t at = 0;

@@ -9,7 +9,7 @@
 #define QPROF_ANALYZE_BUILD_H
 
 #include "analyze/running.h"
-#include "trace/reader.h"
+#include "trace/trace.h"
 
 /* The consecutive parts of a compile; together they are its wall time. */
 enum build_part {
@@ -110,9 +110,6 @@ int build__sample(struct build *b, const struct trace_sample *sample);
 
 /* Finish the build. Call it once, before the functions below. 0 or -ENOMEM. */
 int build__end(struct build *b);
-
-/* Add all items of a reader, and finish. Errors as trace_reader__next() and build__span(). */
-int build__read(struct build *b, struct trace_reader *r);
 
 /*
  * After build__end(): this build holds some compilers of `whole`, which outlives it; NULL: the

@@ -442,7 +442,7 @@ static int to_stream(const struct cli_export_options *o, struct trace_reader *r,
 	if (o->format == CLI_FORMAT_HTML && trace_reader__stats(r).file_bytes &&
 	    whole_build__read(&whole, &o->of, o->file))
 		return EXIT_CODE_FAILURE;
-	job.whole = whole.build;
+	job.whole = whole.model.build;
 	if (!write_file(o, &job, filter, &file))
 		return EXIT_CODE_OK;
 	unfinished = NULL;

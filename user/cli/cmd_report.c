@@ -272,7 +272,7 @@ static int contents__read_whole(struct contents *c, struct trace_reader *r)
 		return 0;
 	if (trace_reader__stats(r).file_bytes)
 		err = whole_build__read(&c->whole, &c->options->of, c->options->file);
-	return err ?: build__set_whole(c->model.build, c->whole.build);
+	return err ?: build__set_whole(c->model.build, c->whole.model.build);
 }
 
 static void contents__clear(struct contents *c)

@@ -81,6 +81,7 @@ void process_filter__apply(struct process_filter *f, struct trace_reader *r)
 
 int whole_build__read(struct whole_build *w, const struct cli_processes *of, const char *file)
 {
+	struct model_options options;
 	int err;
 
 	if (!process_filter__is_set(of))
@@ -88,14 +89,15 @@ int whole_build__read(struct whole_build *w, const struct cli_processes *of, con
 	err = cmd_open_trace(file, &w->r);
 	if (err)
 		return err;
-	w->texts = trace_reader__texts(w->r);
-	err = build__new(&w->texts, &w->build) ?: build__read(w->build, w->r);
+	options = model_options_of(w->r);
+	options.parts = MODEL_BUILD;
+	err = model__init(&w->model, &options) ?: model__read(&w->model, w->r);
 	return err ? cmd_unreadable(file, NULL, err) : 0;
 }
 
 void whole_build__clear(struct whole_build *w)
 {
-	build__free(w->build);
+	model__destroy(&w->model);
 	trace_reader__free(w->r);
 	*w = (struct whole_build){};
 }

@@ -3,7 +3,7 @@
 #ifndef QPROF_CLI_PROCESS_FILTER_H
 #define QPROF_CLI_PROCESS_FILTER_H
 
-#include "analyze/build.h"
+#include "analyze/model.h"
 #include "options/options.h"
 #include "trace/reader.h"
 
@@ -30,8 +30,7 @@ void process_filter__apply(struct process_filter *f, struct trace_reader *r);
  */
 struct whole_build {
 	struct trace_reader *r; /* holds the names */
-	struct trace_texts texts;
-	struct build *build;
+	struct model model;	/* with a build */
 };
 
 /* Read all of `file`, if some processes are chosen. 0, or a negative errno after an error line. */
