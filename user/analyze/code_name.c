@@ -362,22 +362,6 @@ bool code_part_is_general(const char *part)
 
 #define UNKNOWN_QUERY "(unknown query)"
 
-/* The number of a part's name, which is taken. */
-static int number_part(struct code_functions *f, char *name, uint32_t *out)
-{
-	_free_ char *owned = name;
-	bool is_new;
-
-	if (!name || interner__id(&f->part_keys, name, out, &is_new))
-		return -ENOMEM;
-	if (!is_new)
-		return 0;
-	if (array__add(&f->parts, &f->n_parts, &f->parts_capacity, &owned))
-		return -ENOMEM;
-	take_ptr(owned);
-	return 0;
-}
-
 /* The number of a function of this name and part; takes the name. */
 static int number_of(struct code_functions *f, char *name, struct code_function *function,
 		     uint32_t *out)
@@ -402,27 +386,26 @@ static int number_of(struct code_functions *f, char *name, struct code_function 
 	return 0;
 }
 
-/* Code without a symbol has the name of its file. */
-static char *name_of(const char *cut, const char *file)
-{
-	char *name = NULL;
-
-	if (*cut)
-		return code_name_plain(cut);
-	if (!file)
-		return strdup(CODE_UNKNOWN);
-	return asprintf(&name, "[%s]", base_of(file)) < 0 ? NULL : name;
-}
-
 static int add_function(struct code_functions *f, const struct trace_function *from, uint32_t *out)
 {
 	_free_ char *cut = strndup(from->name ?: "", NAME_MOST);
+	_free_ char *part = cut ? code_part(cut, from->file) : NULL;
 	struct code_function function = {.file = from->file};
+	char *name = NULL;
+	bool is_new;
 
-	if (!cut || number_part(f, code_part(cut, from->file), &function.part))
+	if (!part || interner__id(&f->part_keys, part, &function.part, &is_new) ||
+	    (is_new && array__add(&f->parts, &f->n_parts, &f->parts_capacity, &part)))
 		return -ENOMEM;
+	if (is_new)
+		take_ptr(part);
 	function.is_general = code_part_is_general(f->parts[function.part]);
-	return number_of(f, name_of(cut, function.file), &function, out);
+	/* Code without a symbol has the name of its file. */
+	if (*cut || !from->file)
+		name = *cut ? code_name_plain(cut) : strdup(CODE_UNKNOWN);
+	else if (asprintf(&name, "[%s]", base_of(from->file)) < 0)
+		name = NULL;
+	return number_of(f, name, &function, out);
 }
 
 static int find_location(struct code_functions *f, uint32_t locindex, uint32_t *out)

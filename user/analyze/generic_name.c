@@ -139,19 +139,6 @@ static bool find_impl(struct slice t, struct impl *out)
 	return true;
 }
 
-/* "{{closure}}" has more braces than that of a v0 symbol. */
-static void halve_braces(char *text)
-{
-	char *out = text;
-
-	for (const char *p = text; *p; p++) {
-		*out++ = *p;
-		if ((*p == '{' || *p == '}') && p[1] == *p)
-			p++;
-	}
-	*out = '\0';
-}
-
 /* A type or trait needs no brackets where it is a path. */
 static char *written(const struct impl *impl)
 {
@@ -195,13 +182,20 @@ static bool name_legacy(struct slice text, struct generic_name *out)
 	bool has_impl = find_impl(text, &impl);
 	_free_ char *whole = has_impl ? written(&impl) : copy(text);
 	struct slice crate = crate_of(text);
+	char *to = whole;
 
 	if (!whole)
 		return false;
 	if (has_impl)
 		crate = impl.module.len ? crate_of(impl.module)
 					: crate_of_impl(impl.type, impl.trait);
-	halve_braces(whole);
+	/* "{{closure}}" has more braces than that of a v0 symbol. */
+	for (const char *p = whole; *p; p++) {
+		*to++ = *p;
+		if ((*p == '{' || *p == '}') && p[1] == *p)
+			p++;
+	}
+	*to = '\0';
 	out->is_one = tells_definition(text);
 	out->path = code_name_plain(whole);
 	out->definition = out->path ? strdup(out->path) : NULL;
@@ -235,15 +229,6 @@ static bool name_v0(struct slice symbol, struct demangled *d, struct generic_nam
 	return out->crate;
 }
 
-/* A legacy symbol has a point in place of "-". */
-static struct slice with_arrows(struct demangled *d)
-{
-	for (size_t i = 1; i < d->len; i++)
-		if (d->text[i] == '>' && d->text[i - 1] == '.')
-			d->text[i - 1] = '-';
-	return (struct slice){d->text, d->len};
-}
-
 int generic_name__of(const char *symbol, struct generic_name *out)
 {
 	struct slice base = {symbol, generic_name_symbol_length(symbol)};
@@ -254,8 +239,13 @@ int generic_name__of(const char *symbol, struct generic_name *out)
 
 	if (!d)
 		return -ENOMEM;
-	named = base.len <= SYMBOL_MAX && demangle(symbol, base.len, d) && d->len &&
-		(symbol[1] == 'R' ? name_v0(base, d, &name) : name_legacy(with_arrows(d), &name));
+	named = base.len <= SYMBOL_MAX && demangle(symbol, base.len, d) && d->len;
+	/* A legacy symbol has a point in place of "-". */
+	for (size_t i = 1; named && symbol[1] != 'R' && i < d->len; i++)
+		if (d->text[i] == '>' && d->text[i - 1] == '.')
+			d->text[i - 1] = '-';
+	named = named && (symbol[1] == 'R' ? name_v0(base, d, &name)
+					   : name_legacy((struct slice){d->text, d->len}, &name));
 	if (!named) {
 		/* The symbol itself, of which nothing is known. */
 		generic_name__clear(&name);

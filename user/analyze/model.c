@@ -204,16 +204,6 @@ int model__span(struct model *m, const struct trace_span *span, const struct tra
 			      !strcmp(texts->text(texts->ctx, span->label), TRACE_OFF_PREEMPTED));
 }
 
-static int compute_span(struct model *m, const struct trace_span *span)
-{
-	struct trace_times times;
-
-	/* Before the span is taken for a child of later ones. */
-	if (span->process >= summary__n_processes(m->summary) || span->end_ns < span->start_ns)
-		return -EINVAL;
-	return self_time__span(m->self_time, span, &times) ?: model__span(m, span, &times);
-}
-
 static int take_process(struct model *m, const struct trace_process *p)
 {
 	int err = summary__process(m->summary, p);
@@ -387,9 +377,16 @@ static int take_sample(struct model *m, const struct trace_sample *sample)
 
 int model__item(struct model *m, const struct trace_item *item)
 {
+	const struct trace_span *span = &item->span;
+	struct trace_times times;
+
 	switch (item->kind) {
 	case TRACE_ITEM_SPAN:
-		return compute_span(m, &item->span);
+		/* Before the span is taken for a child of later ones. */
+		if (span->process >= summary__n_processes(m->summary) ||
+		    span->end_ns < span->start_ns)
+			return -EINVAL;
+		return self_time__span(m->self_time, span, &times) ?: model__span(m, span, &times);
 	case TRACE_ITEM_PROCESS:
 		return take_process(m, item->process);
 	case TRACE_ITEM_THREAD:
