@@ -374,7 +374,7 @@ static void assert_compiled(uint64_t n, bool all)
 	bool has_all;
 
 	assert_int_equal(items__llvm(items, ONE, &(struct sample_sum){1, 30}), 0);
-	items__count_compiled(items);
+	assert_int_equal(items__count_compiled(items), 0);
 	assert_int_equal(items__compiled(items, ONE_ELSEWHERE, &has_all), n);
 	assert_int_equal(has_all, all);
 	assert_int_equal(items__compiled(items, ONE, &has_all), n);

@@ -58,11 +58,12 @@ struct instances {
 	TABLE(struct foreign_instances) listed;	 /* by the compilers' tables; by path */
 };
 
-/* By LLVM. */
+/* What is known of a text, by which a definition is found in other crates too. */
 struct compiled {
-	uint32_t item; /* one of the strings with its text */
-	struct sample_sum self;
-	uint64_t own, made; /* instances, by its own crate and by others */
+	uint32_t item;		/* one of the strings with the text */
+	struct sample_sum self; /* in LLVM */
+	uint64_t own, made;	/* instances, by its own crate and by others */
+	bool has_row;		/* that has what others made */
 };
 
 struct items {
@@ -79,8 +80,9 @@ struct items {
 	uint32_t n_modules, modules_capacity;
 	TABLE(struct track) tracks;	 /* by process << 32 | tid */
 	TABLE(struct named) names;	 /* by string id */
-	TABLE(struct compiled) compiled; /* by the hash of the text: find_text() */
-	uint32_t compiler;		 /* whose instances are known, plus 1 */
+	TABLE(struct compiled) compiled; /* by the hash of the text: find_compiled() */
+	bool counted_made;
+	uint32_t compiler; /* whose instances are known, plus 1 */
 	bool several_compilers;
 	bool lists_instances; /* all of them, of the only compiler: set at the end */
 };
@@ -169,59 +171,7 @@ int items__foreign_instance(struct items *m, uint32_t label, uint32_t path)
 	return note_named(m, label);
 }
 
-/*
- * Give `take` the instances that compiles of other crates made of the definition with a path; of
- * one path there may be several strings. There are none, unless at least two queries were executed
- * with a path, or tables list some.
- */
-static void each_made(struct items *m, void (*take)(void *ctx, uint32_t path, uint64_t made),
-		      void *ctx)
-{
-	struct instances *i = &m->instances;
-	uint32_t queries = 0;
-
-	for (uint32_t q = 0; q < m->queries.n; q++)
-		queries += m->queries.at[q].is_one && m->queries.at[q].is_named;
-	if (!i->foreign.n || queries < 2) {
-		for (uint32_t at = 0; at < i->listed.n; at++)
-			take(ctx, i->listed.at[at].path, i->listed.at[at].executions);
-		return;
-	}
-	/* Nothing is looked up by its place any more. */
-	qsort(i->foreign.at, i->foreign.n, sizeof(*i->foreign.at), array__by_u32);
-	for (uint32_t at = 0, n; at < i->foreign.n; at += n) {
-		const struct foreign_instances *first = &i->foreign.at[at];
-		uint64_t least = UINT64_MAX;
-
-		for (n = 0; at + n < i->foreign.n && first[n].path == first->path; n++)
-			least = first[n].executions < least ? first[n].executions : least;
-		take(ctx, first->path, n < queries ? 0 : least);
-	}
-}
-
 /* ---- Items ----------------------------------------------------------------------------------- */
-
-/*
- * The place of a text among items, of `size` bytes, that begin with their string and are mapped by
- * the hashes of their texts; or U64_MAP_NONE, and *key is where it would be. Paths of other crates'
- * definitions have other strings than in their own crate, but the same texts.
- */
-static uint32_t find_text(const struct items *m, const struct u64_map *places, const void *items,
-			  size_t size, uint32_t string, uint64_t *key)
-{
-	const char *text = text_of(m, string);
-
-	for (*key = map_hash(text, strlen(text));; ++*key) {
-		uint32_t at = u64_map__get(places, *key);
-		const uint32_t *found;
-
-		if (at == U64_MAP_NONE)
-			return at;
-		found = (const void *)((const char *)items + size * at);
-		if (*found == string || !strcmp(text_of(m, *found), text))
-			return at;
-	}
-}
 
 /* NULL: no memory. */
 static struct named *named(struct items *m, uint32_t string)
@@ -287,20 +237,34 @@ int items__sample(struct items *m, uint32_t label, uint32_t item, uint8_t cause,
 	return 0;
 }
 
-/* That of an item's text, or NULL and the key at which it would be. */
+/*
+ * That of an item's text; or NULL, and *key is where it would be. Paths of other crates'
+ * definitions have other strings than in their own crate, but the same texts.
+ */
 static struct compiled *find_compiled(const struct items *m, uint32_t item, uint64_t *key)
 {
-	uint32_t at = find_text(m, &m->compiled.index.index_of, m->compiled.at,
-				sizeof(*m->compiled.at), item, key);
+	const char *text = text_of(m, item);
 
-	return at == U64_MAP_NONE ? NULL : &m->compiled.at[at];
+	for (*key = map_hash(text, strlen(text));; ++*key) {
+		uint32_t at = u64_map__get(&m->compiled.index.index_of, *key);
+		struct compiled *found = at == U64_MAP_NONE ? NULL : &m->compiled.at[at];
+
+		if (!found || found->item == item || !strcmp(text_of(m, found->item), text))
+			return found;
+	}
+}
+
+/* It is made if there is none. NULL: no memory. */
+static struct compiled *get_compiled(struct items *m, uint32_t item)
+{
+	uint64_t key;
+
+	return find_compiled(m, item, &key) ?: table__get(&m->compiled, key, .item = item);
 }
 
 int items__llvm(struct items *m, uint32_t item, const struct sample_sum *self)
 {
-	uint64_t key;
-	struct compiled *compiled =
-		find_compiled(m, item, &key) ?: table__get(&m->compiled, key, .item = item);
+	struct compiled *compiled = get_compiled(m, item);
 
 	if (!compiled)
 		return -ENOMEM;
@@ -308,13 +272,45 @@ int items__llvm(struct items *m, uint32_t item, const struct sample_sum *self)
 	return 0;
 }
 
-static void add_made(void *ctx, uint32_t path, uint64_t made)
+/*
+ * Count the instances that compiles of other crates made of a definition; of its path there may be
+ * several strings. There are none, unless at least two queries were executed with a path, or tables
+ * list some.
+ */
+static int count_made(struct items *m)
 {
-	uint64_t key;
-	struct compiled *compiled = find_compiled(ctx, path, &key);
+	struct instances *i = &m->instances;
+	uint32_t queries = 0;
 
-	if (compiled)
-		compiled->made += made;
+	if (m->counted_made)
+		return 0;
+	m->counted_made = true;
+	for (uint32_t q = 0; q < m->queries.n; q++)
+		queries += m->queries.at[q].is_one && m->queries.at[q].is_named;
+	if (i->foreign.n && queries >= 2) {
+		/* Nothing is looked up by its place any more. */
+		qsort(i->foreign.at, i->foreign.n, sizeof(*i->foreign.at), array__by_u32);
+		for (uint32_t at = 0, n; at < i->foreign.n; at += n) {
+			const struct foreign_instances *first = &i->foreign.at[at];
+			struct compiled *compiled = get_compiled(m, first->path);
+			uint64_t least = UINT64_MAX;
+
+			if (!compiled)
+				return -ENOMEM;
+			for (n = 0; at + n < i->foreign.n && first[n].path == first->path; n++)
+				least = first[n].executions < least ? first[n].executions : least;
+			compiled->made += n < queries ? 0 : least;
+		}
+		return 0;
+	}
+	for (uint32_t at = 0; at < i->listed.n; at++) {
+		struct compiled *compiled = get_compiled(m, i->listed.at[at].path);
+
+		if (!compiled)
+			return -ENOMEM;
+		compiled->made += i->listed.at[at].executions;
+	}
+	return 0;
 }
 
 static bool lists_instances(struct items *m)
@@ -327,8 +323,10 @@ static bool lists_instances(struct items *m)
 	return true;
 }
 
-void items__count_compiled(struct items *m)
+int items__count_compiled(struct items *m)
 {
+	int err = count_made(m);
+
 	for (uint32_t i = 0; i < m->cells.n && m->compiled.n; i++) {
 		const struct item_cell *c = &m->cells.at[i];
 		uint64_t n = c->executions + c->results, key;
@@ -341,8 +339,7 @@ void items__count_compiled(struct items *m)
 			compiled->own = n;
 	}
 	m->lists_instances = lists_instances(m);
-	if (m->compiled.n)
-		each_made(m, add_made, m);
+	return err;
 }
 
 uint64_t items__compiled(const struct items *m, uint32_t item, bool *all)
@@ -563,79 +560,53 @@ int items__each(struct items *m, int (*take)(void *ctx, const struct item_cell *
 	return err;
 }
 
-/* Rows being made: for items__each(), and of instances by the texts of their items. */
-struct making {
-	struct items *of;
-	struct item_row *rows;
+/* For items__each(): rows by item. */
+struct rows {
+	struct item_row *at;
 	uint32_t n, capacity;
-	struct u64_map by_item;
-	struct u64_map by_text; /* find_text() */
+	struct table_index index;
 };
 
-static void making__clear(struct making *m)
+static void rows__clear(struct rows *rows)
 {
-	free(m->rows);
-	u64_map__destroy(&m->by_item);
-	u64_map__destroy(&m->by_text);
+	table__destroy(rows);
 }
 
 static int add_to_row(void *ctx, const struct item_cell *cell)
 {
-	struct making *m = ctx;
-	uint32_t at = u64_map__get(&m->by_item, cell->item);
-	const struct item_row new = {.item = cell->item};
+	struct item_row *row = table__get((struct rows *)ctx, cell->item, .item = cell->item);
 
-	if (at == U64_MAP_NONE) {
-		at = m->n;
-		if (u64_map__put(&m->by_item, cell->item, at) ||
-		    array__add(&m->rows, &m->n, &m->capacity, &new))
-			return -ENOMEM;
-	}
-	item_row__add(&m->rows[at], cell);
+	if (!row)
+		return -ENOMEM;
+	item_row__add(row, cell);
 	return 0;
-}
-
-static void add_made_to_row(void *ctx, uint32_t path, uint64_t made)
-{
-	struct making *m = ctx;
-	uint64_t key;
-	uint32_t row = find_text(m->of, &m->by_text, m->rows, sizeof(*m->rows), path, &key);
-
-	if (row != U64_MAP_NONE)
-		m->rows[row].instances += made;
 }
 
 int items__rows(struct items *m, struct item_row **rows, size_t *n)
 {
-	__cleanup(making__clear) struct making making = {.of = m};
-	int err = array__reserve_one(&making.rows, 0, &making.capacity, sizeof(*making.rows))
-			  ?: items__each(m, add_to_row, &making);
+	__cleanup(rows__clear) struct rows made = {};
 
-	_Static_assert(!offsetof(struct item_row, item) && !offsetof(struct compiled, item),
-		       "find_text()");
-	if (!err)
-		qsort(making.rows, making.n, sizeof(*making.rows), array__by_u32);
-	for (uint32_t i = 0; i < making.n && !err; i++) {
-		struct item_row *row = &making.rows[i];
-		const struct compiled *compiled;
+	if (array__reserve_one(&made.at, 0, &made.capacity, sizeof(*made.at)) ||
+	    items__each(m, add_to_row, &made) || count_made(m))
+		return -ENOMEM;
+	qsort(made.at, made.n, sizeof(*made.at), array__by_u32);
+	for (uint32_t i = 0; i < made.n; i++) {
+		struct item_row *row = &made.at[i];
+		struct compiled *compiled = NULL;
 		uint64_t key;
 
 		row->at_least = row->unsure || m->misses_results;
-		if (row->item == TRACE_NO_STRING)
+		if (row->item != TRACE_NO_STRING && m->compiled.n)
+			compiled = find_compiled(m, row->item, &key);
+		if (!compiled)
 			continue;
-		compiled = m->compiled.n ? find_compiled(m, row->item, &key) : NULL;
-		if (compiled)
-			row->llvm = compiled->self;
-		if ((m->instances.foreign.n || m->instances.listed.n) &&
-		    find_text(m, &making.by_text, making.rows, sizeof(*row), row->item, &key) ==
-			    U64_MAP_NONE)
-			err = u64_map__put(&making.by_text, key, i);
+		row->llvm = compiled->self;
+		if (!compiled->has_row)
+			row->instances += compiled->made;
+		compiled->has_row = true;
 	}
-	if (err)
-		return err;
-	each_made(m, add_made_to_row, &making);
-	*n = making.n;
-	*rows = take_ptr(making.rows);
+	*n = made.n;
+	*rows = take_ptr(made.at);
 	return 0;
 }
 

@@ -107,8 +107,11 @@ int items__sample(struct items *m, uint32_t label, uint32_t item, uint8_t cause,
  */
 int items__llvm(struct items *m, uint32_t item, const struct sample_sum *self);
 
-/* All executions are known now: count the instances of the items that LLVM has compiled. */
-void items__count_compiled(struct items *m);
+/*
+ * All executions are known now: count the instances of the items that LLVM has compiled. 0 or
+ * -ENOMEM.
+ */
+int items__count_compiled(struct items *m);
 
 /*
  * The instances that compilers made of such an item: 0: not known; *all: that is their number, not

@@ -488,9 +488,7 @@ static int charge_llvm(struct model *m)
 			err = items__llvm(m->items, rows.functions[i].item,
 					  &rows.functions[i].self);
 	llvm__set_instances(m->llvm, &(struct llvm_instances){m->items, compiled_instances});
-	if (!err)
-		items__count_compiled(m->items);
-	return err;
+	return err ?: items__count_compiled(m->items);
 }
 
 int model__end(struct model *m)
