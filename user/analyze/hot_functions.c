@@ -64,17 +64,6 @@ static int find_function(struct hot_functions *h, uint32_t stack, uint32_t *out)
 	return 0;
 }
 
-/* Names are made here: those who ask cannot change anything. */
-static int name_function(struct hot_functions *h, uint32_t number)
-{
-	int err = array__reserve_at(&h->names, number, &h->n_names, sizeof(*h->names));
-
-	if (err || h->names[number])
-		return err;
-	h->names[number] = code_name_short(h->functions.at[number].name);
-	return h->names[number] ? 0 : -ENOMEM;
-}
-
 /* Without room the coldest one makes room, and the new one takes over its heat. */
 static int add_heat(struct hot_thread *t, uint32_t function, uint64_t ns)
 {
@@ -125,7 +114,11 @@ int hot_functions__add(struct hot_functions *h, const struct trace_sample *sampl
 	}
 	if (function == CODE_NO_FUNCTION)
 		return 0;
-	return name_function(h, function) ?: add_heat(t, function, sample->value);
+	/* Names are made here: those who ask cannot change anything. */
+	if (array__reserve_at(&h->names, function, &h->n_names, sizeof(*h->names)))
+		return -ENOMEM;
+	h->names[function] = h->names[function] ?: code_name_short(h->functions.at[function].name);
+	return h->names[function] ? add_heat(t, function, sample->value) : -ENOMEM;
 }
 
 static const struct hot_thread *thread_of(const struct hot_functions *h, uint32_t process,
