@@ -166,25 +166,14 @@ static int compilers__init(struct compilers *cs, const struct summary *s)
 	return 0;
 }
 
-/* Its run time; if its end was not seen, the time of its longest row. */
-static uint64_t wall_ns(const struct trace_process *p, const struct compiler *compiler)
-{
-	uint64_t longest = 0;
-
-	if (p->end_ns > p->start_ns)
-		return p->end_ns - p->start_ns;
-	for (size_t i = 0; i < compiler->n; i++)
-		if (compiler->rows[i].total_ns > longest)
-			longest = compiler->rows[i].total_ns;
-	return longest;
-}
-
 static int add_compiler(struct compare *c, size_t place, const struct compilers *cs, uint32_t which,
 			const struct trace_texts *names)
 {
 	const struct compiler *compiler = &cs->all[which];
+	const struct trace_process *p = cs->processes[which];
 	uint32_t unit = cs->unit_of[which];
 	struct cell whole = {};
+	uint64_t longest_ns = 0;
 
 	for (size_t i = 0; i < compiler->n; i++) {
 		struct cell cell = cell_of(&compiler->rows[i]);
@@ -197,13 +186,16 @@ static int add_compiler(struct compare *c, size_t place, const struct compilers 
 		/* No sample is in the self time of two queries. */
 		whole.variance[COMPARE_SELF] += cell.variance[COMPARE_SELF];
 		whole.by |= cell.by & ~COMPARE_UNCOUNTED;
+		if (compiler->rows[i].total_ns > longest_ns)
+			longest_ns = compiler->rows[i].total_ns;
 		err = label_of_row(c, &compiler->rows[i], names, &label)
 			      ?: compare__add_to_pair(c, place, unit, label,
 						      compiler->rows[i].kinds, &cell);
 		if (err)
 			return err;
 	}
-	whole.of[COMPARE_TOTAL] = wall_ns(cs->processes[which], compiler);
+	/* Its run time; if its end was not seen, the time of its longest row. */
+	whole.of[COMPARE_TOTAL] = p->end_ns > p->start_ns ? p->end_ns - p->start_ns : longest_ns;
 	return compare__add_to_pair(c, place, unit, WHOLE, 0, &whole)
 		       ?: compare__add_to_pair(c, place, WHOLE, WHOLE, 0, &whole);
 }

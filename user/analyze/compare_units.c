@@ -326,17 +326,6 @@ static bool are_too_many(const struct compare_units *u, const struct matching *m
 	return n > DISTINGUISHED_MOST || n_own > DISTINGUISHED_MOST;
 }
 
-/* True if no other unit of this trace matches. */
-static bool is_only_one(const struct compare_units *u, const struct matching *m, uint32_t k,
-			enum sign sign, bool same_variant)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < m->n; i++)
-		n += is_left(m, i) && may_be(u, m, k, i, sign, same_variant);
-	return n == 1;
-}
-
 static uint32_t find_unit(const struct compare_units *u, const struct matching *m, uint32_t i,
 			  enum sign sign, bool same_variant)
 {
@@ -354,7 +343,11 @@ static uint32_t find_unit(const struct compare_units *u, const struct matching *
 			return NONE;
 		found = k;
 	}
-	return found != NONE && is_only_one(u, m, found, sign, same_variant) ? found : NONE;
+	/* Nor may another unit of this trace match. */
+	for (uint32_t j = 0; found != NONE && j < m->n; j++)
+		if (j != i && is_left(m, j) && may_be(u, m, found, j, sign, same_variant))
+			return NONE;
+	return found;
 }
 
 /* Returns true if any unit was matched. */

@@ -476,20 +476,6 @@ static int schedule__init(struct schedule *s, const struct compile_graph *g, uin
 
 /* ---- The build ------------------------------------------------------------------------------- */
 
-/* Let the nodes of the next stage start. Those that wait for nothing are ready. */
-static void begin_stage(struct schedule *s)
-{
-	const struct compile_node *nodes = s->g->nodes;
-	uint32_t first = s->next;
-
-	while (s->next < s->g->n_nodes && nodes[s->next].stage == nodes[first].stage) {
-		s->unended++;
-		if (!s->nodes[s->next].missing)
-			push_ready(s, s->next);
-		s->next++;
-	}
-}
-
 static void start_ready(struct schedule *s)
 {
 	while (s->ready.n && s->free_jobs) {
@@ -556,7 +542,14 @@ int schedule_ns(const struct compile_graph *g, uint32_t jobs,
 	if (err)
 		return err;
 	while (s.next < g->n_nodes) {
-		begin_stage(&s);
+		uint32_t stage = g->nodes[s.next].stage;
+
+		/* Let its nodes start. Those that wait for nothing are ready. */
+		for (; s.next < g->n_nodes && g->nodes[s.next].stage == stage; s.next++) {
+			s.unended++;
+			if (!s.nodes[s.next].missing)
+				push_ready(&s, s.next);
+		}
 		start_ready(&s);
 		while (s.events.n && s.unended) {
 			const struct event event = heap__pop(&s.events);

@@ -297,14 +297,16 @@ uint32_t model_sample_label(const struct model_options *o, const struct trace_sa
 	return sample->label;
 }
 
-/* The item of the nearest job that is about one: 0 and *item, or -ENOMEM. */
-static int item_around(const struct model_options *o, struct items *items,
-		       const struct trace_sample *sample, uint32_t *item)
+int model_charge_sample(const struct model_options *o, struct items *items,
+			const struct trace_sample *sample)
 {
-	uint32_t id = sample->job;
+	uint32_t label = model_sample_label(o, sample), item = TRACE_NO_STRING;
+	uint32_t id = o->job ? sample->job : TRACE_NO_JOB;
 
-	*item = TRACE_NO_STRING;
-	while (id != TRACE_NO_JOB && o->job) {
+	if (label == TRACE_NO_STRING || !wants(o, label))
+		return 0;
+	/* The nearest job that is about an item. */
+	while (id != TRACE_NO_JOB && item == TRACE_NO_STRING) {
 		const struct trace_job *job = o->job(o->item_ctx, id);
 		uint32_t string;
 		int is;
@@ -315,24 +317,11 @@ static int item_around(const struct model_options *o, struct items *items,
 		is = items__about(items, job->query, string);
 		if (is < 0)
 			return is;
-		if (is) {
-			*item = string;
-			break;
-		}
+		if (is)
+			item = string;
 		id = job->parent < id ? job->parent : TRACE_NO_JOB;
 	}
-	return 0;
-}
-
-int model_charge_sample(const struct model_options *o, struct items *items,
-			const struct trace_sample *sample)
-{
-	uint32_t label = model_sample_label(o, sample), item;
-
-	if (label == TRACE_NO_STRING || !wants(o, label))
-		return 0;
-	return item_around(o, items, sample, &item)
-		       ?: items__sample(items, label, item, sample->cause, sample->value);
+	return items__sample(items, label, item, sample->cause, sample->value);
 }
 
 bool model__charges(const struct model *m, uint8_t cause)
@@ -341,16 +330,6 @@ bool model__charges(const struct model *m, uint8_t cause)
 
 	return m->by_samples || cause == TRACE_SAMPLE_OFF_CPU ||
 	       (cause == TRACE_SAMPLE_FAULT && (!light || m->fault_jobs));
-}
-
-static int take_item_sample(struct model *m, const struct trace_sample *sample)
-{
-	m->fault_jobs |= sample->cause == TRACE_SAMPLE_FAULT && sample->job != TRACE_NO_JOB;
-	/* Executions that were recorded have their CPU time. */
-	if (!m->items || (sample->cause == TRACE_SAMPLE_CPU && !m->by_samples) ||
-	    (m->own && !m->own[sample->process]))
-		return 0;
-	return model_charge_sample(&m->options, m->items, sample);
 }
 
 static int take_sample(struct model *m, const struct trace_sample *sample)
@@ -362,7 +341,11 @@ static int take_sample(struct model *m, const struct trace_sample *sample)
 		err = build__sample(m->build, sample);
 	if (!err && m->by_samples && m->options.job)
 		err = sampled_intervals__sample(&m->sampled_intervals, sample);
-	err = err ?: take_item_sample(m, sample);
+	m->fault_jobs |= sample->cause == TRACE_SAMPLE_FAULT && sample->job != TRACE_NO_JOB;
+	/* Executions that were recorded have their CPU time. */
+	if (!err && m->items && (sample->cause != TRACE_SAMPLE_CPU || m->by_samples) &&
+	    (!m->own || m->own[sample->process]))
+		err = model_charge_sample(&m->options, m->items, sample);
 	if (!err && m->llvm)
 		err = llvm__sample(m->llvm, sample);
 	if (!err && m->hot)

@@ -187,26 +187,6 @@ void sampled_intervals__destroy(struct sampled_intervals *s)
 
 /* ---- Intervals of a stack -------------------------------------------------------------------- */
 
-static int add_interval(struct stack_intervals *s, const struct trace_stack *entry, uint32_t outer)
-{
-	struct stack_interval added = {
-		.outer = outer,
-		.label = entry->place,
-		.kind = entry->kind - TRACE_STACK_QUERY,
-		.known = s->n,
-	};
-
-	if (entry->kind == TRACE_STACK_UNKNOWN) {
-		added.kind = TRACE_KIND_QUERY;
-		added.is_unknown = true;
-		added.known = outer == STACK_INTERVAL_NONE ? outer : s->at[outer].known;
-	}
-	added.query = s->n;
-	if (added.kind != TRACE_KIND_QUERY)
-		added.query = outer == STACK_INTERVAL_NONE ? outer : s->at[outer].query;
-	return array__add(&s->at, &s->n, &s->capacity, &added);
-}
-
 /* The intervals of entries with smaller numbers are known, and so that of the parent. */
 static int add_entry(struct stack_intervals *s, uint32_t id)
 {
@@ -216,9 +196,26 @@ static int add_entry(struct stack_intervals *s, uint32_t id)
 	if (stack_source__entry(&s->source, id, &entry)) {
 		innermost = s->n_of ? s->of[entry.parent] : STACK_INTERVAL_NONE;
 		if (entry.kind != TRACE_STACK_LOCATION && entry.kind < TRACE_STACK_KINDS) {
-			if (add_interval(s, &entry, innermost))
+			const struct stack_interval *outer =
+				innermost == STACK_INTERVAL_NONE ? NULL : &s->at[innermost];
+			bool is_unknown = entry.kind == TRACE_STACK_UNKNOWN;
+			struct stack_interval added = {
+				.outer = innermost,
+				.label = entry.place,
+				.kind = is_unknown ? TRACE_KIND_QUERY
+						   : entry.kind - TRACE_STACK_QUERY,
+				.is_unknown = is_unknown,
+				.known = !is_unknown ? s->n
+					 : outer     ? outer->known
+						     : STACK_INTERVAL_NONE,
+			};
+
+			added.query = added.kind == TRACE_KIND_QUERY ? s->n
+				      : outer			     ? outer->query
+								     : STACK_INTERVAL_NONE;
+			innermost = s->n;
+			if (array__add(&s->at, &s->n, &s->capacity, &added))
 				return -ENOMEM;
-			innermost = s->n - 1;
 		}
 	}
 	return array__add(&s->of, &s->n_of, &s->of_capacity, &innermost);

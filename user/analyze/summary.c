@@ -576,18 +576,6 @@ static bool settle(const struct summary *s, struct summary_row *row)
 	return shown;
 }
 
-static size_t copy_rows(const struct summary *s, uint32_t process, struct summary_row *rows)
-{
-	size_t n = 0;
-
-	for (uint32_t i = s->processes[process].entries; i != U64_MAP_NONE;
-	     i = s->entries[i].next) {
-		rows[n] = row_of(&s->entries[i]);
-		n += settle(s, &rows[n]);
-	}
-	return n;
-}
-
 int summary__each(const struct summary *s, uint32_t process,
 		  int (*take)(void *ctx, const struct summary_row *row), void *ctx)
 {
@@ -658,7 +646,12 @@ int summary__rows(const struct summary *s, uint32_t process, struct summary_row 
 	*rows = calloc(most + 1, sizeof(**rows)); /* calloc(0) may be NULL */
 	if (!*rows)
 		return -ENOMEM;
-	*n = all ? sum_rows(s, *rows) : copy_rows(s, process, *rows);
+	*n = all ? sum_rows(s, *rows) : 0;
+	for (uint32_t i = all ? U64_MAP_NONE : s->processes[process].entries; i != U64_MAP_NONE;
+	     i = s->entries[i].next) {
+		(*rows)[*n] = row_of(&s->entries[i]);
+		*n += settle(s, &(*rows)[*n]);
+	}
 	for (size_t i = 0; i < *n; i++)
 		judge_self(s, &(*rows)[i]);
 	qsort(*rows, *n, sizeof(**rows), compare_cpu);
