@@ -25,9 +25,8 @@ struct rollup {
 	size_t n_paths;
 	struct interner names;	  /* the id of each is its row */
 	TABLE(struct home) homes; /* by string id of the item */
-	TABLE(struct item_cell)
-	cells; /* of the queries about a row's items, by row << 32 | label;
-		  the item is the row */
+	/* Of the queries about a row's items, by row << 32 | label; the item is the row. */
+	TABLE(struct item_cell) cells;
 	struct module_row *rows;
 	uint32_t n, capacity;
 };
@@ -101,20 +100,26 @@ static int find_home(struct rollup *r, uint32_t item, uint32_t *row)
 {
 	const struct home *home = table__find(&r->homes, item);
 	bool none = item == TRACE_NO_STRING, is_new;
-	const char *path = home || none ? NULL : r->texts.text(r->texts.ctx, item);
-	/* No module has the other name. */
-	_free_ char *name = path ? strndup(path, module_length(r, path)) : strdup("\n");
-	struct module_row new = {.path = none ? NULL : name, .sums.item = none ? item : 0};
+	struct module_row new = {.sums.item = none ? item : 0};
+	_free_ char *name = NULL;
+	const char *path;
 	int err;
 
 	if (home) {
 		*row = home->row;
 		return 0;
 	}
-	err = name ? interner__id(&r->names, name, row, &is_new) : -ENOMEM;
+	if (!none) {
+		path = r->texts.text(r->texts.ctx, item);
+		new.path = name = strndup(path, module_length(r, path));
+		if (!name)
+			return -ENOMEM;
+	}
+	/* No module is called so. */
+	err = interner__id(&r->names, name ?: "\n", row, &is_new);
 	if (!err && is_new) {
 		err = array__add(&r->rows, &r->n, &r->capacity, &new);
-		if (!err && !none)
+		if (!err)
 			take_ptr(name);
 	}
 	if (err)
