@@ -352,10 +352,14 @@ test: unit lint
 lint: all
 	@CC='$(CC)' CLANG='$(CLANG)' tests/lint/run.sh $(B)
 
+# Of rooms where tests spend little time, most of it is the compiler's, and a third without -O1.
+COLD := capture cli doctor export history options proc record stuck view
+SAN_OPT = $(if $(COVERAGE),-O1 -g,$(if $(filter $(COLD),$(word 2,$(subst /, ,$<))),-O0 -g1,-O1 -g))
+
 $(S)/user/%.o: user/%.c $(B)/flags
 	@mkdir -p $(@D)
 	@echo "  FUZZCC  $<"
-	$(Q)$(CLANG) $(STD) $(WARN) -O1 -g $(INCLUDES) $(PKG_CFLAGS) $(SAN_FLAGS) $(COVERAGE) \
+	$(Q)$(CLANG) $(STD) $(WARN) $(SAN_OPT) $(INCLUDES) $(PKG_CFLAGS) $(SAN_FLAGS) $(COVERAGE) \
 		$(OBJ_CFLAGS) $(DEPFLAGS) -c -o $@ $<
 
 $(S)/libqprof.a: $(FUZZ_OBJ)

@@ -103,17 +103,15 @@ def check_rows(document):
 @each("stable", "nightly")
 def test_workspace(t, toolchain):
     """The numbers are those of the spans; the crates are those that cargo compiles."""
-    top = workspace.make(t)
-    argv, env = workspace.cargo(t, "build", "-v", "-j2", toolchain=toolchain)
-    run = t.record(argv, options=("--interval", "10min"), env=env, cwd=top)
-    document = t.json("report", "--json", "--full", run.trace)
+    trace, messages = workspace.recorded(t, toolchain)
+    document = t.json("report", "--json", "--full", trace)
     assert document["lost"] == 0, document["losses"]
     build = document["build"]
     assert {c["name"] for c in build["crates"]} == set(workspace.COMPILES), build["crates"]
-    said = [line for line in run.stderr.decode().splitlines()
+    said = [line for line in messages.splitlines()
             if "Running `" in line and " --crate-name " in line]
     assert len(said) == build["compiles"] == len(build["crates"]), said
-    processes, spans = read(t, run.trace)
+    processes, spans = read(t, trace)
     for crate in build["crates"]:
         check_crate(crate, processes[crate["pid"]], spans[crate["pid"]])
         assert (crate["metadata_ns"] is not None) == workspace.COMPILES[crate["name"]], crate
@@ -123,9 +121,9 @@ def test_workspace(t, toolchain):
     assert build["wall_ns"] == (max(p["end_ns"] for p in processes.values())
                                 - min(p["start_ns"] for p in processes.values()))
     assert build["failed"] == build["killed"] == 0 and not build["interrupted"]
-    check_text(t, run.trace, build)
-    reported = t.run_qprof("report", run.trace).stdout
-    assert reported in run.stderr.decode(), "a recording ends otherwise:\n" + run.stderr.decode()
+    check_text(t, trace, build)
+    reported = t.run_qprof("report", trace).stdout
+    assert reported in messages, "a recording ends otherwise:\n" + messages
 
 
 def check_text(t, trace, build):

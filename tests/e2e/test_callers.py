@@ -33,7 +33,7 @@ def asked(t, trace):
     return known, unknown
 
 
-@each("regex-syntax", "semver")
+@each("memchr", "semver")
 def test_every_caller_is_known(t, crate):
     """Without incremental compilation every execution has a caller."""
     t.need_capture()

@@ -12,21 +12,13 @@ FORMATS = ("perfetto", "folded", "pprof", "speedscope", "counts", "html")
 SAME = ("pid", "wall_ns", "front_end_ns", "codegen_ns", "link_ns", "executions", "peak_bytes")
 
 
-def recorded(t):
-    def make():
-        top = workspace.make(t)
-        argv, env = workspace.cargo(t, "build", "-j2")
-        return t.record(argv, options=("-q", "--exact", "--no-sample"), env=env, cwd=top).trace
-    return t.shared("chosen", make)
-
-
 def report(t, trace, *options):
     return t.json("report", "--json", *options, trace)
 
 
 def test_report(t):
     """Each compile, chosen alone by name or number, has the figures that it has in the build."""
-    trace = recorded(t)
+    trace, _ = workspace.recorded(t)
     whole = report(t, trace, "--full")
     for crate in whole["build"]["crates"]:
         own = {row["name"]: row["self_ns"] for row in whole["build"]["pairs"]
@@ -49,7 +41,7 @@ def test_report(t):
 
 
 def test_other_commands(t):
-    trace = recorded(t)
+    trace, _ = workspace.recorded(t)
     for form in FORMATS:
         to = t.path("out." + form)
         done = t.run_qprof("export", "-f", form, "--max-size", "1m", "--crate", "derived",

@@ -9,12 +9,14 @@ import shlex
 import crates
 import equality
 import lab
-from compiles import BOOTSTRAP, EDITS, MODES, Compile
+from compiles import BOOTSTRAP, EDITS, Compile
 from lab import Skip, each
 
-# Each in one toolchain.
-OTHERS = (("stable", "regex-syntax", "debug"), ("nightly", "memchr", "release"),
-          ("stable", "smallvec", "edited-incremental"))
+# Each mode in one toolchain.
+CASES = (*(("stable", crates.SHORT, mode)
+           for mode in ("debug", "first-incremental", "second-incremental", "threads")),
+         *(("nightly", crates.SHORT, mode) for mode in ("debug", "metadata")),
+         ("nightly", "memchr", "release"), ("stable", "smallvec", "edited-incremental"))
 QUERIES = ("-q", "-e", "query-provider")
 
 
@@ -28,8 +30,7 @@ def summary_of(case):
         case.one.n_threads, differ and ", %d labels differ for known reasons" % differ or "")
 
 
-@each(*((toolchain, crates.SHORT, mode) for toolchain in lab.toolchains() or ("stable",)
-        for mode in MODES), *OTHERS)
+@each(*CASES)
 def test_counts(t, toolchain, crate, mode):
     """All kinds, in `-e all` and in the default."""
     t.need_capture()
@@ -41,41 +42,22 @@ def test_counts(t, toolchain, crate, mode):
     return summary_of(case)
 
 
-@each(*(lab.toolchains() or ("stable",)))
-def test_queries_alone(t, toolchain):
+def test_queries_alone(t):
     """The counts are the same if only queries are recorded."""
     t.need_capture()
-    compile = Compile(t, t.toolchain(toolchain), crates.SHORT, "debug")
+    compile = Compile(t, t.toolchain(), crates.SHORT, "debug")
     run = t.record(compile.argv("ours"), QUERIES, env=BOOTSTRAP)
     _, alone = compile.profiled("truth", lambda argv: t.plain(argv, env=BOOTSTRAP))
     assert t.counts(run.trace) == alone.counts()
     return "%d events" % sum(alone.counts().values())
 
 
-def test_parallel_front_end(t):
-    """Each thread has its own intervals, which nest and include waiting, as in rustc's profile."""
-    t.need_capture()
-    compile = Compile(t, t.toolchain(), crates.LONG, "threads")
-    for attempt in range(5):
-        run, profile = compile.profiled(
-            "both%d." % attempt, lambda argv: t.capture(argv, equality.ALL, env=BOOTSTRAP),
-            equality.EVENTS)
-        one = equality.OneProcess(equality.Case.spans(t, run), profile, equality.plan_of(compile))
-        assert not one.unexplained(), one.unexplained()
-        waits = sum(n for (kind, _), n in one.counts.items() if kind == "QueryBlocked")
-        if waits:
-            break
-    assert waits and waits == sum(
-        n for (kind, _), n in one.truth.items() if kind == "QueryBlocked"), waits
-    assert one.n_threads > 4, one.n_threads
-    return "%d times blocked, %d threads" % (waits, one.n_threads)
-
-
 @each((crates.LONG, "threads", "QueryBlocked"),
       (crates.SHORT, "second-incremental", "IncrementalLoadResult"))
 def test_optional_probes_that_nobody_expected(t, crate, mode, kind):
     """The probes of waiting, or of incremental compilation, are attached for the first compiler
-    that needs them, before it begins."""
+    that needs them, before it begins. With several threads, each has its own intervals, which nest
+    and include waiting, as in rustc's profile."""
     t.need_capture()
     compile = Compile(t, t.toolchain(), crate, mode)
 
@@ -90,11 +72,13 @@ def test_optional_probes_that_nobody_expected(t, crate, mode, kind):
         one = equality.OneProcess(equality.Case.spans(t, done), profile, equality.plan_of(compile))
         late = b"had begun before the probes" in done.stderr
         assert late or not one.unexplained(), one.unexplained()
-        n = sum(n for (of, _), n in one.counts.items() if of == kind)
+        n, truth = (sum(n for (of, _), n in counts.items() if of == kind)
+                    for counts in (one.counts, one.truth))
         if n and not late:
             break
     assert n and not late, done.stderr
-    return "%d times %s" % (n, kind)
+    assert kind != "QueryBlocked" or n == truth and one.n_threads > 4, (n, truth, one.n_threads)
+    return "%d times %s, %d threads" % (n, kind, one.n_threads)
 
 
 def test_three_crates_are_here(t):

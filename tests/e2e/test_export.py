@@ -9,7 +9,7 @@ import subprocess
 
 import crates
 import exports
-from lab import ROOT, each
+from lab import ROOT, each, no_compiler
 
 LOCAL = "nothing was sent anywhere, but it holds paths, command lines"
 
@@ -153,6 +153,7 @@ def test_intervals_beyond_the_size_limit_are_reported(t):
     perfetto.sums()
 
 
+@no_compiler
 def test_golden_traces(t):
     """The exports of any valid trace are well-formed."""
     n = 0

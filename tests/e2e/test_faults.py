@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 
-from lab import ROOT, TIMEOUT, each
+from lab import ROOT, TIMEOUT, each, no_compiler
 
 PROGRAMS = os.path.join(ROOT, "tests/e2e/programs")
 GOLDEN = os.path.join(ROOT, "tests/golden")
@@ -95,6 +95,7 @@ def check(where, status, err):
     assert "run again with -vv" not in err, (where, err)
 
 
+@no_compiler
 @each(*COMMANDS)
 def test_a_fault_has_a_line_or_changes_nothing(t, name):
     whole, n_faults = None, 0

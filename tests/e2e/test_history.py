@@ -130,7 +130,7 @@ def test_a_default_recording_has_rows(t):
 def test_a_mixed_history_has_no_step(t):
     """With and without --exact, a build, a crate and a query have the same executions and results."""
     t.need_capture()
-    argv = [t.rustc] + crates.arguments(crates.LONG, t.dir, "--emit=metadata")
+    argv = [t.rustc] + crates.arguments(crates.SHORT, t.dir, "--emit=metadata")
     store, values = t.path("mixed.db"), {}
     for i, exact in enumerate((False, True, False)):
         t.record(argv, ("-q", "--history", "--store", store), trace="%d.qpt" % i, exact=exact)

@@ -72,7 +72,7 @@ def test_jobs_are_those_that_probes_see(t, how):
     t.need_capture()
     argv = compile_argv(t, "--emit=metadata", *(["-Zthreads=4"] if how == "threads" else []))
     sample = "--sample=1999"
-    if how in ("nightly", "1.96"):
+    if how in ("nightly", "1.96", "1.85"):
         argv = [t.rustc, *crates.arguments(crates.SHORT, t.mkdir("out"), "--emit=metadata")]
         sample = "--sample=4999"
     if how in ("1.96", "1.85"):  # Debian's, without symbols

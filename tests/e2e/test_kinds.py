@@ -6,7 +6,7 @@ import glob
 import json
 import os
 
-from lab import ROOT, each
+from lab import ROOT, each, no_compiler
 from test_follow import compile_command
 
 ROWS = ("queries", "pairs", "passes", "rows", "open")
@@ -30,6 +30,7 @@ def kinds_of(document):
     return collections.Counter(row["kind"] for row in found)
 
 
+@no_compiler
 @each(("report", "--json"), ("diff", "--json"))
 def test_rows_of_stored_traces(t, command, *options):
     kinds = collections.Counter()

@@ -19,7 +19,7 @@ EXACT = ("--exact",)
 def recorded(t, *options):
     """A trace that several tests read."""
     def record():
-        argv = [t.rustc] + crates.arguments("regex-syntax", t.mkdir("out"), "-g")
+        argv = [t.rustc] + crates.arguments("memchr", t.mkdir("out"), "-g")
         run = t.capture(argv, options=("-q", *options))
         assert (run.status, run.stderr) == (0, b""), run.stderr.decode()
         return run.trace

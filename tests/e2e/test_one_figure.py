@@ -19,10 +19,6 @@ def recorded(t, *mode):
     return run
 
 
-def text_of(t, *arguments):
-    return t.text(*arguments)
-
-
 def nanoseconds(text):
     """A duration as it is printed -> what it may be: the least and the most."""
     number, unit = text.split()
@@ -41,17 +37,17 @@ def printed(text, pattern):
 @each((), ("--exact",))
 def test_all_outputs_have_one_figure(t, *mode):
     run = recorded(t, *mode)
-    report, build_report = t.report(run.trace), text_of(t, "report", run.trace)
+    report, build_report = t.report(run.trace), t.text("report", run.trace)
     cost, build = report["cost"], report["build"]
     cpu, added, part = (cost[key] for key in ("cpu_ns", "added_ns", "in_compilers_ns"))
     assert cpu > part > 0 and added == part + cost["own_ns"], cost
 
     store = t.path("figures.db")
-    text_of(t, "history", "add", "--store", store, "--commit", "1f2e3d4", "--branch", "main", run.trace)
-    (kept,) = json.loads(text_of(t, "history", "list", "--json", "--store", store))["builds"]
-    (point,) = json.loads(text_of(t, "trend", "--json", "--store", store))["points"]
-    diff = json.loads(text_of(t, "diff", "--json", run.trace, run.trace))
-    text_of(t, "export", "--force", "-f", "html", "-o", t.path("page.html"), run.trace)
+    t.text("history", "add", "--store", store, "--commit", "1f2e3d4", "--branch", "main", run.trace)
+    (kept,) = t.json("history", "list", "--json", "--store", store)["builds"]
+    (point,) = t.json("trend", "--json", "--store", store)["points"]
+    diff = t.json("diff", "--json", run.trace, run.trace)
+    t.text("export", "--force", "-f", "html", "-o", t.path("page.html"), run.trace)
     with open(t.path("page.html"), "rb") as file:
         (page,) = (json.loads(block) for block in page_blocks(file.read())
                    if block.startswith(b'{"schema":"qprof-report/'))
@@ -65,17 +61,17 @@ def test_all_outputs_have_one_figure(t, *mode):
         assert abs(found - expected) * 10**6 <= ppm * (cpu + part), (expected, found, numbers)
     assert page["cost"] == cost and page["build"]["cpu_ns"] == cpu, page["cost"]
 
-    shown = {name: text_of(t, *arguments.split(), run.trace) for name, arguments in (
+    shown = {name: t.text(*arguments.split(), run.trace) for name, arguments in (
         ("markdown", "report --markdown"), ("cost", "report --cost"), ("query", "report --by query"))}
-    compared = text_of(t, "diff", run.trace, run.trace)
-    listed = text_of(t, "history", "list", "--wide", "--store", store)
+    compared = t.text("diff", run.trace, run.trace)
+    listed = t.text("history", "list", "--wide", "--store", store)
     said = run.stderr.decode()
     assert build_report in said, said
     places = [(cpu, build_report, r"^threads   TIME of CPU time, "),
               (cpu, shown["markdown"], r"^- threads: TIME of CPU time, "),
               (cpu, shown["cost"], r"^100 %: TIME, the CPU time of the compilers without it$"),
               (cpu, compared, r"^CPU time: +TIME -> "), (cpu, compared, r"^CPU time: .* -> TIME, no change"),
-              (cpu, text_of(t, "trend", "--store", store), r"^ +TIME "),
+              (cpu, t.text("trend", "--store", store), r"^ +TIME "),
               (cpu, listed, r" 1f2e3d4 +[\d.]+ m?s +TIME "),
               (added, shown["cost"], r"^together +TIME "), (part, shown["cost"], r"^  of it in compilers +TIME "),
               (part, compared, r"^CPU times are without what recording added in compilers: TIME in base, "),

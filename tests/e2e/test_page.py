@@ -614,6 +614,7 @@ def test_deep_nesting_is_no_burden(t):
     return "%d deep" % deepest
 
 
+@no_compiler
 def test_names_and_addresses_are_only_that(t):
     """Names and addresses reach no members of JavaScript objects, and no text changes the direction
     of its neighbours."""

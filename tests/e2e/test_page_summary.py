@@ -88,9 +88,7 @@ def test_summary_is_the_report(t):
 
 def test_critical_path(t):
     """The critical path is that of the report, and leads to the compile."""
-    top = workspace.make(t)
-    argv, env = workspace.cargo(t, "build", "-j2")
-    trace = t.capture(argv, env=env, cwd=top).trace
+    trace, _ = workspace.recorded(t)
     build = t.json("report", "--json", trace)["build"]
     steps = [step for step in build["critical_path"]["steps"] if step["part"] != "other"]
     with opened(t, trace) as b:

@@ -2,24 +2,23 @@
 """Reports, exports and comparisons of samples agree with each other and with the trace."""
 
 import collections
-import json
 
 import crates
 import exports
+import test_default
 from test_export import export
 from test_jobs import record_planted
 from test_page import opened
 
 
-def record(t, trace):
-    """A compile without probes."""
-    argv = [t.rustc] + crates.arguments("regex-syntax", t.mkdir("out"), "-g")
-    return t.record(argv, options=("-q", "-e", "none", "--sample=999", "--memory",
-                                    "--off-cpu-stacks"), trace=trace).trace
+def recorded(t):
+    """A compile without probes, that several tests read."""
+    def record():
+        argv = [t.rustc] + crates.arguments("regex-syntax", t.mkdir("out"), "-g")
+        return t.record(argv, ("-q", "-e", "none", "--sample=999", "--memory", "--off-cpu-stacks")).trace
 
-
-def printed(t, *arguments):
-    return t.text(*arguments)
+    t.need_capture()
+    return t.shared("sampled.qpt", record)
 
 
 def dumped(t, trace):
@@ -45,8 +44,7 @@ def dumped(t, trace):
 def test_samples_in_perfetto(t):
     """Its profiler's samples: the stacks of pprof, each of a thread that is announced, and a counter
     of the memory that was touched."""
-    t.need_capture()
-    trace = record(t, "perfetto.qpt")
+    trace = recorded(t)
     perfetto = exports.Perfetto(export(t, trace, "perfetto"))
     for name, option in (("CPU time", "--functions"), ("memory touched", "--memory")):
         found = perfetto.samples[name]
@@ -104,10 +102,7 @@ PAGE = """Array.from({length: app.model.spans.n}, (_, i) => i).filter((i) => app
 
 def test_timelines_of_samples(t):
     """Without a probe in a query its executions are intervals that samples met: nested, and marked."""
-    t.need_capture()
-    argv = [t.rustc] + crates.arguments(crates.LONG, t.mkdir("out"), "--emit=metadata")
-    run = t.record(argv, ("-q",), trace="timeline.qpt", exact=False)
-    trace = run.trace
+    trace = test_default.recorded(t)
     perfetto = exports.Perfetto(export(t, trace, "perfetto"))
     slices = query_slices(perfetto)
     assert len(slices) > 10 and all(mark == "sampled" for mark in slices), slices
@@ -122,10 +117,9 @@ def test_timelines_of_samples(t):
 
 
 def test_reports_of_samples(t):
-    t.need_capture()
-    trace = record(t, "sampled.qpt")
+    trace = recorded(t)
     all_, own, total = dumped(t, trace)
-    report = json.loads(printed(t, "report", "--json", "--by", "query", trace))
+    report = t.json("report", "--json", "--by", "query", trace)
     rows = {row["name"]: row for row in report["queries"]}
     assert report["samples"]["cpu"]["ns"] == all_["cpu"] > 0
     for name, row in rows.items():
@@ -134,25 +128,25 @@ def test_reports_of_samples(t):
         assert row["sampled_total_ns"] == total[name, "cpu"], row
     assert {"typeck", "mir_borrowck", "codegen_module"} <= rows.keys()
 
-    functions = json.loads(printed(t, "report", "--functions", "--json", "--min", "0.01%", trace))
+    functions = t.json("report", "--functions", "--json", "--min", "0.01%", trace)
     assert functions["ns"] == all_["cpu"]
     parts = {part["name"]: part for part in functions["parts"]}
     assert {"LLVM", "rustc_middle", "rustc_borrowck", "libc"} <= parts.keys(), parts.keys()
-    typeck = json.loads(printed(t, "report", "--functions", "--query", "typeck", "--json", trace))
+    typeck = t.json("report", "--functions", "--query", "typeck", "--json", trace)
     assert typeck["ns"] == total["typeck", "cpu"]
 
-    folded = printed(t, "export", "-f", "folded", "-o", "-", trace)
+    folded = t.text("export", "-f", "folded", "-o", "-", trace)
     weights = [(line.rpartition(" ")[0], int(line.rpartition(" ")[2])) for line in folded.splitlines()]
     assert sum(ns for _, ns in weights) == all_["cpu"]
     assert sum(ns for stack, ns in weights if "[typeck]" in stack.split(";")) == \
         total["typeck", "cpu"]
 
-    memory = json.loads(printed(t, "report", "--memory", "--json", "--min", "0.01%", trace))
+    memory = t.json("report", "--memory", "--json", "--min", "0.01%", trace)
     assert sum(crate["bytes"] for crate in memory["crates"]) == all_["faults"] > 0
-    build = json.loads(printed(t, "report", "--json", trace))["build"]
+    build = t.json("report", "--json", trace)["build"]
     assert sum(build["sampled"].values()) == all_["cpu"]
     assert build["sampled"]["llvm_ns"] > all_["cpu"] / 20
-    same = json.loads(printed(t, "diff", "--json", trace, trace))
+    same = t.json("diff", "--json", trace, trace)
     assert same["build"]["change"] == 0 and not any(row["significant"] for row in same["rows"])
     return "%d rows, %d functions" % (len(rows), len(functions["functions"]))
 
@@ -161,13 +155,13 @@ def test_queries_without_a_probe(t):
     """Their executions are those of the compiler's tables, and what only intervals show is unknown."""
     t.need_capture()
     trace = record_planted(t).trace
-    report = json.loads(printed(t, "report", "--json", trace))
+    report = t.json("report", "--json", trace)
     queries = {row["name"]: row for row in report["queries"] if row["kind"] == "Query"}
     counted = {name: row["count"] for name, row in queries.items() if row["count"] is not None}
     unsure = [row for row in queries.values() if row["count"] is None]
     argv = [t.rustc, "--edition=2021", "--crate-type=lib", "--crate-name=planted", "--emit=metadata",
             "--out-dir", t.mkdir("out"), t.path("planted.rs")]
-    exact = json.loads(printed(t, "report", "--json", t.capture(argv, ("-q",), trace="exact.qpt").trace))
+    exact = t.json("report", "--json", t.capture(argv, ("-q",), trace="exact.qpt").trace)
     executed = {row["name"]: row["count"] for row in exact["queries"] if row["kind"] == "Query"}
     assert len(counted) > 100 and counted.items() <= executed.items(), counted.items() - executed.items()
     # The rest of the results may have been fed.
@@ -177,7 +171,7 @@ def test_queries_without_a_probe(t):
     assert sum(row["results"] for row in unsure) >= report["unsure_results"] > 0
     (crate,) = report["build"]["crates"]
     assert crate["executions"] == report["query_executions"], crate
-    (group,) = json.loads(printed(t, "report", "--json", "--by", "crate", trace))["groups"]
+    (group,) = t.json("report", "--json", "--by", "crate", trace)["groups"]
     assert group["count"] == report["query_executions"], group
     assert all(row["self_off_ns"] is None for row in report["build"]["queries"])
     # An activity does not have the time of the queries within it.
@@ -186,16 +180,16 @@ def test_queries_without_a_probe(t):
     items = report["build"]["items"]
     assert items and all(row["name"].split("::")[0] == "planted" for row in items), items
     assert items[0]["executions"] and all(row["charged"] is None for row in items), items
-    assert "| `planted::here::LONG` at `" in printed(t, "report", "--markdown", trace)
+    assert "| `planted::here::LONG` at `" in t.text("report", "--markdown", trace)
 
     assert crate["waiting_in_queries_ns"] is None, crate
-    text = printed(t, "report", trace)
+    text = t.text("report", trace)
     assert " in passes and queries, " in text, text
     (row,) = [line.split() for line in text.splitlines() if line.startswith("eval_to_allocation_raw ")]
     assert row[1] == str(counted["eval_to_allocation_raw"]) and float(row[4]) > 0 and float(row[5]) > 0, row
     # No table of --query is without a row.
     for name in ("typeck", "eval_to_allocation_raw", "crate_hash"):
-        lines = printed(t, "report", "--query", name, trace).splitlines()
+        lines = t.text("report", "--query", name, trace).splitlines()
         heads = [i for i, line in enumerate(lines) if " %  " in line or line.startswith("query ")]
         assert heads and all(lines[i + 1].strip() for i in heads), lines
     return "%d queries, %d of them unsure" % (len(queries), len(unsure))

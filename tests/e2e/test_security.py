@@ -173,6 +173,7 @@ def blocked(t, program, command, **how):
         os.close(other)
 
 
+@lab.no_compiler
 @each(*READERS)
 def test_readers_drop_capabilities(t, command):
     """Readers drop capabilities before they open a file."""
@@ -189,6 +190,7 @@ def test_readers_drop_capabilities(t, command):
     assert status["Uid"].split() == [str(NOBODY.pw_uid)] * 4, status
 
 
+@lab.no_compiler
 @each(*READERS)
 def test_readers_become_the_invoker(t, command):
     need_root()
@@ -206,6 +208,7 @@ def hidden(t):
     shutil.copy(GOLDEN, t.path("hidden/there"))
 
 
+@lab.no_compiler
 @each("report", "dump", "verify", "diff", "export", "import", "plan")
 def test_a_file_that_only_root_sees_is_not_revealed(t, command):
     need_root()

@@ -4,6 +4,8 @@ macro, a library that uses both, and a program."""
 
 import os
 
+import lab
+
 MANIFEST = """[package]
 name = "%s"
 version = "0.1.0"
@@ -81,3 +83,19 @@ def cargo(t, *arguments, toolchain="stable"):
     chosen = t.toolchain(toolchain)
     argv = [os.path.join(chosen.sysroot, "bin/cargo"), *arguments, "--offline"]
     return argv, {"RUSTC": chosen.rustc, "CARGO_TARGET_DIR": t.path("target")}
+
+
+def recorded(t, toolchain="stable"):
+    """A build of it in which each execution is recorded, that several tests read: its trace, and what
+    was said."""
+    def record():
+        argv, env = cargo(t, "build", "-v", "-j2", toolchain=toolchain)
+        run = t.record(argv, ("--interval", "10min"), env=env, cwd=make(t))
+        directory = t.mkdir("recorded")
+        os.rename(run.trace, os.path.join(directory, "trace.qpt"))
+        t.write("recorded/said", run.stderr.decode())
+        return directory
+
+    t.need_capture()
+    directory = t.shared("workspace-" + toolchain, record)
+    return os.path.join(directory, "trace.qpt"), lab.read_text(os.path.join(directory, "said"))
