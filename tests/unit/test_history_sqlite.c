@@ -12,6 +12,7 @@
 #include "history/sql.h"
 #include "history/json_lines.h"
 #include "history/sqlite_add.h"
+#include "history/sqlite_place.h"
 #include "history/sqlite_schema.h"
 #include "test.h"
 
@@ -449,6 +450,48 @@ TEST_CASE_WITH(files_of_others_beside_it_are_refused, directory_make, directory_
 		assert_contains(said.text[1], "remove it");
 		assert_int_equal(unlink(directory_path(beside[i])), 0);
 	}
+}
+
+/* Another user puts a link in the place of its directory, before the log is made. */
+TEST_CASE_WITH(a_directory_that_another_replaces_stays_the_place, directory_make, directory_remove)
+{
+	static const char *const files[] = {"moved/a.db", "moved/a.db-wal", "moved/a.db-shm"};
+	_free_ char *path = NULL;
+	_close_ int fd = -1;
+	sqlite3 *db;
+
+	assert_int_equal(mkdir(directory_path("here"), 0700), 0);
+	assert_int_equal(mkdir(directory_path("victim"), 0700), 0);
+	assert_int_equal(sqlite_place__open(directory_path("here/a.db"), &fd, &path), 0);
+	assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+					 sqlite_place__vfs()),
+			 SQLITE_OK);
+	assert_int_equal(renameat(directory_fd, "here", directory_fd, "moved"), 0);
+	assert_int_equal(symlinkat("victim", directory_fd, "here"), 0);
+	assert_int_equal(sqlite3_exec(db,
+				      "PRAGMA journal_mode = WAL; CREATE TABLE t (x);"
+				      "INSERT INTO t VALUES (1)",
+				      NULL, NULL, NULL),
+			 SQLITE_OK);
+	for (size_t i = 0; i < N_OF(files); i++)
+		assert_int_equal(access(directory_path(files[i]), F_OK), 0);
+	assert_int_equal(sqlite3_close(db), SQLITE_OK);
+	for (size_t i = 0; i < N_OF(files); i++)
+		assert_int_equal(access(directory_path(files[i]), F_OK), i ? -1 : 0);
+	assert_int_equal(unlink(directory_path(files[0])), 0);
+	assert_int_equal(rmdir(directory_path("victim")), 0);
+	assert_int_equal(rmdir(directory_path("moved")), 0);
+}
+
+TEST_CASE_WITH(a_link_that_comes_meanwhile_is_refused, directory_make, directory_remove)
+{
+	char *path = NULL;
+	int fd = -1;
+
+	assert_int_equal(symlinkat(".", directory_fd, "here"), 0);
+	assert_int_equal(sqlite_place__open(directory_path("here/a.db"), &fd, &path), -ELOOP);
+	assert_null(path);
+	assert_int_equal(fd, -1);
 }
 
 /* A crate with more queries than a list has. */

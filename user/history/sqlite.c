@@ -14,6 +14,7 @@
 #include "history/columns.h"
 #include "history/sqlite_add.h"
 #include "history/sqlite_db.h"
+#include "history/sqlite_place.h"
 #include "history/sqlite_prune.h"
 #include "history/sqlite_settle.h"
 
@@ -24,6 +25,7 @@
 struct sqlite_store {
 	struct store store;
 	sqlite3 *db;
+	int directory; /* of a file that is written to; else -1 */
 };
 
 static struct sqlite_store *of(struct store *s)
@@ -244,6 +246,7 @@ static void close_store(struct store *store)
 	struct sqlite_store *s = of(store);
 
 	sqlite3_close(s->db);
+	cleanup_close_p(&s->directory);
 	free(s);
 }
 
@@ -316,44 +319,47 @@ static int settle(struct sqlite_store *s, bool write)
 }
 
 /* SQLite would take these for ours, wait for a FIFO, or write what a journal has into the store. */
-static int check_beside(const char *name, uid_t owner)
+static int check_beside(const char *name, const char *path, uid_t owner)
 {
 	static const char *const suffixes[] = {"-wal", "-shm", "-journal"};
-	_free_ char *real = realpath(name, NULL);
 
-	for (size_t i = 0; real && i < N_OF(suffixes); i++) {
-		_free_ char *path = NULL;
+	for (size_t i = 0; i < N_OF(suffixes); i++) {
+		_free_ char *beside = NULL;
 		struct stat st;
 
-		if (asprintf(&path, "%s%s", real, suffixes[i]) < 0)
+		if (asprintf(&beside, "%s%s", path, suffixes[i]) < 0)
 			return -ENOMEM;
-		if (!lstat(path, &st) &&
+		if (!lstat(beside, &st) &&
 		    (!S_ISREG(st.st_mode) || (st.st_uid && st.st_uid != owner)))
 			return diag_error_r(-EPERM,
-					    "%s is not of the owner of %s; remove it, or give a "
+					    "%s%s is not of its owner; remove it, or give a "
 					    "file in a directory that only you may write to",
-					    path, name);
+					    name, suffixes[i]);
 	}
-	return real ? 0 : -errno;
+	return 0;
+}
+
+static int no_history(const char *name)
+{
+	return diag_error_r(-ENOENT, "there is no history %s; `qprof-bpf history add` makes it",
+			    name);
 }
 
 /*
- * How the file is to be opened; `why_not` is the error of making it. Another user's is taken as it
- * is on the disk, without the log and the memory that its users share: `*as_it_is`.
+ * How the file at `path` is to be opened; `why_not` is the error of making it. Another user's is
+ * taken as it is on the disk, without the log and the memory that its users share: `*as_it_is`.
  */
-static int look_at_file(const char *name, enum store_access access, int why_not, bool *as_it_is)
+static int look_at_file(const char *name, const char *path, enum store_access access, int why_not,
+			bool *as_it_is)
 {
 	_free_ char *log = NULL;
 	struct stat st;
 
-	if (stat(name, &st) && access != STORE_WRITE && errno != ENOENT)
+	if (stat(path, &st) && access != STORE_WRITE && errno != ENOENT)
 		return diag_error_r(-errno, "cannot read %s: %s", name, strerror(errno));
-	if (stat(name, &st))
+	if (stat(path, &st))
 		return errno == ENOENT && access != STORE_WRITE
-			       ? diag_error_r(-ENOENT,
-					      "there is no history %s; `qprof-bpf history add` "
-					      "makes it",
-					      name)
+			       ? no_history(name)
 			       : diag_error_r(-why_not,
 					      "cannot make %s: %s; give another file with "
 					      "--store",
@@ -367,8 +373,8 @@ static int look_at_file(const char *name, enum store_access access, int why_not,
 				    "these builds with `qprof-bpf history merge`",
 				    name);
 	if (!*as_it_is)
-		return check_beside(name, st.st_uid);
-	if (asprintf(&log, "%s-wal", name) < 0)
+		return check_beside(name, path, st.st_uid);
+	if (asprintf(&log, "%s-wal", path) < 0)
 		return -ENOMEM;
 	if (!stat(log, &st) && st.st_size)
 		return diag_error_r(-EBUSY,
@@ -395,33 +401,56 @@ static char *immutable_name(const char *name)
 	return text;
 }
 
+/* Set *path to the name to open the file by. */
+static int find_place(struct sqlite_store *s, enum store_access access, char **path)
+{
+	const char *name = s->store.name;
+	_own_path_refusal_ struct own_path_refusal why = {0};
+	_free_ char *real = NULL;
+	int err;
+
+	if (access == STORE_READ) {
+		*path = realpath(name, NULL) ?: strdup(name);
+		return *path ? 0 : -ENOMEM;
+	}
+	err = own_path__resolve(name, false, &real, &why)
+		      ?: sqlite_place__open(real, &s->directory, path);
+	if (why.at || err == -ELOOP)
+		return diag_error_r(err, "cannot write %s: %s; give a file of your own", name,
+				    own_path_error(err));
+	if (err == -ENOENT && access == STORE_EXISTING)
+		return no_history(name);
+	return err ? diag_error_r(err, "cannot make %s: %s; give another file with --store", name,
+				  strerror(-err))
+		   : 0;
+}
+
 static int open_file(struct sqlite_store *s, enum store_access access)
 {
 	const char *name = s->store.name;
 	bool write = access != STORE_READ, as_it_is = false;
-	_own_path_refusal_ struct own_path_refusal why = {0};
-	_free_ char *real = NULL, *uri = NULL;
+	_free_ char *path = NULL, *uri = NULL;
 	_close_ int fd = -1;
-	int rc, err = write ? own_path__resolve(name, false, &real, &why) : 0;
+	const char *vfs = write ? sqlite_place__vfs() : NULL;
+	int rc, err = write && !vfs ? -ENOMEM : find_place(s, access, &path);
 
-	if (why.at)
-		return diag_error_r(err, "cannot write %s: %s; give a file of your own", name,
-				    own_path_error(err));
-	if (access == STORE_WRITE)
-		fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	err = look_at_file(name, access, errno, &as_it_is);
 	if (err)
 		return err;
-	uri = as_it_is ? immutable_name(name) : NULL;
+	if (access == STORE_WRITE)
+		fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	err = look_at_file(name, path, access, errno, &as_it_is);
+	if (err)
+		return err;
+	uri = as_it_is ? immutable_name(path) : NULL;
 	if (as_it_is && !uri)
 		return -ENOMEM;
 	/* Before SQLite opens it: closing any descriptor of a file releases its locks. */
 	if (fd >= 0)
 		close(take_fd(fd));
-	rc = sqlite3_open_v2(uri ?: name, &s->db,
+	rc = sqlite3_open_v2(uri ?: path, &s->db,
 			     (write ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY) |
 				     (uri ? SQLITE_OPEN_URI : 0),
-			     NULL);
+			     vfs);
 	if (rc)
 		return sqlite_db__error(s->db, rc, name);
 	sqlite3_busy_timeout(s->db, BUSY_MS);
@@ -436,6 +465,7 @@ int sqlite__open(const char *path, enum store_access access, struct store **out)
 
 	if (err)
 		return err;
+	s->directory = -1;
 	s->store.ops = &ops;
 	s->store.name = path ? strdup(path) : default_path(access == STORE_WRITE);
 	err = s->store.name ? open_file(s, access) : -ENOMEM;

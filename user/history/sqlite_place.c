@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "history/sqlite_place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+#define VFS_NAME "qprof-place"
+
+static int open_directory(const char *path)
+{
+	const struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+				     .resolve = RESOLVE_NO_SYMLINKS};
+	int fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+
+	/* Some sandboxes do not know the call. */
+	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
+		fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int sqlite_place__open(const char *real, int *directory, char **path)
+{
+	const char *name = strrchr(real, '/') + 1;
+	_free_ char *above = strndup(real, (size_t)(name - real));
+	_close_ int fd = above ? open_directory(above) : -ENOMEM;
+
+	if (fd < 0)
+		return fd;
+	if (asprintf(path, "/proc/self/fd/%d/%s", fd, name) < 0)
+		return -ENOMEM;
+	*directory = take_fd(fd);
+	return 0;
+}
+
+/* SQLite's own would follow the link in /proc to the directory's name. */
+static int keep_path(sqlite3_vfs *vfs, const char *path, int size, char *out)
+{
+	(void)vfs;
+	return snprintf(out, (size_t)size, "%s", path) < size ? SQLITE_OK : SQLITE_CANTOPEN;
+}
+
+const char *sqlite_place__vfs(void)
+{
+	static sqlite3_vfs vfs;
+	const sqlite3_vfs *usual = sqlite3_vfs_find(NULL);
+
+	if (!usual)
+		return NULL;
+	if (!vfs.zName) {
+		vfs = *usual;
+		vfs.zName = VFS_NAME;
+		vfs.xFullPathname = keep_path;
+	}
+	return sqlite3_vfs_register(&vfs, 0) == SQLITE_OK ? VFS_NAME : NULL;
+}
