@@ -172,6 +172,27 @@ TEST_CASE_WITH(what_adds_nothing_makes_no_trace, NULL, remove_files)
 	assert_int_equal(directory_files(false), 0);
 }
 
+/* As of one trace, if there is one. */
+TEST_CASE_WITH(most_that_is_lost_is_known_of_most_traces, NULL, remove_files)
+{
+	const uint64_t lost[WIRE_COUNTER_MAX] = {[WIRE_LOST_RING_FULL] = 458};
+	const struct wire_exec e = {.type = WIRE_EXEC, .pid = GONE, .time_ns = 500};
+
+	for (int most = 0; most < 2; most++) {
+		_traces_ struct traces *t = begin();
+		_output_ struct output o;
+
+		output_begin(&o);
+		assert_int_equal(give(t, &e, sizeof(e)), 0);
+		give_span(t, GONE);
+		give_exit(t, GONE);
+		assert_int_equal(traces__finish(t, most ? lost : no_counters), 0);
+		output_end(&o);
+		assert_int_equal(traces__lost_most(t), most);
+		assert_int_equal(occurrences(o.text[1], "were lost; the main cause"), most);
+	}
+}
+
 static struct cost cost_in(const char *end)
 {
 	struct model_options options;

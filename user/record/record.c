@@ -629,7 +629,9 @@ static int record(struct capture *c)
 				    "touch src/lib.rs, or cargo clean");
 	if (err || err2)
 		return EXIT_CODE_FAILURE;
-	return c->recorder && recorder__lost_most(c->recorder) ? EXIT_CODE_LOST : EXIT_CODE_OK;
+	return (c->traces ? traces__lost_most(c->traces) : recorder__lost_most(c->recorder))
+		       ? EXIT_CODE_LOST
+		       : EXIT_CODE_OK;
 }
 
 /* The last step: nothing waits for it but the end of this process. */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/verdict.h"
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/diag.h"
@@ -73,7 +74,8 @@ struct traces {
 	uint32_t exited[EXITED_KEPT];
 	uint64_t n_exited;
 	uint64_t counters[WIRE_COUNTER_MAX]; /* the last ones known */
-	uint32_t n_processes;		     /* of traces that have ended */
+	/* Of traces that have ended: their processes, and how many lost most of what is theirs. */
+	uint32_t n_processes, n_ended, n_lost;
 	uint64_t next_keep_ns;
 	int err;
 };
@@ -228,8 +230,11 @@ static void end(struct traces *t, uint32_t i)
 	/* A trace that was cut on purpose is no failure. */
 	if (!o->cut || err != -EDQUOT)
 		t->err = t->err ?: err;
-	if (o->recorder)
+	if (o->recorder) {
 		t->n_processes += recorder__processes(o->recorder);
+		t->n_lost += recorder__lost_most(o->recorder);
+		t->n_ended++;
+	}
 	one__free(o);
 	t->open[i] = t->open[--t->n];
 }
@@ -761,6 +766,11 @@ uint32_t traces__processes(const struct traces *t)
 	for (uint32_t i = 0; i < t->n; i++)
 		n += t->open[i]->recorder ? recorder__processes(t->open[i]->recorder) : 0;
 	return n;
+}
+
+bool traces__lost_most(const struct traces *t)
+{
+	return verdict_is_most(t->n_lost, t->n_ended);
 }
 
 void traces__free(struct traces *t)

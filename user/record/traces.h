@@ -61,6 +61,9 @@ int traces__finish(struct traces *t, const uint64_t counters[WIRE_COUNTER_MAX]);
 /* The number of compilers seen. */
 uint32_t traces__processes(const struct traces *t);
 
+/* After traces__finish(): more than half of the traces have lost most of what they should have. */
+bool traces__lost_most(const struct traces *t);
+
 void traces__free(struct traces *t);
 DEFINE_CLEANUP(struct traces, traces__free)
 #define _traces_ __cleanup(traces__free_p)
