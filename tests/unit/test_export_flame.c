@@ -16,6 +16,12 @@
 #define N_PROCESSES 3
 #define N_LABELS    12
 
+/* The number of different stacks, without the processes. */
+static uint32_t n_stacks(const struct flame *f)
+{
+	return f->tree.n - f->tree.n_free - f->n_processes;
+}
+
 /* Times on the CPU of each query in all processes. */
 static void assert_is_total(const struct summary *sum, uint64_t cpu_ns[N_LABELS])
 {
@@ -92,7 +98,7 @@ static uint32_t check(const struct trace_span *spans, uint32_t n, const struct t
 	assert_is_summary(f, readers[1], costs);
 	trace_reader__free(readers[0]);
 	trace_reader__free(readers[1]);
-	return flame__n_stacks(f);
+	return n_stacks(f);
 }
 
 static const struct trace_costs costs = {{300000, 0, 350000, 0}, false};
@@ -283,7 +289,7 @@ TEST_CASE(each_stack_comes_once)
 	}
 	assert_string_equal(text, "unknown (100)>q0 unknown (100)>q0>q1 unknown (100)>q0>q1>q2 "
 				  "unknown (100)>q0>q2 unknown (102)>q1 ");
-	assert_int_equal(flame__n_stacks(f), 5);
+	assert_int_equal(n_stacks(f), 5);
 	trace_reader__free(job.r);
 }
 
@@ -561,7 +567,7 @@ TEST_CASE(a_trace_may_have_none)
 	assert_int_equal(flame_samples__new(&job, TRACE_SAMPLE_CPU, false, &s), 0);
 	assert_false(flame_samples__any(s));
 	assert_int_equal(flame_samples__finish(s, &f), 0);
-	assert_int_equal(flame__n_stacks(f), 0);
+	assert_int_equal(n_stacks(f), 0);
 	trace_reader__free(job.r);
 }
 

@@ -190,11 +190,6 @@ void kernel__stop_attaching(struct kernel *k)
 	attachments__stop(k->attachments);
 }
 
-void kernel__detach(struct kernel *k, uint8_t lib)
-{
-	attachments__detach(k->attachments, lib);
-}
-
 void kernel__begin_detach(struct kernel *k, uint8_t lib)
 {
 	attachments__begin_detach(k->attachments, lib);

@@ -86,14 +86,9 @@ int kernel__attach_hits(struct kernel *k, uint8_t lib, const struct plan *plan,
 			const struct plan_hits *hits);
 
 /*
- * Detach all probes of a library; its number stays taken. Perf events stay until kernel__free(), as
- * removing them takes minutes.
- */
-void kernel__detach(struct kernel *k, uint8_t lib);
-
-/*
- * The same, in the background: probes stop to fire now, but the kernel's grace periods take some
- * 40 ms. Perf events are removed as well, one after the other: 40 to 140 ms each.
+ * Detach all probes of a library in the background; its number stays taken. Probes stop to fire
+ * now, but the kernel's grace periods take some 40 ms. Perf events are removed one after the other:
+ * 40 to 140 ms each.
  */
 void kernel__begin_detach(struct kernel *k, uint8_t lib);
 

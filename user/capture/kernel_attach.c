@@ -394,12 +394,6 @@ static void release(struct attachments *a, uint8_t lib)
 	give_number_back(a, lib);
 }
 
-void attachments__detach(struct attachments *a, uint8_t lib)
-{
-	if (a->loaded->multi)
-		take_away(&a->libs[lib]);
-}
-
 void attachments__release(struct attachments *a, uint8_t lib)
 {
 	for (unsigned int i = 0; i < WIRE_MAX_LIBS; i++)

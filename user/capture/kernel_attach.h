@@ -31,7 +31,6 @@ void attachments__stop(struct attachments *a);
 /* From now on compilers may wait for probes, so perf events are attached in the background. */
 void attachments__begin_recording(struct attachments *a);
 
-void attachments__detach(struct attachments *a, uint8_t lib);
 void attachments__begin_detach(struct attachments *a, uint8_t lib);
 void attachments__release(struct attachments *a, uint8_t lib);
 

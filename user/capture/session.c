@@ -729,12 +729,6 @@ void session__cost(const struct session *s, struct session_cost *out)
 	out->waited_ns = arrivals__waited_ns(s->arrivals, &out->n_waited);
 }
 
-bool session__follows(struct session *s, pid_t pid)
-{
-	end_measuring(s);
-	return kernel__follows(s->kernel, pid);
-}
-
 uint32_t session__waiting(const struct session *s)
 {
 	return arrivals__n(s->arrivals);

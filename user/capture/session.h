@@ -98,7 +98,6 @@ struct session_cost {
 };
 
 void session__cost(const struct session *s, struct session_cost *out);
-bool session__follows(struct session *s, pid_t pid);
 bool session__follows_any(struct session *s);
 /* Compilers that wait for probes. */
 uint32_t session__waiting(const struct session *s);

@@ -426,11 +426,6 @@ uint64_t flame__self(const struct flame *f, const struct flame_node *node)
 	return node->self[f->job->wall ? FLAME_WALL : FLAME_CPU];
 }
 
-uint32_t flame__n_stacks(const struct flame *f)
-{
-	return f->tree.n - f->tree.n_free - f->n_processes;
-}
-
 uint64_t flame__number(const struct flame *f, uint32_t node)
 {
 	const struct flame_node *n = &f->tree.nodes[node];

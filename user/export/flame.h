@@ -76,9 +76,6 @@ void flame__charge(struct flame *f, uint32_t node, uint64_t count, uint64_t self
 /* The self time of a node that job->wall chooses. */
 uint64_t flame__self(const struct flame *f, const struct flame_node *node);
 
-/* The number of different stacks, without the processes. */
-uint32_t flame__n_stacks(const struct flame *f);
-
 /* Of a frame, or of a process. */
 const char *flame__name(const struct flame *f, const struct flame_node *node);
 

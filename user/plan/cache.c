@@ -411,19 +411,6 @@ static int read_any(const struct plan_cache_key *key, bool *by_root, struct cont
 	return geteuid() && !read_from(CACHE_DIR_USER, key, name, c) ? 0 : -ENOENT;
 }
 
-int plan_cache__read(const struct plan_cache_key *key, uint8_t **buf, size_t *len)
-{
-	struct content c = {};
-	bool by_root;
-	int err = read_any(key, &by_root, &c);
-
-	if (err)
-		return err;
-	*buf = c.bytes;
-	*len = c.len;
-	return 0;
-}
-
 int plan_cache__map(const struct plan_cache_key *key, void **map, size_t *len)
 {
 	struct content c = {.map = true};

@@ -50,10 +50,7 @@ struct plan_cache_key {
 	bool advice;
 };
 
-/* Its bytes, the caller's to free; -ENOENT if there are none. */
-int plan_cache__read(const struct plan_cache_key *key, uint8_t **buf, size_t *len);
-
-/* The same, mapped: see cache_dir__map(). */
+/* Its bytes, mapped: see cache_dir__map(). -ENOENT if there are none. */
 int plan_cache__map(const struct plan_cache_key *key, void **map, size_t *len);
 
 /* As plan_cache__store(). */
