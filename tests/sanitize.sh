@@ -40,7 +40,8 @@ commands() {
 			"report --by cgu" "report --by crate" "report --by process" \
 			"report --by thread --json" "report --functions" "report --memory" \
 			"report --waits" "report --raw --by item --json" "diff $trace" \
-			"diff --json $trace" "diff --markdown --metric count $trace"; do
+			"diff --json $trace" "diff --markdown --metric count $trace" \
+			"why typeck"; do
 			echo "$view $trace"
 		done
 		for format in perfetto folded pprof speedscope counts html jsonl; do

@@ -104,6 +104,12 @@ def test_both_modes_count_alike(t):
         assert done.returncode == 0 and "no change" in done.stdout, done
     by_time = t.run_qprof("diff", default, exact).stdout
     assert by_time.startswith("recorded differently: base with counts and samples"), by_time
+    # Where the numbers of a query come from, and which of its sites were attached.
+    for trace, source, start in ((default, "tables", "no"), (exact, "probes", "yes")):
+        why = json.loads(t.run_qprof("why", "--json", "typeck", trace).stdout)
+        assert why["compilers"][0]["from"] == source and why["no_plan"] is None, why
+        assert {s["attached"] for s in why["sites"] if s["role"].startswith("start")} == {start}, why
+        assert why["compilers"][0]["keys_named"] == counted["typeck"], why
     return "%d executions of %d queries" % (sum(counted.values()), len(counted))
 
 

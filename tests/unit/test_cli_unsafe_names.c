@@ -274,6 +274,8 @@ TEST_CASE_WITH(nothing_unsafe_is_printed, begin, directory_remove)
 		{.line = "diff --markdown TRACE OTHER", .nameless = true},
 		{.line = "dump TRACE"},
 		{.line = "verify TRACE", .nameless = true},
+		{.line = "why HOSTILE TRACE"},
+		{.line = "why --json HOSTILE TRACE"},
 		{.line = "export -f folded -o - TRACE"},
 		{.line = "export -f folded --functions -o - TRACE"},
 		{.line = "export -f speedscope -o - TRACE"},

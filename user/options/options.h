@@ -40,6 +40,7 @@
 	COMMAND(HISTORY_MIGRATE, history_migrate) \
 	COMMAND(DUMP, dump)                       \
 	COMMAND(VERIFY, verify)                   \
+	COMMAND(WHY, why)                         \
 	COMMAND(EXPORT, export)                   \
 	COMMAND(IMPORT, import)                   \
 	COMMAND(PLAN, plan)                       \
@@ -405,6 +406,13 @@ struct cli_dump_options {
 
 struct cli_verify_options {
 	const char *file;
+};
+
+struct cli_why_options {
+	struct cli_files operands; /* a query's name and a trace; none with schema */
+	const char *library;	   /* as the target of plan; NULL: the recorded one */
+	bool json;
+	bool schema;
 };
 
 /* The order of the choices of --format. */

@@ -245,3 +245,14 @@ void reuse_columns(struct columns *c, const struct reuse *reuse)
 	KNOWN(c, COUNT, "results", NULL, reuse->results, reuse->results,
 	      "results that the compile numbered; null: unknown");
 }
+
+void losses_columns(struct columns *c, const struct trace_losses *losses)
+{
+	KNOWN(c, COUNT, "lost", NULL, losses, trace_losses__total(losses),
+	      "records that were lost; null: unknown");
+	if (!OBJECT_OR_NULL(c, "losses", losses, "counts by cause; null: unknown"))
+		return;
+	for (int i = 0; i < TRACE_LOSS_MAX; i++)
+		NUMBER(c, COUNT, trace_loss_name(i), NULL, losses->count[i], "docs/losses.md");
+	columns__leave(c);
+}

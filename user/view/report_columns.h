@@ -18,6 +18,8 @@ void best_columns(struct columns *c, const struct report_row *row, bool there);
 
 /* How a process ended, and what an incremental compile reused. */
 void exit_columns(struct columns *c, const struct trace_process *p);
+/* Of a trace; NULL: unknown. */
+void losses_columns(struct columns *c, const struct trace_losses *losses);
 void reuse_columns(struct columns *c, const struct reuse *reuse);
 
 #endif /* QPROF_VIEW_REPORT_COLUMNS_H */

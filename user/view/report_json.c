@@ -119,17 +119,6 @@ static void put_tallies(struct columns *c, const struct summary *s, const struct
 
 /* ---- The document ---------------------------------------------------------------------------- */
 
-static void put_losses(struct columns *c, const struct trace_losses *losses)
-{
-	KNOWN(c, COUNT, "lost", NULL, losses, trace_losses__total(losses),
-	      "records that were lost; null: unknown");
-	if (!OBJECT_OR_NULL(c, "losses", losses, "counts by cause; null: unknown"))
-		return;
-	for (int i = 0; i < TRACE_LOSS_MAX; i++)
-		NUMBER(c, COUNT, trace_loss_name(i), NULL, losses->count[i], "docs/losses.md");
-	columns__leave(c);
-}
-
 static void put_counts(struct columns *c, const struct summary *s)
 {
 	struct summary_counts counts = {};
@@ -173,7 +162,7 @@ static int put_document(FILE *out, enum columns_to to, const struct summary *s,
 
 	columns__begin(&c, SCHEMA, SCHEMA);
 	TEXT(&c, "problem", NULL, opt->problem, "why the trace is not whole; null: it is");
-	put_losses(&c, losses);
+	losses_columns(&c, losses);
 	put_counts(&c, s);
 	put_probes(&c, s, opt);
 	cost_columns(&c, opt->cost);
