@@ -150,48 +150,42 @@ static inline void keep_hit(struct records *r, const struct wire_hit *hit)
 		     });
 }
 
-static inline int keep_record(void *ctx, const void *record, size_t size)
+static inline int keep_record(void *ctx, const struct record *record)
 {
 	struct records *r = ctx;
 
-	switch (*(const uint8_t *)record) {
+	assert_int_not_equal(record->kind, RECORD_BAD);
+	switch (record->kind) {
 	case WIRE_SPAN:
-		assert_int_equal(size, sizeof(*r->spans));
-		keep_span(r, record);
+		keep_span(r, record->span);
 		return 0;
 	case WIRE_FORK:
-		assert_int_equal(size, sizeof(*r->forks));
 		assert_in_range(r->n_forks, 0, 63);
-		memcpy(&r->forks[r->n_forks++], record, size);
+		r->forks[r->n_forks++] = *record->fork;
 		return 0;
 	case WIRE_EXEC:
-		assert_int_equal(size, sizeof(*r->execs));
 		assert_in_range(r->n_execs, 0, 15);
-		memcpy(&r->execs[r->n_execs++], record, size);
+		assert_int_equal(record->size, sizeof(*r->execs));
+		r->execs[r->n_execs++] = *record->exec;
 		return 0;
 	case WIRE_EXIT:
-		assert_int_equal(size, sizeof(*r->exits));
 		assert_in_range(r->n_exits, 0, 63);
-		memcpy(&r->exits[r->n_exits++], record, size);
+		r->exits[r->n_exits++] = *record->exit;
 		return 0;
 	case WIRE_LABEL:
-		assert_int_equal(size, sizeof(*r->labels));
 		/* Two labels that two threads meet at the same time may arrive in either order. */
-		assert_in_range(((const struct wire_label *)record)->label, 1, 16);
-		memcpy(&r->labels[((const struct wire_label *)record)->label - 1], record, size);
+		assert_in_range(record->label->label, 1, 16);
+		r->labels[record->label->label - 1] = *record->label;
 		r->n_labels++;
 		return 0;
 	case WIRE_THREAD:
-		assert_int_equal(size, sizeof(struct wire_thread));
 		r->n_threads++;
 		return 0;
 	case WIRE_OFF_CPU:
-		assert_int_equal(size, sizeof(struct wire_off_cpu));
-		keep_off_cpu(r, record);
+		keep_off_cpu(r, record->off_cpu);
 		return 0;
 	case WIRE_HIT:
-		assert_int_equal(size, sizeof(struct wire_hit));
-		keep_hit(r, record);
+		keep_hit(r, record->hit);
 		return 0;
 	case WIRE_PIECE:
 	case WIRE_SYMBOLS:
@@ -200,7 +194,7 @@ static inline int keep_record(void *ctx, const void *record, size_t size)
 	case WIRE_FED:
 	case WIRE_ARGUMENT:
 		if (r->on_names) {
-			r->on_names(r->names, record, size);
+			r->on_names(r->names, record->bytes, record->size);
 			return 0;
 		}
 		/* fall through */

@@ -41,37 +41,36 @@ static struct {
 	const struct filter *filter;
 } w;
 
-static inline int on_file(void *ctx, uint32_t number, struct library_file *file)
+static inline int on_sink(void *ctx, const struct record *r)
 {
-	assert_in_range(number, 1, MOST_FILES - 1);
-	assert_null(w.files[number]);
-	w.files[number] = strdup(file ? library_file__path(file) : "[vdso]");
+	if (r->kind != RECORD_FILE)
+		return 0;
+	assert_in_range(r->file.number, 1, MOST_FILES - 1);
+	assert_null(w.files[r->file.number]);
+	w.files[r->file.number] =
+		strdup(r->file.file ? library_file__path(r->file.file) : "[vdso]");
 	return 0;
 }
 
-static inline int on_record(void *ctx, const void *record, size_t size)
+static inline int on_record(void *ctx, const struct record *r)
 {
-	const struct wire_sample *s = record;
-
-	sampling__record(w.sampling, record, size);
-	if (s->type == WIRE_JOB) {
-		assert_int_equal(size, sizeof(*w.jobs));
+	sampling__take(w.sampling, r);
+	switch (r->kind) {
+	case WIRE_JOB:
 		assert_in_range(w.n_jobs, 0, MOST_JOBS - 1);
-		memcpy(&w.jobs[w.n_jobs++], record, size);
+		w.jobs[w.n_jobs++] = *r->job;
 		return 0;
-	}
-	if (s->type == WIRE_LLVM_NAME) {
+	case WIRE_LLVM_NAME:
 		assert_in_range(w.n_names, 0, MOST_NAMES - 1);
-		memcpy(&w.names[w.n_names++], record, size);
+		memcpy(&w.names[w.n_names++], r->llvm_name, r->size);
 		return 0;
+	case WIRE_SAMPLE:
+		assert_in_range(w.n, 0, MOST_SAMPLES - 1);
+		memcpy(&w.samples[w.n++], r->sample, r->size);
+		return 0;
+	default:
+		return keep_record(&w.c.got, r);
 	}
-	if (s->type != WIRE_SAMPLE)
-		return keep_record(&w.c.got, record, size);
-	assert_true(size >= offsetof(struct wire_sample, frames));
-	assert_int_equal(size, offsetof(struct wire_sample, frames) + 8 * s->n);
-	assert_in_range(w.n, 0, MOST_SAMPLES - 1);
-	memcpy(&w.samples[w.n++], s, size);
-	return 0;
 }
 
 static inline void drain(void)
@@ -90,7 +89,7 @@ static inline void open_with(const struct sampling_options *sampling)
 		.off_cpu = w.filter != NULL,
 		.filter = w.filter,
 	};
-	const struct session_sink sink = {.file = on_file};
+	const struct session_sink sink = {.take = on_sink};
 	struct kernel_samples k;
 
 	w.samples = calloc(MOST_SAMPLES, sizeof(*w.samples));

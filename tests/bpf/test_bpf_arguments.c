@@ -38,14 +38,14 @@ static const struct wire_source good = {
 	.number = NUMBER,
 };
 
-struct arguments {
+struct sent {
 	struct wire_argument at[64];
 	size_t n;
 };
 
 static void on_argument(void *ctx, const void *record, size_t size)
 {
-	struct arguments *a = ctx;
+	struct sent *a = ctx;
 
 	assert_int_equal(*(const uint8_t *)record, WIRE_ARGUMENT);
 	assert_in_range(size, sizeof(*a->at) - WIRE_ARGUMENT_MAX, sizeof(*a->at));
@@ -55,7 +55,7 @@ static void on_argument(void *ctx, const void *record, size_t size)
 	a->n++;
 }
 
-static void run(struct capture *c, struct arguments *a, const struct wire_source *source, bool keys,
+static void run(struct capture *c, struct sent *a, const struct wire_source *source, bool keys,
 		const char *script)
 {
 	const struct kernel_options opt = {
@@ -91,7 +91,7 @@ TEST_CASE(each_span_has_the_number_of_its_argument)
 {
 	static const char *const begins[] = {"short", "a_label_that_only", "short"};
 	_capture_ struct capture c = CAPTURE_NONE;
-	struct arguments a = {0};
+	struct sent a = {0};
 
 	need_capture();
 	run(&c, &a, &good, true, "lLl");
@@ -114,7 +114,7 @@ TEST_CASE(each_span_has_the_number_of_its_argument)
 TEST_CASE(without_keys_nothing_is_read)
 {
 	_capture_ struct capture c = CAPTURE_NONE;
-	struct arguments a = {0};
+	struct sent a = {0};
 
 	need_capture();
 	run(&c, &a, &good, false, "lLl");
@@ -127,7 +127,7 @@ TEST_CASE(a_long_text_is_cut)
 {
 	struct wire_source s = good;
 	_capture_ struct capture c = CAPTURE_NONE;
-	struct arguments a = {0};
+	struct sent a = {0};
 
 	need_capture();
 	/* The stack is its own text, and the low half of an address its length. */
@@ -164,7 +164,7 @@ TEST_CASE(sources_that_lead_nowhere)
 	for (size_t i = 0; i < N_OF(lies); i++) {
 		struct wire_source s = good;
 		_capture_ struct capture c = CAPTURE_NONE;
-		struct arguments a = {0};
+		struct sent a = {0};
 
 		s.text = lies[i].text;
 		s.string = lies[i].string;
@@ -181,7 +181,7 @@ TEST_CASE(a_number_that_cannot_be_read_is_left_out)
 {
 	struct wire_source s = good;
 	_capture_ struct capture c = CAPTURE_NONE;
-	struct arguments a = {0};
+	struct sent a = {0};
 
 	need_capture();
 	s.number = (struct wire_place){WIRE_PLACE_SP, 3, 8, 0, {0x10, 0, 0}};

@@ -24,19 +24,17 @@ struct open {
 
 static struct open now;
 
-static int keep_open(void *ctx, const void *record, size_t size)
+static int keep_open(void *ctx, const struct record *r)
 {
 	struct open *o = ctx;
 
-	switch (*(const uint8_t *)record) {
+	switch (r->kind) {
 	case WIRE_OPEN_FRAME:
-		assert_int_equal(size, sizeof(*o->frames));
 		assert_in_range(o->n, 0, MOST - 1);
-		memcpy(&o->frames[o->n++], record, size);
+		o->frames[o->n++] = *r->open_frame;
 		return 0;
 	case WIRE_OPEN_STACK:
-		assert_int_equal(size, sizeof(o->stack));
-		memcpy(&o->stack, record, size);
+		o->stack = *r->open_stack;
 		o->ended = true;
 		return 0;
 	case WIRE_SPAN:
@@ -178,15 +176,15 @@ struct shown {
 	uint32_t n, n_frames;
 };
 
-static int keep_shown(void *ctx, const void *record, size_t size)
+static int keep_shown(void *ctx, const struct record *r)
 {
 	struct shown *shown = ctx;
 
-	if (*(const uint8_t *)record == WIRE_OPEN_FRAME)
+	if (r->kind == WIRE_OPEN_FRAME)
 		shown->n_frames++;
-	if (*(const uint8_t *)record == WIRE_OPEN_STACK) {
+	if (r->kind == WIRE_OPEN_STACK) {
 		assert_in_range(shown->n, 0, N_OF(shown->tids) - 1);
-		shown->tids[shown->n++] = ((const struct wire_open_stack *)record)->tid;
+		shown->tids[shown->n++] = r->open_stack->tid;
 	}
 	return 0;
 }
@@ -304,14 +302,14 @@ struct ended {
 	uint32_t n;
 };
 
-static int keep_ended(void *ctx, const void *record, size_t size)
+static int keep_ended(void *ctx, const struct record *r)
 {
 	struct ended *ended = ctx;
 
-	if (*(const uint8_t *)record != WIRE_SPAN)
+	if (r->kind != WIRE_SPAN)
 		return 0;
 	assert_in_range(ended->n, 0, N_OF(ended->spans) - 1);
-	memcpy(&ended->spans[ended->n++], record, size);
+	ended->spans[ended->n++] = *r->span;
 	return 0;
 }
 

@@ -30,48 +30,40 @@ struct seen {
 	pid_t late;
 };
 
-static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
+static int on_record(void *ctx, const struct record *r)
 {
+	const struct arguments *args = r->running.args;
 	struct seen *seen = ctx;
 
-	/* No library has 0, and our own program has one while its probes measure the costs. */
-	seen->n_libraries++;
-	assert_in_range(lib, 1, seen->n_libraries + 1);
-	assert_false(seen->libs & 1u << lib);
-	seen->libs |= 1u << lib;
-	assert_true(plan->n_sites > 0);
-	return seen->refuses ? -ENOMEM : 0;
-}
-
-static int on_running(void *ctx, pid_t pid, pid_t parent, uint64_t now_ns,
-		      const struct arguments *args)
-{
-	struct seen *seen = ctx;
-
-	assert_true(parent > 0 && now_ns > 0);
-	seen->running[seen->n_running++] = pid;
-	memcpy(seen->args, args->bytes,
-	       args->size < sizeof(seen->args) ? args->size : sizeof(seen->args));
-	return 0;
-}
-
-static int on_record(void *ctx, const void *record, size_t size)
-{
-	struct seen *seen = ctx;
-
-	seen->n_records++;
-	seen->n_execs += *(const uint8_t *)record == WIRE_EXEC;
-	return 0;
-}
-
-static int on_late(void *ctx, pid_t pid)
-{
-	struct seen *seen = ctx;
-
-	assert_true(seen->n_execs > 0); /* the record of its exec comes first */
-	seen->n_late++;
-	seen->late = pid;
-	return 0;
+	switch (r->kind) {
+	case RECORD_LIBRARY:
+		/* No library has 0, and our own has one while its probes measure the costs. */
+		seen->n_libraries++;
+		assert_in_range(r->lib, 1, seen->n_libraries + 1);
+		assert_false(seen->libs & 1u << r->lib);
+		seen->libs |= 1u << r->lib;
+		assert_true(r->plan->n_sites > 0);
+		return seen->refuses ? -ENOMEM : 0;
+	case RECORD_RUNNING:
+		assert_true(r->running.parent > 0 && r->running.now_ns > 0);
+		seen->running[seen->n_running++] = (pid_t)r->pid;
+		memcpy(seen->args, args->bytes,
+		       args->size < sizeof(seen->args) ? args->size : sizeof(seen->args));
+		return 0;
+	case RECORD_LATE:
+		assert_true(seen->n_execs > 0); /* the record of its exec comes first */
+		seen->n_late++;
+		seen->late = (pid_t)r->pid;
+		return 0;
+	case RECORD_RECORDED:
+	case RECORD_WAITED:
+	case RECORD_CWD:
+		return 0;
+	default:
+		seen->n_records++;
+		seen->n_execs += r->kind == WIRE_EXEC;
+		return 0;
+	}
 }
 
 static struct session *open_session(struct seen *seen)
@@ -79,10 +71,7 @@ static struct session *open_session(struct seen *seen)
 	struct kernel_options opt = {.attach = KERNEL_ATTACH_MULTI, .ring_bytes = RING};
 	const struct session_sink sink = {
 		.ctx = seen,
-		.library = on_library,
-		.running = on_running,
-		.record = on_record,
-		.late = on_late,
+		.take = on_record,
 	};
 	struct session *s = NULL;
 

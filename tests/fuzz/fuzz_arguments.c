@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 
+#include "capture/record.h"
 #include "tracks/arguments.h"
 #include "fuzz.h"
 
@@ -25,22 +26,25 @@ static int on_text(void *ctx, const char *text, uint32_t *id)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct tracks_sink sink = {.text = on_text};
-	struct arguments a = {0};
+	struct guard_arguments a = {0};
 	const uint8_t *record;
 	size_t n;
 
 	n_strings = 0;
 	while ((record = fuzz_record(&data, &size, &n))) {
-		int err = arguments__record(&a, &sink, record, n);
+		_free_ uint8_t *copy = fuzz_copy(record, n);
+		const struct record r = record_of(copy, n);
+		int err = r.kind == WIRE_ARGUMENT ? guard_arguments__record(&a, &sink, r.argument)
+						  : 0;
 
 		expect(!err || err == -EBADMSG);
 	}
 	for (uint64_t i = 0; i < ASKED; i++) {
-		const struct argument *found = arguments__at(&a, i);
+		const struct argument *found = guard_arguments__at(&a, i);
 
 		expect(!found || found->string - 1 < n_strings);
 	}
-	expect(!arguments__at(&a, ~0ull));
-	arguments__clear(&a);
+	expect(!guard_arguments__at(&a, ~0ull));
+	guard_arguments__clear(&a);
 	return 0;
 }

@@ -125,9 +125,9 @@ static struct tracks *new_tracks(void)
 	struct tracks *t = NULL;
 
 	expect(!tracks__new(&sink, &t) && !tracks__set_library(t, 0, labels, 5, "ab", NULL));
-	expect(!tracks__set_guards(t, 0, labels, 1));
-	expect(!tracks__set_keys(t, 0, keys, &plan.layout));
-	expect(!tracks__set_results(t, 0, &plan, true, true));
+	expect(!library__set_guards(&t->libraries[0], labels, 1));
+	expect(!library__set_keys(&t->libraries[0], keys, &plan.layout));
+	expect(!library__set_results(&t->libraries[0], &plan, true, true));
 	return t;
 }
 
@@ -147,6 +147,15 @@ static bool is_wanted(const uint8_t *record, size_t n)
 		     *record == WIRE_FORK || *record == WIRE_EXIT);
 }
 
+/* The bytes of a ring buffer are aligned. */
+static int take(struct tracks *t, const uint8_t *bytes, size_t n)
+{
+	_free_ uint8_t *copy = fuzz_copy(bytes, n);
+	const struct record r = record_of(copy, n);
+
+	return tracks__take(t, &r);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	_tracks_ struct tracks *t = NULL;
@@ -156,7 +165,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	n_processes = n_strings = 0;
 	t = new_tracks();
 	while ((record = fuzz_record(&data, &size, &n))) {
-		int err = is_wanted(record, n) ? tracks__record(t, record, n) : 0;
+		int err = is_wanted(record, n) ? take(t, record, n) : 0;
 
 		expect(!err || err == -EBADMSG);
 	}

@@ -157,9 +157,10 @@ static struct tracks *new_tracks(void)
 	struct tracks *t = NULL;
 
 	expect(!tracks__new(&sink, &t) && !tracks__set_library(t, 0, labels, 2, "ab", NULL));
-	expect(!tracks__set_guards(t, 0, labels, 1) && !tracks__set_frames(t, 0, &plan));
+	expect(!library__set_guards(&t->libraries[0], labels, 1) &&
+	       !tracks__set_frames(t, 0, &plan));
 	tracks__set_functions(t, 0, &functions);
-	expect(!tracks__set_file(t, 1, &functions) && !tracks__set_llvm(t, 1, &llvm));
+	expect(!tracks__set_file(t, 1, &functions) && !samples__set_llvm(&t->samples, 1, &llvm));
 	return t;
 }
 
@@ -171,6 +172,15 @@ static bool is_wanted(const uint8_t *record, size_t n)
 		     *record == WIRE_LLVM_NAME);
 }
 
+/* The bytes of a ring buffer are aligned. */
+static int take(struct tracks *t, const uint8_t *bytes, size_t n)
+{
+	_free_ uint8_t *copy = fuzz_copy(bytes, n);
+	const struct record r = record_of(copy, n);
+
+	return tracks__take(t, &r);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	_tracks_ struct tracks *t = new_tracks();
@@ -179,7 +189,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	n_jobs = n_stacks = n_processes = n_strings = n_texts = n_llvm = 0;
 	while ((record = fuzz_record(&data, &size, &n))) {
-		int err = is_wanted(record, n) ? tracks__record(t, record, n) : 0;
+		int err = is_wanted(record, n) ? take(t, record, n) : 0;
 
 		expect(!err || err == -EBADMSG);
 	}

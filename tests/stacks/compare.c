@@ -56,11 +56,11 @@ static struct {
 	} count;
 } all;
 
-static int on_file(void *ctx, uint32_t number, struct library_file *file)
+static int on_sink(void *ctx, const struct record *r)
 {
 	(void)ctx;
-	if (number < FILES_MAX)
-		all.files[number] = library_file__ref(file);
+	if (r->kind == RECORD_FILE && r->file.number < FILES_MAX)
+		all.files[r->file.number] = library_file__ref(r->file.file);
 	return 0;
 }
 
@@ -212,13 +212,13 @@ static void on_copy(const struct copy *c)
 
 static int on_record(void *ctx, void *record, size_t size)
 {
-	uint8_t type = *(const uint8_t *)record;
+	const struct record r = record_of(record, size);
 
 	(void)ctx;
-	if (type == COPY_TYPE && size == sizeof(struct copy)) {
+	if (*(const uint8_t *)record == COPY_TYPE && size == sizeof(struct copy)) {
 		on_copy(record);
-	} else if (type == WIRE_SAMPLE && size <= sizeof(all.last)) {
-		sampling__record(all.sampling, record, size);
+	} else if (r.kind == WIRE_SAMPLE) {
+		sampling__take(all.sampling, &r);
 		memcpy(&all.last, record, size);
 		all.have_last = true;
 	}
@@ -264,7 +264,7 @@ static int open_sampling(uint32_t hz)
 {
 	const struct copy_bpf *s = all.skel;
 	const struct sampling_options opt = {.hz = hz};
-	const struct session_sink sink = {.file = on_file};
+	const struct session_sink sink = {.take = on_sink};
 	const struct kernel_samples k = {
 		.cpu = s->progs.sample_and_copy,
 		.mappings = bpf_map__fd(s->maps.mappings),

@@ -11,22 +11,15 @@
 
 /* ---- The session ----------------------------------------------------------------------------- */
 
-static int on_record(void *ctx, const void *record, size_t size)
+static int on_record(void *ctx, const struct record *r)
 {
-	const struct wire_exec *e = record;
-
-	world.n_execs += size >= offsetof(struct wire_exec, args) && e->type == WIRE_EXEC;
-	world.n_forks += size == sizeof(struct wire_fork) && e->type == WIRE_FORK;
+	world.n_execs += r->kind == WIRE_EXEC;
+	world.n_forks += r->kind == WIRE_FORK;
+	world.n_late += r->kind == RECORD_LATE;
 	return 0;
 }
 
-static int on_late(void *ctx, pid_t pid)
-{
-	world.n_late++;
-	return 0;
-}
-
-static const struct session_sink sink = {.record = on_record, .late = on_late};
+static const struct session_sink sink = {.take = on_record};
 
 /* Stands for a part that is present. Nothing reads it. */
 static char part;

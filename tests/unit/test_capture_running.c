@@ -174,17 +174,20 @@ int sampling__expect_running(struct sampling *s, pid_t pid)
 
 /* ---- The session ----------------------------------------------------------------------------- */
 
-static int on_running(void *ctx, pid_t pid, pid_t parent, uint64_t now_ns,
-		      const struct arguments *args)
+static int on_record(void *ctx, const struct record *r)
 {
-	assert_true(world.all[pid].followed && now_ns && args->bytes && args->size);
-	world.n_running++;
-	return 0;
-}
+	const struct arguments *args = r->running.args;
 
-static int on_late(void *ctx, pid_t pid)
-{
-	assert_true(world.all[pid].followed && world.n_running);
+	if (r->kind == RECORD_CWD)
+		return 0;
+	assert_true(world.all[r->pid].followed);
+	if (r->kind == RECORD_RUNNING) {
+		assert_true(r->running.now_ns && args->bytes && args->size);
+		world.n_running++;
+		return 0;
+	}
+	assert_int_equal(r->kind, RECORD_LATE);
+	assert_true(world.n_running);
 	world.n_late++;
 	return 0;
 }
@@ -193,7 +196,7 @@ static void before_follow(void *ctx)
 {
 }
 
-static const struct session_sink sink = {.running = on_running, .late = on_late};
+static const struct session_sink sink = {.take = on_record};
 static const struct running running = {.sink = &sink, .before_follow = before_follow};
 
 static int begin(void **state)

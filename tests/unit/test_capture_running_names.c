@@ -118,14 +118,13 @@ static int teardown(void **state)
 	return 0;
 }
 
-static int count(void *ctx, const void *record, size_t size)
+static int count(void *ctx, const struct record *r)
 {
-	const struct wire_piece *r = record;
 	int *n = ctx;
 
-	assert_int_equal(r->type, WIRE_PIECE);
+	assert_int_equal(r->kind, WIRE_PIECE);
 	assert_int_equal(r->pid, PID);
-	assert_int_equal(size, offsetof(struct wire_piece, bytes) + 16);
+	assert_int_equal(r->size, offsetof(struct wire_piece, bytes) + 16);
 	++*n;
 	return 0;
 }
@@ -187,16 +186,14 @@ static void set_counted(void)
 	running_names__set_library(names, 2, &plan);
 }
 
-static int add_results(void *ctx, const void *record, size_t size)
+static int add_results(void *ctx, const struct record *r)
 {
-	const struct wire_counts *r = record;
 	int *n = ctx;
 
-	(void)size;
-	assert_int_equal(r->type, WIRE_COUNTS);
-	assert_int_equal(r->moment, WIRE_COUNTS_RUNNING);
+	assert_int_equal(r->kind, WIRE_COUNTS);
+	assert_int_equal(r->counts->moment, WIRE_COUNTS_RUNNING);
 	assert_int_equal(r->pid, PID + *n);
-	assert_int_equal(r->items[0].results, 1);
+	assert_int_equal(r->counts->items[0].results, 1);
 	++*n;
 	return 0;
 }

@@ -27,15 +27,24 @@ static struct sampling *sampling;
 static char noted[256]; /* why LLVM is not shown */
 static uint32_t n_noted;
 
-static int on_no_llvm(void *ctx, pid_t pid, const char *why)
+static int on_record(void *ctx, const struct record *r)
 {
-	assert_int_equal(pid, getpid());
-	snprintf(noted, sizeof(noted), "%s", why);
+	if (r->kind != RECORD_NO_LLVM)
+		return 0;
+	assert_int_equal(r->pid, getpid());
+	snprintf(noted, sizeof(noted), "%s", r->text);
 	n_noted++;
 	return 0;
 }
 
-static const struct session_sink sink = {.no_llvm = on_no_llvm};
+static const struct session_sink sink = {.take = on_record};
+
+static void send(struct sampling *to, const void *bytes, size_t size)
+{
+	const struct record r = record_of(bytes, size);
+
+	sampling__take(to, &r);
+}
 
 static int begin(void **state)
 {
@@ -149,7 +158,7 @@ static void send_exec(uint64_t time_ns)
 	const struct wire_exec e = {
 		.type = WIRE_EXEC, .pid = (uint32_t)getpid(), .time_ns = time_ns};
 
-	sampling__record(sampling, &e, sizeof(e));
+	send(sampling, &e, sizeof(e));
 }
 
 /* The kernel half has forgotten the old program; this half wrote it again, or looks at the new. */
@@ -173,12 +182,12 @@ static void the_end_of_a_process_is_the_end(void **state)
 	const struct wire_exit other = {.type = WIRE_EXIT, .pid = NOBODY};
 
 	expect_ourselves();
-	sampling__record(sampling, &other, sizeof(other));
+	send(sampling, &other, sizeof(other));
 	/* Not an exit. */
-	sampling__record(sampling, &e, sizeof(e) - 1);
-	sampling__record(sampling, &e, 0);
+	send(sampling, &e, sizeof(e) - 1);
+	send(sampling, &e, 0);
 	assert_int_equal(fake.n_removed, 0);
-	sampling__record(sampling, &e, sizeof(e));
+	send(sampling, &e, sizeof(e));
 	assert_int_equal(fake.n_removed, 1);
 	assert_int_equal(fake.removed[0], getpid());
 }
@@ -201,7 +210,7 @@ static void send_sample(enum wire_sample_cut cut)
 	const struct wire_sample s = {
 		.type = WIRE_SAMPLE, .pid = (uint32_t)getpid(), .cut = (uint8_t)cut};
 
-	sampling__record(sampling, &s, offsetof(struct wire_sample, frames));
+	send(sampling, &s, offsetof(struct wire_sample, frames));
 }
 
 /* Only a sample says that the sink knows the process by now. */
@@ -288,7 +297,7 @@ static void a_session_without_samples_has_none(void **state)
 	assert_int_equal(sampling__expect_running(NULL, 1), 0);
 	assert_true(sampling__is_ready(NULL, 1));
 	sampling__mapped(NULL, 1);
-	sampling__record(NULL, &e, sizeof(e));
+	send(NULL, &e, sizeof(e));
 	assert_int_equal(sampling__settle(NULL), 0);
 	assert_int_equal(sampling__fd(NULL), -1);
 	sampling__stop(NULL);

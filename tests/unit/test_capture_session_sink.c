@@ -30,15 +30,17 @@ int look__arguments(struct look *l, pid_t pid, struct arguments *out)
 	return 0;
 }
 
-static int on_record(void *ctx, const void *record, size_t size)
+static int on_record(void *ctx, const struct record *r)
 {
 	const size_t fixed = offsetof(struct wire_exec, args);
 
-	assert_true(size >= fixed);
-	memcpy(&world.seen, record, fixed);
+	assert_int_equal(r->kind, WIRE_EXEC);
+	assert_int_equal(r->pid, 7);
+	assert_true(r->size >= fixed);
+	memcpy(&world.seen, r->bytes, fixed);
 	assert_in_range(world.seen.args_len, 0, sizeof(world.seen_args));
-	assert_true(size >= fixed + world.seen.args_len);
-	memcpy(world.seen_args, (const char *)record + fixed, world.seen.args_len);
+	assert_true(r->size >= fixed + world.seen.args_len);
+	memcpy(world.seen_args, (const char *)r->bytes + fixed, world.seen.args_len);
 	return 0;
 }
 
@@ -48,7 +50,7 @@ static int on_record(void *ctx, const void *record, size_t size)
 static void assert_passed_on(const char *args, size_t size, bool truncated, const char *wanted,
 			     size_t wanted_size, bool wanted_truncated)
 {
-	const struct session_sink sink = {.record = on_record};
+	const struct session_sink sink = {.take = on_record};
 	struct wire_exec e = {.type = WIRE_EXEC, .truncated = truncated, .pid = 7};
 
 	e.time_ns = 123;

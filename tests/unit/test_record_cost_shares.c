@@ -6,7 +6,7 @@
 static void give(struct cost_shares *all, struct cost_share *one, uint8_t type, int n)
 {
 	while (n--)
-		cost_shares__record(all, one, &type, sizeof(type));
+		cost_shares__record(all, one, type);
 }
 
 /* Takes the time `ns` of this process as told, and divides it. */

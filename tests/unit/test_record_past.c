@@ -14,52 +14,51 @@ struct told {
 	bool has_file;
 };
 
-static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
+static int on_record(void *ctx, const struct record *r)
 {
 	struct told *told = ctx;
 
-	told->n_libraries++;
-	told->lib = lib;
-	told->n_queries = plan->n_queries;
-	told->has_file = plan->file;
-	assert_string_equal(plan->queries[1].name, "typeck");
-	return 0;
-}
-
-static int on_file(void *ctx, uint32_t number, struct library_file *file)
-{
-	struct told *told = ctx;
-
-	told->n_files++;
-	told->number = number;
-	return 0;
-}
-
-static int on_record(void *ctx, const void *record, size_t size)
-{
-	struct told *told = ctx;
-
-	told->n_labels += size == sizeof(struct wire_label);
-	return 0;
+	switch (r->kind) {
+	case RECORD_LIBRARY:
+		told->n_libraries++;
+		told->lib = r->lib;
+		told->n_queries = r->plan->n_queries;
+		told->has_file = r->plan->file;
+		assert_string_equal(r->plan->queries[1].name, "typeck");
+		return 0;
+	case RECORD_FILE:
+		told->n_files++;
+		told->number = r->file.number;
+		return 0;
+	default:
+		assert_int_equal(r->kind, WIRE_LABEL);
+		told->n_labels++;
+		return 0;
+	}
 }
 
 static struct told tell(const struct past *p)
 {
 	struct told told = {0};
-	const struct session_sink to = {
-		.ctx = &told,
-		.library = on_library,
-		.file = on_file,
-		.record = on_record,
-	};
 
-	assert_int_equal(past__tell(p, &to), 0);
+	assert_int_equal(past__tell(p, on_record, &told), 0);
 	return told;
+}
+
+static int keep_library(struct past *p, uint8_t lib, const struct plan *plan)
+{
+	return past__take(p, &(struct record){.kind = RECORD_LIBRARY, .lib = lib, .plan = plan});
+}
+
+static int keep_file(struct past *p, uint32_t number, struct library_file *file)
+{
+	return past__take(p, &(struct record){.kind = RECORD_FILE, .file = {number, file, NULL}});
 }
 
 TEST_CASE(a_recorder_that_begins_later_is_told_everything)
 {
 	const struct wire_label label = {.type = WIRE_LABEL, .label = 1};
+	const struct record labelled = record_of(&label, sizeof(label));
 	struct past *p = calloc(1, sizeof(*p));
 	struct plan *plan = sample_plan();
 	struct told told;
@@ -68,10 +67,10 @@ TEST_CASE(a_recorder_that_begins_later_is_told_everything)
 	told = tell(p);
 	assert_int_equal(told.n_libraries + told.n_files + told.n_labels, 0);
 	plan->file = make_library_file();
-	assert_int_equal(past__library(p, 3, plan), 0);
-	assert_int_equal(past__file(p, 9, plan->file), 0);
-	assert_int_equal(past__file(p, 9, NULL), 0);
-	assert_int_equal(past__label(p, &label), 0);
+	assert_int_equal(keep_library(p, 3, plan), 0);
+	assert_int_equal(keep_file(p, 9, plan->file), 0);
+	assert_int_equal(keep_file(p, 9, NULL), 0);
+	assert_int_equal(past__take(p, &labelled), 0);
 	/* It outlives the plan. The number of a file may come again. */
 	plan__free(plan);
 	told = tell(p);
@@ -93,11 +92,11 @@ TEST_CASE(the_number_of_a_library_may_come_again)
 	struct told told;
 
 	assert_non_null(p);
-	assert_int_equal(past__library(p, 3, plan), 0);
+	assert_int_equal(keep_library(p, 3, plan), 0);
 	plan->n_queries--;
-	assert_int_equal(past__library(p, 4, plan), 0);
+	assert_int_equal(keep_library(p, 4, plan), 0);
 	plan->n_queries++;
-	assert_int_equal(past__library(p, 4, plan), 0);
+	assert_int_equal(keep_library(p, 4, plan), 0);
 	plan__free(plan);
 	told = tell(p);
 	assert_int_equal(told.n_libraries, 2);

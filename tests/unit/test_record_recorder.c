@@ -11,6 +11,7 @@
 #include "../fixtures/file_limit.h"
 #include "../fixtures/names.h"
 #include "../fixtures/output.h"
+#include "../fixtures/records.h"
 #include "../fixtures/sample_plan.h"
 #include "../fixtures/trace_dump.h"
 #include "base/diag.h"
@@ -46,16 +47,20 @@ static int remove_file(void **state)
 	return unlink(path) && errno != ENOENT;
 }
 
+static int give_plan(struct recorder *r)
+{
+	return recorder__take(r,
+			      &(struct record){.kind = RECORD_LIBRARY, .lib = LIB, .plan = plan});
+}
+
 /* A recorder with a file and the sample plan as library LIB. */
 static struct recorder *start_with(const struct recorder_options *opt)
 {
 	struct recorder *r = NULL;
-	struct session_sink sink;
 
 	assert_int_equal(recorder__open(opt, &r), 0);
 	assert_int_equal(recorder__create_file(r), 0);
-	sink = recorder__sink(r);
-	assert_int_equal(sink.library(sink.ctx, LIB, plan), 0);
+	assert_int_equal(give_plan(r), 0);
 	return r;
 }
 
@@ -87,9 +92,7 @@ static char *finished_trace(struct recorder *r)
 
 static int give(struct recorder *r, const void *record, size_t size)
 {
-	struct session_sink sink = recorder__sink(r);
-
-	return sink.record(sink.ctx, record, size);
+	return take_bytes(recorder__take, r, record, size);
 }
 
 static void compile(struct recorder *r, uint32_t pid, char crate)
@@ -365,16 +368,18 @@ TEST_CASE_WITH(a_record_that_makes_no_sense_is_lost_and_counted, NULL, remove_fi
 TEST_CASE_WITH(a_running_process_and_a_late_one_are_marked, NULL, remove_file)
 {
 	_recorder_ struct recorder *r = start(stdout, LIVE_NONE, false);
-	struct session_sink sink = recorder__sink(r);
 	static char text[] = "rustc\0--crate-name\0b";
 	const struct arguments args = {text, sizeof(text), true};
 	_free_ char *trace = NULL;
 
 	execute(r, 1);
 	execute(r, 2);
-	assert_int_equal(sink.running(sink.ctx, 3, 30, 500, &args), 0);
-	assert_int_equal(sink.late(sink.ctx, 2), 0);
-	assert_int_equal(sink.late(sink.ctx, 4), 0);
+	assert_int_equal(recorder__take(r, &(struct record){.kind = RECORD_RUNNING,
+							    .pid = 3,
+							    .running = {30, 500, &args}}),
+			 0);
+	assert_int_equal(recorder__take(r, &(struct record){.kind = RECORD_LATE, .pid = 2}), 0);
+	assert_int_equal(recorder__take(r, &(struct record){.kind = RECORD_LATE, .pid = 4}), 0);
 	trace = finished_trace(r);
 	assert_contains(trace, "pid=1 parent=0 start=1000 end=0 [");
 	assert_contains(trace, "pid=2 parent=0 start=1000 end=0 late [");
@@ -384,12 +389,12 @@ TEST_CASE_WITH(a_running_process_and_a_late_one_are_marked, NULL, remove_file)
 TEST_CASE_WITH(directories_and_thread_names_are_recorded, NULL, remove_file)
 {
 	_recorder_ struct recorder *r = start(stdout, LIVE_NONE, false);
-	struct session_sink sink = recorder__sink(r);
+	const struct record cwd = {.kind = RECORD_CWD, .pid = PID, .text = "/src"};
 	struct wire_thread thread = {WIRE_THREAD, .pid = PID, .tid = PID + 1, .name = "opt a"};
 	_free_ char *trace = NULL;
 
 	execute(r, PID);
-	assert_int_equal(sink.cwd(sink.ctx, PID, "/src"), 0);
+	assert_int_equal(recorder__take(r, &cwd), 0);
 	assert_int_equal(give(r, &thread, sizeof(thread)), 0);
 	trace = finished_trace(r);
 	assert_contains(trace, "[a] [-] [-] [-] [/src]\n");
@@ -399,7 +404,6 @@ TEST_CASE_WITH(directories_and_thread_names_are_recorded, NULL, remove_file)
 /* The file size limit applies to our output too, so the caller asserts later. */
 static int record_on_a_full_disk(struct recorder *r)
 {
-	struct session_sink sink = recorder__sink(r);
 	int err = 0;
 
 	for (uint64_t i = 0; i < 3000; i++)
@@ -409,7 +413,7 @@ static int record_on_a_full_disk(struct recorder *r)
 	/* A library that is found during the failure still has its names in the summary. */
 	free(plan->queries[0].name);
 	plan->queries[0].name = strdup("late_bound");
-	err |= sink.library(sink.ctx, LIB, plan);
+	err |= give_plan(r);
 	err |= give_span(r, 0, 0, 5000000, 6000000);
 	err |= give_span(r, 1, 0, 6000000, 6000001);
 	recorder__tick(r, no_counters);
@@ -560,10 +564,11 @@ TEST_CASE_WITH(a_process_that_ran_already_needs_no_record, NULL, remove_file)
 	_recorder_ struct recorder *r = start(live, LIVE_NONE, false);
 	char text[] = "rustc\0--crate-name\0a";
 	const struct arguments args = {text, sizeof(text), false};
+	const struct record running = {
+		.kind = RECORD_RUNNING, .pid = PID, .running = {1, 1000, &args}};
 	struct wire_exit e = {.type = WIRE_EXIT, .pid = PID, .time_ns = 9000};
-	struct session_sink sink = recorder__sink(r);
 
-	assert_int_equal(sink.running(sink.ctx, PID, 1, 1000, &args), 0);
+	assert_int_equal(recorder__take(r, &running), 0);
 	assert_int_equal(give(r, &e, sizeof(e)), 0);
 	assert_int_equal(recorder__finish(r, no_counters), 0);
 	assert_false(recorder__lost_most(r));

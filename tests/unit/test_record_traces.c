@@ -11,6 +11,7 @@
 
 #include "../fixtures/directory.h"
 #include "../fixtures/output.h"
+#include "../fixtures/records.h"
 #include "../fixtures/sample_plan.h"
 #include "../fixtures/trace_dump.h"
 
@@ -43,20 +44,17 @@ static struct traces *begin(void)
 {
 	const struct recorder_options ro = {.mode = LIVE_NONE};
 	const struct traces_options o = {.dir = directory, .recorder = &ro};
-	struct session_sink sink;
+	const struct record library = {.kind = RECORD_LIBRARY, .lib = LIB, .plan = plan};
 	struct traces *t = NULL;
 
 	assert_int_equal(traces__open(&o, &t), 0);
-	sink = traces__sink(t);
-	assert_int_equal(sink.library(sink.ctx, LIB, plan), 0);
+	assert_int_equal(traces__take(t, &library), 0);
 	return t;
 }
 
 static int give(struct traces *t, const void *record, size_t size)
 {
-	struct session_sink sink = traces__sink(t);
-
-	return sink.record(sink.ctx, record, size);
+	return take_bytes(traces__take, t, record, size);
 }
 
 static void give_span(struct traces *t, uint32_t pid)
@@ -228,7 +226,7 @@ TEST_CASE_WITH(each_trace_has_its_own_cost, NULL, remove_files)
 		.set_up_ns = 4 * LONG_NS,
 	};
 	_traces_ struct traces *t = begin();
-	struct session_sink sink = traces__sink(t);
+	const struct record waited = {.kind = RECORD_WAITED, .pid = GONE, .waited_ns = 8};
 	struct cost gone, own;
 	char end[64];
 	_output_ struct output o;
@@ -237,7 +235,7 @@ TEST_CASE_WITH(each_trace_has_its_own_cost, NULL, remove_files)
 	for (int i = 0; i < 3; i++)
 		give_span(t, GONE);
 	give_span(t, (uint32_t)getpid());
-	sink.waited(sink.ctx, GONE, 8);
+	assert_int_equal(traces__take(t, &waited), 0);
 	traces__set_overhead(t, &in);
 	assert_int_equal(traces__finish(t, counters), 0);
 	output_end(&o);

@@ -16,7 +16,7 @@ TEST_CASE_WITH(a_compiler_lives_and_dies, setup, teardown)
 	assert_int_equal(f->out.n_processes, 0);
 	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
 	assert_int_equal(f->out.n_processes, 1);
-	assert_int_equal(tracks__running(f->t), 1);
+	assert_int_equal(f->t->images.n_running, 1);
 	assert_int_equal(p->pid, 11);
 	assert_int_equal(p->parent_pid, 10);
 	assert_int_equal(p->start_ns, 200);
@@ -32,8 +32,8 @@ TEST_CASE_WITH(a_compiler_lives_and_dies, setup, teardown)
 	assert_int_equal(do_exit(f->t, 11, 500, 1 << 8), 0);
 	assert_int_equal(p->end_ns, 500);
 	assert_int_equal(p->exit_status, 1 << 8);
-	assert_int_equal(tracks__running(f->t), 0);
-	assert_int_equal(tracks__processes(f->t), 1);
+	assert_int_equal(f->t->images.n_running, 0);
+	assert_int_equal(f->t->images.n_processes, 1);
 	assert_int_equal(f->out.updates[0], 3);
 }
 
@@ -62,7 +62,7 @@ TEST_CASE_WITH(linkers_and_shells_are_left_out, setup, teardown)
 	assert_int_equal(do_exec(f->t, 11, 300, "cc\0-o\0a.out"), 0);
 	assert_int_equal(do_exit(f->t, 11, 400, 0), 0);
 	assert_int_equal(do_exit(f->t, 999, 400, 0), 0);
-	assert_int_equal(tracks__processes(f->t), 0);
+	assert_int_equal(f->t->images.n_processes, 0);
 }
 
 /* A compiler under another name is recognised by its spans. */
@@ -71,9 +71,9 @@ TEST_CASE_WITH(a_span_makes_any_command_a_compiler, setup, teardown)
 	struct fixture *f = *state;
 
 	assert_int_equal(do_exec(f->t, 11, 200, "/opt/my-driver\0x.rs"), 0);
-	assert_int_equal(tracks__processes(f->t), 0);
+	assert_int_equal(f->t->images.n_processes, 0);
 	assert_int_equal(do_span(f->t, 11, 0, 300, 400), 0);
-	assert_int_equal(tracks__processes(f->t), 1);
+	assert_int_equal(f->t->images.n_processes, 1);
 	assert_string_equal(f->out.processes[0].command, "/opt/my-driver x.rs");
 	assert_false(f->out.processes[0].attached_late);
 	assert_int_equal(f->out.processes[0].start_ns, 200);
@@ -88,27 +88,29 @@ TEST_CASE_WITH(an_unknown_pid_was_attached_late, setup, teardown)
 	assert_null(f->out.processes[0].command);
 	/* Before its first span, which is not one that began before. */
 	assert_int_equal(f->out.processes[0].start_ns, 299);
-	assert_int_equal(tracks__adopt(f->t, 11, 10, 50, RUSTC("a"), sizeof(RUSTC("a")), false), 0);
+	assert_int_equal(
+		images__adopt(&f->t->images, 11, 10, 50, RUSTC("a"), sizeof(RUSTC("a")), false), 0);
 	assert_string_equal(f->out.processes[0].crate, "a");
 	assert_int_equal(f->out.processes[0].parent_pid, 10);
-	assert_int_equal(tracks__processes(f->t), 1);
+	assert_int_equal(f->t->images.n_processes, 1);
 }
 
 TEST_CASE_WITH(an_adopted_process_was_attached_late, setup, teardown)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(tracks__adopt(f->t, 11, 10, 50, RUSTC("a"), sizeof(RUSTC("a")), false), 0);
+	assert_int_equal(
+		images__adopt(&f->t->images, 11, 10, 50, RUSTC("a"), sizeof(RUSTC("a")), false), 0);
 	assert_true(f->out.processes[0].attached_late);
 	assert_int_equal(f->out.processes[0].start_ns, 50);
-	assert_int_equal(tracks__adopt(f->t, 12, 10, 50, "cargo", 5, false), 0);
-	assert_int_equal(tracks__processes(f->t), 1);
+	assert_int_equal(images__adopt(&f->t->images, 12, 10, 50, "cargo", 5, false), 0);
+	assert_int_equal(f->t->images.n_processes, 1);
 	/* The exec is recorded, so nothing after it is missing. */
 	assert_int_equal(do_exec(f->t, 12, 200, RUSTC("b")), 0);
 	assert_false(f->out.processes[1].attached_late);
 	assert_int_equal(f->out.processes[1].parent_pid, 10);
 	/* The kernel's record takes precedence over a later read of /proc. */
-	assert_int_equal(tracks__adopt(f->t, 12, 1, 300, "x", 1, false), 0);
+	assert_int_equal(images__adopt(&f->t->images, 12, 1, 300, "x", 1, false), 0);
 	assert_string_equal(f->out.processes[1].crate, "b");
 }
 
@@ -117,9 +119,10 @@ TEST_CASE_WITH(what_ran_already_begins_with_the_recording, setup, teardown)
 	struct fixture *f = *state;
 	const struct trace_process *p = f->out.processes;
 
-	assert_int_equal(tracks__adopt(f->t, 11, 10, 50, RUSTC("a"), sizeof(RUSTC("a")), false), 0);
+	assert_int_equal(
+		images__adopt(&f->t->images, 11, 10, 50, RUSTC("a"), sizeof(RUSTC("a")), false), 0);
 	assert_int_equal(do_exec(f->t, 12, 80, RUSTC("b")), 0);
-	assert_int_equal(tracks__begin(f->t, 100), 0);
+	assert_int_equal(images__begin(&f->t->images, 100), 0);
 	assert_int_equal(p[0].start_ns, 100);
 	assert_int_equal(p[1].start_ns, 80);
 	assert_int_equal(do_span(f->t, 11, 1, 100, 400), 0);
@@ -137,8 +140,8 @@ TEST_CASE_WITH(an_exec_before_the_first_span_goes_on, setup, teardown)
 
 	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
 	assert_int_equal(do_exec(f->t, 11, 250, "/toolchain/bin/rustc\0--crate-name=a"), 0);
-	assert_int_equal(tracks__processes(f->t), 1);
-	assert_int_equal(tracks__running(f->t), 1);
+	assert_int_equal(f->t->images.n_processes, 1);
+	assert_int_equal(f->t->images.n_running, 1);
 	assert_int_equal(f->out.processes[0].start_ns, 250);
 	assert_string_equal(f->out.processes[0].command, "/toolchain/bin/rustc --crate-name=a");
 }
@@ -150,8 +153,8 @@ TEST_CASE_WITH(an_exec_after_a_span_begins_another, setup, teardown)
 	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
 	assert_int_equal(do_span(f->t, 11, 1, 300, 400), 0);
 	assert_int_equal(do_exec(f->t, 11, 500, RUSTC("b")), 0);
-	assert_int_equal(tracks__processes(f->t), 2);
-	assert_int_equal(tracks__running(f->t), 1);
+	assert_int_equal(f->t->images.n_processes, 2);
+	assert_int_equal(f->t->images.n_running, 1);
 	assert_int_equal(f->out.processes[0].end_ns, 500);
 	assert_int_equal(f->out.processes[0].exit_status, TRACE_EXIT_UNKNOWN);
 	/* The first compiler's spans do not count in the second one's self times. */
@@ -159,7 +162,7 @@ TEST_CASE_WITH(an_exec_after_a_span_begins_another, setup, teardown)
 	assert_int_equal(f->out.spans[1].process, 1);
 	assert_int_equal(f->out.self_ns[1], 90);
 	assert_int_equal(do_exec(f->t, 11, 700, "/bin/true"), 0);
-	assert_int_equal(tracks__running(f->t), 0);
+	assert_int_equal(f->t->images.n_running, 0);
 }
 
 static int do_peak(struct fixture *f, uint32_t pid, uint64_t time, bool exec, uint32_t kib)
@@ -238,7 +241,7 @@ TEST_CASE_WITH(a_pid_is_used_again, setup, teardown)
 	assert_int_equal(do_fork(f->t, 10, 11, 600), 0);
 	assert_int_equal(do_exec(f->t, 11, 700, RUSTC("b")), 0);
 	assert_int_equal(do_span(f->t, 11, 0, 800, 900), 0);
-	assert_int_equal(tracks__processes(f->t), 2);
+	assert_int_equal(f->t->images.n_processes, 2);
 	assert_int_equal(f->out.spans[1].process, 1);
 	assert_int_equal(f->out.processes[0].end_ns, 500);
 	assert_int_equal(f->out.processes[1].end_ns, 0);
@@ -253,9 +256,9 @@ TEST_CASE_WITH(a_pid_is_used_again_without_an_exit, setup, teardown)
 	assert_int_equal(do_fork(f->t, 10, 11, 600), 0);
 	assert_int_equal(f->out.processes[0].end_ns, 600);
 	assert_int_equal(f->out.processes[0].exit_status, TRACE_EXIT_UNKNOWN);
-	assert_int_equal(tracks__running(f->t), 0);
+	assert_int_equal(f->t->images.n_running, 0);
 	assert_int_equal(do_exec(f->t, 11, 700, RUSTC("b")), 0);
-	assert_int_equal(tracks__running(f->t), 1);
+	assert_int_equal(f->t->images.n_running, 1);
 }
 
 TEST_CASE_WITH(late_spans_find_their_process, setup, teardown)
@@ -267,12 +270,12 @@ TEST_CASE_WITH(late_spans_find_their_process, setup, teardown)
 	assert_int_equal(do_exit(f->t, 11, 500, 0), 0);
 	assert_int_equal(do_exit(f->t, 11, 501, 7), 0);
 	assert_int_equal(do_span(f->t, 11, 0, 300, 499), 0);
-	assert_int_equal(tracks__processes(f->t), 1);
+	assert_int_equal(f->t->images.n_processes, 1);
 	assert_int_equal(f->out.self_ns[1], 189);
 	assert_int_equal(f->out.processes[0].exit_status, 0);
 	/* Begun after the exit: another process, whose fork and exec were not recorded. */
 	assert_int_equal(do_span(f->t, 11, 0, 600, 700), 0);
-	assert_int_equal(tracks__processes(f->t), 2);
+	assert_int_equal(f->t->images.n_processes, 2);
 	assert_true(f->out.processes[1].attached_late);
 }
 
@@ -317,9 +320,9 @@ TEST_CASE_WITH(a_forked_compiler_runs_its_parents_command, setup, teardown)
 
 	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
 	assert_int_equal(do_fork(f->t, 11, 12, 300), 0);
-	assert_int_equal(tracks__processes(f->t), 1);
+	assert_int_equal(f->t->images.n_processes, 1);
 	assert_int_equal(do_span(f->t, 12, 0, 310, 320), 0);
-	assert_int_equal(tracks__processes(f->t), 2);
+	assert_int_equal(f->t->images.n_processes, 2);
 	assert_string_equal(f->out.processes[1].crate, "a");
 	assert_int_equal(f->out.processes[1].parent_pid, 11);
 	assert_int_equal(f->out.processes[1].start_ns, 300);
@@ -330,7 +333,7 @@ TEST_CASE_WITH(a_command_without_arguments_is_known_by_its_name, setup, teardown
 	struct fixture *f = *state;
 
 	assert_int_equal(do_exec_args(f->t, 11, 200, "", 0), 0);
-	assert_int_equal(tracks__processes(f->t), 1);
+	assert_int_equal(f->t->images.n_processes, 1);
 	assert_string_equal(f->out.processes[0].command, "rustc ...");
 }
 
@@ -341,10 +344,10 @@ TEST_CASE_WITH(probes_that_came_late_mark_what_runs, setup, teardown)
 
 	assert_int_equal(do_exec(f->t, 11, 100, RUSTC("a")), 0);
 	assert_false(p[0].attached_late);
-	assert_int_equal(tracks__late(f->t, 11), 0);
+	assert_int_equal(images__late(&f->t->images, 11), 0);
 	assert_true(p[0].attached_late);
 	assert_int_equal(f->out.updates[0], 2);
-	assert_int_equal(tracks__late(f->t, 11), 0);
+	assert_int_equal(images__late(&f->t->images, 11), 0);
 	assert_int_equal(f->out.updates[0], 2);
 	/* The next image starts with the probes in place. */
 	assert_int_equal(do_span(f->t, 11, 0, 110, 120), 0);
@@ -359,14 +362,14 @@ TEST_CASE_WITH(late_is_kept_until_a_process_enters_the_trace, setup, teardown)
 	const struct trace_process *p = f->out.processes;
 
 	assert_int_equal(do_exec(f->t, 11, 100, "driver"), 0);
-	assert_int_equal(tracks__late(f->t, 11), 0);
-	assert_int_equal(tracks__late(f->t, 12), 0);
+	assert_int_equal(images__late(&f->t->images, 11), 0);
+	assert_int_equal(images__late(&f->t->images, 12), 0);
 	assert_int_equal(f->out.n_processes, 0);
 	assert_int_equal(do_span(f->t, 11, 0, 110, 120), 0);
 	assert_true(p[0].attached_late);
 	f->out.err = -EIO;
 	assert_int_equal(do_exec(f->t, 13, 200, RUSTC("c")), -EIO);
-	assert_int_equal(tracks__late(f->t, 13), -EIO);
+	assert_int_equal(images__late(&f->t->images, 13), -EIO);
 }
 
 TEST_CASE_WITH(a_directory_is_kept_with_what_runs_in_it, setup, teardown)
@@ -376,17 +379,17 @@ TEST_CASE_WITH(a_directory_is_kept_with_what_runs_in_it, setup, teardown)
 
 	assert_int_equal(do_exec(f->t, 10, 90, RUSTC("z")), 0);
 	assert_int_equal(do_exec(f->t, 11, 100, "driver"), 0);
-	assert_int_equal(tracks__cwd(f->t, 11, "/a"), 0);
-	assert_int_equal(tracks__cwd(f->t, 12, "/b"), 0);
+	assert_int_equal(images__cwd(&f->t->images, 11, "/a"), 0);
+	assert_int_equal(images__cwd(&f->t->images, 12, "/b"), 0);
 	assert_int_equal(f->out.n_processes, 1);
 	assert_int_equal(do_span(f->t, 11, 0, 110, 120), 0);
 	assert_string_equal(p[1].cwd, "/a");
-	assert_int_equal(tracks__cwd(f->t, 11, "/a"), 0);
+	assert_int_equal(images__cwd(&f->t->images, 11, "/a"), 0);
 	assert_int_equal(f->out.updates[1], 1);
-	assert_int_equal(tracks__cwd(f->t, 11, "/c"), 0);
+	assert_int_equal(images__cwd(&f->t->images, 11, "/c"), 0);
 	assert_string_equal(p[1].cwd, "/c");
 	assert_null(p[1].no_llvm);
-	assert_int_equal(tracks__no_llvm(f->t, 11, "why"), 0);
+	assert_int_equal(images__no_llvm(&f->t->images, 11, "why"), 0);
 	assert_string_equal(p[1].no_llvm, "why");
 	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("b")), 0);
 	assert_null(p[2].cwd);
@@ -403,7 +406,7 @@ static void set_results(struct fixture *f)
 	queries[1].key = WIRE_KEY_LOCAL;
 	queries[1].table =
 		(struct wire_query_table){.kind = WIRE_CACHE_VEC, .cache = 0x1000, .fed = 1};
-	assert_int_equal(tracks__set_results(f->t, 2, &plan, true, false), 0);
+	assert_int_equal(library__set_results(&f->t->libraries[2], &plan, true, false), 0);
 }
 
 static int keep_tally(void *ctx, const struct trace_tally *t)
@@ -437,7 +440,7 @@ static int fed_of_5(struct fixture *f, uint32_t pid, uint32_t process, uint64_t 
 	const struct tracks_sink sink = {.ctx = tallies, .tally = keep_tally};
 
 	count_5(f, pid, lost_ns);
-	assert_int_equal(tracks__show_results(f->t, &sink), 0);
+	assert_int_equal(images__show_results(&f->t->images, &sink), 0);
 	return tallies[process].sum ? -1 : 5 - (int)tallies[process].events;
 }
 
@@ -470,7 +473,7 @@ TEST_CASE_WITH(a_finished_context_counts_once, setup, teardown)
 		end_names(f, WIRE_COUNTS_FINISHED);
 		if (i % 2)
 			end_names(f, WIRE_COUNTS_DROPPED);
-		assert_int_equal(tracks__show_results(f->t, &sink), 0);
+		assert_int_equal(images__show_results(&f->t->images, &sink), 0);
 		assert_int_equal(tallies[0].events, 5 * i);
 	}
 }
@@ -495,7 +498,8 @@ TEST_CASE_WITH(what_was_fed_is_of_an_image, setup, teardown)
 	/* A child has results that its parent was fed. */
 	assert_int_equal(do_fork(f->t, 13, 14, 300), 0);
 	assert_int_equal(fed_of_5(f, 14, 3, 210), -1);
-	assert_int_equal(tracks__adopt(f->t, 15, 10, 50, RUSTC("d"), sizeof(RUSTC("d")), false), 0);
+	assert_int_equal(
+		images__adopt(&f->t->images, 15, 10, 50, RUSTC("d"), sizeof(RUSTC("d")), false), 0);
 	assert_int_equal(fed_of_5(f, 15, 4, 0), -1);
 }
 

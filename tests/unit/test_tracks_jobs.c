@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "capture/record.h"
 #include "tracks/jobs.h"
 
 #include "test.h"
@@ -204,8 +205,7 @@ static int name(struct llvm_names *n, uint64_t number, const char *text)
 
 	r.size = (wire_u16)strlen(text);
 	memcpy(r.bytes, text, r.size);
-	return llvm_names__record(n, NULL, &sink, &r,
-				  offsetof(struct wire_llvm_name, bytes) + r.size);
+	return llvm_names__record(n, NULL, &sink, &r);
 }
 
 /* The entry of a sample, or TRACE_NO_LLVM. */
@@ -323,15 +323,14 @@ TEST_CASE_WITH(the_item_of_a_function_is_wanted, set_up, NULL)
 	static const char symbol[] = "_ZN1a1bE.llvm.1234";
 	const struct tracks_sink gives = {.text = on_text, .llvm = on_llvm, .symbol = on_symbol};
 	struct wire_llvm_name r = {.type = WIRE_LLVM_NAME, .number = 7, .size = sizeof(symbol) - 1};
-	const size_t size = offsetof(struct wire_llvm_name, bytes) + r.size;
 	struct llvm_names n = {0};
 	struct symbols symbols = {0};
 
 	memcpy(r.bytes, symbol, r.size);
-	assert_int_equal(llvm_names__record(&n, &symbols, &sink, &r, size), 0);
+	assert_int_equal(llvm_names__record(&n, &symbols, &sink, &r), 0);
 	assert_int_equal(symbols.wanted.n, 0);
 	strcpy(got.texts[got.n_texts++], "another");
-	assert_int_equal(llvm_names__record(&n, &symbols, &gives, &r, size), 0);
+	assert_int_equal(llvm_names__record(&n, &symbols, &gives, &r), 0);
 	assert_int_equal(symbols.wanted.n, 1);
 	assert_int_equal(symbols.wanted.at[0].string, u64_map__get(&n.strings, 7));
 	assert_int_equal(symbols.wanted.at[0].hash, symbols__hash("_ZN1a1bE"));
@@ -345,13 +344,13 @@ TEST_CASE_WITH(malformed_records_are_refused, set_up, NULL)
 	const size_t head = offsetof(struct wire_llvm_name, bytes);
 	struct llvm_names n = {0};
 
-	assert_int_equal(llvm_names__record(&n, NULL, &sink, &r, head - 1), -EBADMSG);
-	assert_int_equal(llvm_names__record(&n, NULL, &sink, &r, head + 3), -EBADMSG);
-	assert_int_equal(llvm_names__record(&n, NULL, &sink, &r, head + 5), -EBADMSG);
+	assert_int_equal(record_of(&r, head - 1).kind, RECORD_BAD);
+	assert_int_equal(record_of(&r, head + 3).kind, RECORD_BAD);
+	assert_int_equal(record_of(&r, head + 5).kind, RECORD_BAD);
 	r.size = 0;
-	assert_int_equal(llvm_names__record(&n, NULL, &sink, &r, head), -EBADMSG);
+	assert_int_equal(llvm_names__record(&n, NULL, &sink, &r), -EBADMSG);
 	r.size = WIRE_LLVM_NAME_MAX;
-	assert_int_equal(llvm_names__record(&n, NULL, &sink, &r, sizeof(r)), -EBADMSG);
+	assert_int_equal(llvm_names__record(&n, NULL, &sink, &r), -EBADMSG);
 	/* Its process is not known. */
 	assert_int_equal(name(NULL, 1, "f"), 0);
 	assert_int_equal(got.n_texts, 0);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "capture/record.h"
 #include "tracks/library.h"
 #include "tracks/arguments.h"
 
@@ -263,18 +264,18 @@ static struct wire_argument argument(uint64_t number, const char *text)
 	return r;
 }
 
-static int record(struct arguments *a, const struct wire_argument *r)
+static int record(struct guard_arguments *a, const struct wire_argument *r)
 {
-	return arguments__record(a, &sink, r, BYTES_AT + r->size);
+	return guard_arguments__record(a, &sink, r);
 }
 
 static const char *text_of(const struct wire_argument *r)
 {
-	struct arguments a = {0};
+	struct guard_arguments a = {0};
 
 	assert_int_equal(record(&a, r), 0);
-	assert_int_equal(arguments__at(&a, r->argument)->string, strlen(last) + 1);
-	arguments__clear(&a);
+	assert_int_equal(guard_arguments__at(&a, r->argument)->string, strlen(last) + 1);
+	guard_arguments__clear(&a);
 	return last;
 }
 
@@ -288,28 +289,28 @@ TEST_CASE(without_room_in_the_trace_it_is_not_known)
 {
 	const struct tracks_sink full = {.text = note_none};
 	struct wire_argument core = argument(7, "core");
-	struct arguments a = {0};
+	struct guard_arguments a = {0};
 
-	assert_int_equal(arguments__record(&a, &full, &core, BYTES_AT + core.size), 0);
-	assert_null(arguments__at(&a, 7));
-	assert_null(arguments__text(&a, 7));
+	assert_int_equal(guard_arguments__record(&a, &full, &core), 0);
+	assert_null(guard_arguments__at(&a, 7));
+	assert_null(guard_arguments__text(&a, 7));
 	assert_int_equal(a.texts.size, 0);
-	arguments__clear(&a);
+	guard_arguments__clear(&a);
 }
 
 TEST_CASE(a_number_has_the_string_of_its_text)
 {
 	struct wire_argument core = argument(7, "core"), std = argument(9, "std");
-	struct arguments a = {0};
+	struct guard_arguments a = {0};
 
-	assert_null(arguments__at(&a, 7));
+	assert_null(guard_arguments__at(&a, 7));
 	assert_int_equal(record(&a, &core), 0);
 	assert_int_equal(record(&a, &std), 0);
-	assert_int_equal(arguments__at(&a, 7)->string, 5);
-	assert_null(arguments__at(&a, 8));
-	assert_int_equal(arguments__at(&a, 9)->string, 4);
-	assert_null(arguments__at(&a, 1u << 31));
-	arguments__clear(&a);
+	assert_int_equal(guard_arguments__at(&a, 7)->string, 5);
+	assert_null(guard_arguments__at(&a, 8));
+	assert_int_equal(guard_arguments__at(&a, 9)->string, 4);
+	assert_null(guard_arguments__at(&a, 1u << 31));
+	guard_arguments__clear(&a);
 }
 
 /* Distinct texts have distinct strings here, as their lengths differ. */
@@ -317,24 +318,24 @@ TEST_CASE(texts_are_kept_once_and_up_to_a_limit)
 {
 	struct wire_argument core = argument(7, "core"), again = argument(8, "core");
 	struct wire_argument std = argument(9, "std");
-	struct arguments a = {0};
+	struct guard_arguments a = {0};
 
-	assert_null(arguments__text(&a, 7));
+	assert_null(guard_arguments__text(&a, 7));
 	assert_int_equal(record(&a, &core), 0);
-	assert_string_equal(arguments__text(&a, 7), "core");
+	assert_string_equal(guard_arguments__text(&a, 7), "core");
 	assert_int_equal(record(&a, &again), 0);
-	assert_string_equal(arguments__text(&a, 8), "core");
+	assert_string_equal(guard_arguments__text(&a, 8), "core");
 	assert_int_equal(a.texts.size, sizeof("core"));
 	/* One byte too few is left. */
 	while (a.texts.size < ARGUMENTS_TEXTS_MAX - 3)
 		byte_buffer__bytes(&a.texts, "", 1);
 	assert_int_equal(record(&a, &std), 0);
-	assert_non_null(arguments__at(&a, 9));
-	assert_null(arguments__text(&a, 9));
+	assert_non_null(guard_arguments__at(&a, 9));
+	assert_null(guard_arguments__text(&a, 9));
 	assert_int_equal(a.texts.size, ARGUMENTS_TEXTS_MAX - 3);
-	assert_string_equal(arguments__text(&a, 7), "core");
-	assert_null(arguments__text(&a, 10));
-	arguments__clear(&a);
+	assert_string_equal(guard_arguments__text(&a, 7), "core");
+	assert_null(guard_arguments__text(&a, 10));
+	guard_arguments__clear(&a);
 }
 
 TEST_CASE(a_number_follows_its_text_as_in_rustcs_profiles)
@@ -365,15 +366,15 @@ TEST_CASE(a_macro_is_described_as_rustc_does)
 TEST_CASE(a_place_in_the_source_is_kept)
 {
 	struct wire_argument r = argument(1, "Debug");
-	struct arguments a = {0};
+	struct guard_arguments a = {0};
 
 	r.macro = WIRE_MACRO_DERIVE;
 	r.value = WIRE_VALUE_SPAN;
 	r.number = 0x400000007;
 	assert_int_equal(record(&a, &r), 0);
 	assert_string_equal(last, "#[derive(Debug)]");
-	assert_int_equal(arguments__at(&a, 1)->span, 0x400000007);
-	arguments__clear(&a);
+	assert_int_equal(guard_arguments__at(&a, 1)->span, 0x400000007);
+	guard_arguments__clear(&a);
 }
 
 TEST_CASE(a_cut_text_ends_in_dots)
@@ -395,12 +396,12 @@ TEST_CASE(a_text_ends_at_its_first_zero)
 TEST_CASE(other_records_are_refused)
 {
 	struct wire_argument r = argument(1, "text");
-	struct arguments a = {0};
+	struct guard_arguments a = {0};
 
-	assert_int_equal(arguments__record(&a, &sink, &r, BYTES_AT - 1), -EBADMSG);
-	assert_int_equal(arguments__record(&a, &sink, &r, BYTES_AT), -EBADMSG);
-	assert_int_equal(arguments__record(&a, &sink, &r, BYTES_AT + 5), -EBADMSG);
-	assert_int_equal(arguments__record(&a, &sink, &r, sizeof(r) + 1), -EBADMSG);
+	assert_int_equal(record_of(&r, BYTES_AT - 1).kind, RECORD_BAD);
+	assert_int_equal(record_of(&r, BYTES_AT).kind, RECORD_BAD);
+	assert_int_equal(record_of(&r, BYTES_AT + 5).kind, RECORD_BAD);
+	assert_int_equal(record_of(&r, sizeof(r) + 1).kind, RECORD_BAD);
 	r.macro = WIRE_MACRO_QUOTED + 1;
 	assert_int_equal(record(&a, &r), -EBADMSG);
 	r = argument(1, "text");
@@ -409,8 +410,8 @@ TEST_CASE(other_records_are_refused)
 	/* A number that no recording reaches is not remembered. */
 	r = argument(~0ull, "text");
 	assert_int_equal(record(&a, &r), 0);
-	assert_null(arguments__at(&a, ~0ull));
-	arguments__clear(&a);
+	assert_null(guard_arguments__at(&a, ~0ull));
+	guard_arguments__clear(&a);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -11,7 +11,7 @@ static void set_keys(struct fixture *f)
 	static const uint8_t keys[] = {WIRE_KEY_UNIT, WIRE_KEY_LOCAL, WIRE_KEY_DEF};
 	const struct plan_layout layout = names_layout();
 
-	assert_int_equal(tracks__set_keys(f->t, 2, keys, &layout), 0);
+	assert_int_equal(library__set_keys(&f->t->libraries[2], keys, &layout), 0);
 }
 
 static int do_definitions(struct tracks *t, const struct wire_piece *r)
@@ -89,7 +89,7 @@ TEST_CASE_WITH(what_executions_were_about_is_mapped_at_the_exit, setup, teardown
 	assert_item(f, 1, 2, "");
 	assert_item(f, 1, 3, "()");
 	assert_int_equal(f->out.items.n_mapped, 4);
-	assert_int_equal(tracks__unnamed(f->t), 1);
+	assert_int_equal(f->t->images.n_unnamed, 1);
 }
 
 /* As if nothing had been asked for: no id is invented, and nothing is mapped. */
@@ -104,7 +104,7 @@ TEST_CASE_WITH(without_keys_nothing_is_mapped, setup, teardown)
 	assert_int_equal(do_exit(f->t, 11, 500, 0), 0);
 	assert_int_equal(f->out.items.n_mapped, 0);
 	assert_int_equal(f->out.spans[1].invocation, TRACE_NO_INVOCATION);
-	assert_int_equal(tracks__unnamed(f->t), 0);
+	assert_int_equal(f->t->images.n_unnamed, 0);
 }
 
 static int do_argument(struct tracks *t, uint64_t number, const char *text)
@@ -135,19 +135,19 @@ TEST_CASE_WITH(what_activities_were_about_is_mapped_too, setup, teardown)
 	struct fixture *f = *state;
 
 	set_keys(f);
-	assert_int_equal(tracks__set_guards(f->t, 2, labels, 2), 0);
-	assert_int_equal(tracks__set_arguments(f->t, 2, guards), 0);
+	assert_int_equal(library__set_guards(&f->t->libraries[2], labels, 2), 0);
+	assert_int_equal(library__set_arguments(&f->t->libraries[2], guards), 0);
 	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
 	assert_int_equal(do_argument(f->t, 4, "x-cgu.0"), 0);
 	assert_int_equal(do_activity(f->t, 0, 4), 0);
 	assert_int_equal(do_activity(f->t, 1, 0), 0);
-	assert_int_equal(tracks__unread_arguments(f->t), 0);
+	assert_int_equal(f->t->unread_arguments, 0);
 	assert_int_equal(f->out.spans[0].invocation, KEYS_OWN_IDS);
 	assert_int_equal(f->out.spans[1].invocation, TRACE_NO_INVOCATION);
 	/* It was not read, or its record was lost. */
 	assert_int_equal(do_activity(f->t, 0, 0), 0);
 	assert_int_equal(do_activity(f->t, 0, 5), 0);
-	assert_int_equal(tracks__unread_arguments(f->t), 2);
+	assert_int_equal(f->t->unread_arguments, 2);
 	/* Without a table of definitions. */
 	assert_int_equal(do_exit(f->t, 11, 500, 0), 0);
 	assert_item(f, 0, KEYS_OWN_IDS, "x-cgu.0");
@@ -205,8 +205,8 @@ TEST_CASE_WITH(a_macro_is_named_with_the_place_of_its_call, setup, teardown)
 	struct fixture *f = *state;
 
 	layout.wire.places.known = 1;
-	assert_int_equal(tracks__set_keys(f->t, 2, keys, &layout), 0);
-	assert_int_equal(tracks__set_guards(f->t, 2, labels, 1), 0);
+	assert_int_equal(library__set_keys(&f->t->libraries[2], keys, &layout), 0);
+	assert_int_equal(library__set_guards(&f->t->libraries[2], labels, 1), 0);
 	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
 	assert_int_equal(do_macro(f->t, 1, packed(1012, 4)), 0);
 	/* Over the end of its line; with a parent in place of a context. */
@@ -294,7 +294,7 @@ TEST_CASE_WITH(names_are_of_one_image, setup, teardown)
 	assert_int_equal(do_keyed(f->t, 11, 0, 1), 0);
 	assert_int_equal(do_exit(f->t, 11, 500, 0), 0);
 	assert_item(f, 1, 0, NULL);
-	assert_int_equal(tracks__unnamed(f->t), 1);
+	assert_int_equal(f->t->images.n_unnamed, 1);
 }
 
 /* Killed before its context was dropped, or of a layout that is not known. */
@@ -314,7 +314,7 @@ TEST_CASE_WITH(a_process_without_names_is_counted, setup, teardown)
 	assert_int_equal(tracks__losses(f->t, counters).count[TRACE_COUNT_NO_NAMES], 3);
 	assert_int_equal(do_exit(f->t, 11, 500, 9), 0);
 	assert_int_equal(f->out.items.n_mapped, 0);
-	assert_int_equal(tracks__unnamed(f->t), 2);
+	assert_int_equal(f->t->images.n_unnamed, 2);
 }
 
 /* Its layout is another's. */
@@ -330,7 +330,7 @@ TEST_CASE_WITH(a_library_whose_number_was_reused_names_nothing, setup, teardown)
 	set_keys(f);
 	assert_int_equal(do_exit(f->t, 11, 500, 0), 0);
 	assert_int_equal(f->out.items.n_mapped, 0);
-	assert_int_equal(tracks__unnamed(f->t), 1);
+	assert_int_equal(f->t->images.n_unnamed, 1);
 }
 
 TEST_CASE_WITH(a_second_copy_changes_no_name, setup, teardown)
@@ -409,7 +409,7 @@ TEST_CASE(a_sink_may_take_no_names)
 
 	assert_int_equal(tracks__new(&none, &t), 0);
 	assert_int_equal(tracks__set_library(t, 2, labels, 2, NULL, NULL), 0);
-	assert_int_equal(tracks__set_keys(t, 2, keys, &layout), 0);
+	assert_int_equal(library__set_keys(&t->libraries[2], keys, &layout), 0);
 	assert_int_equal(do_exec(t, 11, 200, RUSTC("a")), 0);
 	do_names(t, 11);
 	assert_int_equal(do_keyed(t, 11, 0, 1), 0);
@@ -474,8 +474,8 @@ TEST_CASE_WITH(a_second_context_has_files_of_its_own, setup, teardown)
 	struct fixture *f = *state;
 
 	layout.wire.places.known = 1;
-	assert_int_equal(tracks__set_keys(f->t, 2, keys, &layout), 0);
-	assert_int_equal(tracks__set_guards(f->t, 2, labels, 1), 0);
+	assert_int_equal(library__set_keys(&f->t->libraries[2], keys, &layout), 0);
+	assert_int_equal(library__set_guards(&f->t->libraries[2], labels, 1), 0);
 	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
 	assert_int_equal(do_macro(f->t, 1, packed(1012, 4)), 0);
 	do_file(f->t, 11);

@@ -37,8 +37,10 @@ TEST_CASE_WITH(an_interval_has_the_label_of_its_guard_or_query, setup, teardown)
 	static const uint32_t guards[] = {90, TRACKS_NO_LABEL};
 	struct fixture *f = *state;
 
-	assert_int_equal(tracks__set_guards(f->t, 2, guards, 2), 0);
-	assert_int_equal(tracks__guard_label(f->t, 2, 0), 90);
+	assert_int_equal(library__set_guards(&f->t->libraries[2], guards, 2), 0);
+	assert_int_equal(tracks__label(f->t, &(struct wire_open_frame){.lib = 2,
+								       .kind = WIRE_KIND_ACTIVITY}),
+			 90);
 	assert_int_equal(do_interval(f->t, WIRE_KIND_ACTIVITY, 0, 0), 0);
 	assert_last(f, TRACE_KIND_ACTIVITY, 90);
 	assert_int_equal(do_interval(f->t, WIRE_KIND_BLOCKED, 2, 0), 0);
@@ -57,12 +59,14 @@ TEST_CASE_WITH(an_interval_has_the_label_of_its_guard_or_query, setup, teardown)
 TEST_CASE_WITH(a_dynamic_label_comes_before_its_intervals, setup, teardown)
 {
 	struct fixture *f = *state;
+	const struct wire_open_frame none = {.kind = WIRE_KIND_ACTIVITY},
+				     second = {.kind = WIRE_KIND_ACTIVITY, .label = 2};
 	char longest[90];
 
-	assert_int_equal(tracks__dynamic_label(f->t, 0), TRACKS_NO_LABEL);
-	assert_int_equal(tracks__dynamic_label(f->t, 2), TRACKS_NO_LABEL);
+	assert_int_equal(tracks__label(f->t, &none), TRACKS_NO_LABEL);
+	assert_int_equal(tracks__label(f->t, &second), TRACKS_NO_LABEL);
 	assert_int_equal(do_label(f->t, 2, "dynamic"), 0);
-	assert_int_equal(tracks__dynamic_label(f->t, 2), 80);
+	assert_int_equal(tracks__label(f->t, &second), 80);
 	assert_int_equal(do_interval(f->t, WIRE_KIND_ACTIVITY, 9, 2), 0);
 	assert_last(f, TRACE_KIND_ACTIVITY, 80);
 	assert_string_equal(f->out.labels[0], "dynamic");
@@ -80,7 +84,7 @@ TEST_CASE_WITH(an_interval_without_a_label_is_marked_unknown, setup, teardown)
 	static const uint32_t guards[] = {TRACKS_NO_LABEL};
 	struct fixture *f = *state;
 
-	assert_int_equal(tracks__set_guards(f->t, 2, guards, 1), 0);
+	assert_int_equal(library__set_guards(&f->t->libraries[2], guards, 1), 0);
 	assert_int_equal(do_interval(f->t, WIRE_KIND_ACTIVITY, 9, WIRE_LABEL_LOST), 0);
 	assert_last(f, TRACE_KIND_ACTIVITY, 80);
 	assert_string_equal(f->out.labels[0], TRACKS_UNKNOWN);
@@ -122,7 +126,7 @@ TEST_CASE_WITH(a_hit_is_of_the_query_that_was_executed, setup, teardown)
 	struct fixture *f = *state;
 	const struct trace_span *s = &f->out.spans[1];
 
-	tracks__expect_hits(f->t);
+	f->t->expects_hits = true;
 	assert_int_equal(do_span(f->t, 11, 0, 300, 400), 0);
 	assert_int_equal(do_hit(f->t, 11, 5), 0);
 	assert_last(f, TRACE_KIND_HIT, 71);
@@ -130,14 +134,14 @@ TEST_CASE_WITH(a_hit_is_of_the_query_that_was_executed, setup, teardown)
 	assert_int_equal(s->start_ns, 500);
 	assert_int_equal(s->end_ns, 500);
 	assert_int_equal(s->depth, 1);
-	assert_int_equal(tracks__unknown_hits(f->t), 0);
+	assert_int_equal(f->t->unknown_hits, 0);
 	/* An id without an execution; an id of another process. */
 	assert_int_equal(do_hit(f->t, 11, 6), 0);
 	assert_last(f, TRACE_KIND_HIT, 80);
 	assert_string_equal(f->out.labels[0], TRACKS_UNKNOWN);
 	assert_int_equal(do_hit(f->t, 12, 5), 0);
 	assert_last(f, TRACE_KIND_HIT, 80);
-	assert_int_equal(tracks__unknown_hits(f->t), 2);
+	assert_int_equal(f->t->unknown_hits, 2);
 }
 
 static int do_off_cpu(struct tracks *t, uint8_t reason, uint32_t flags, uint64_t end)
@@ -240,7 +244,7 @@ TEST_CASE_WITH(self_times_of_many_threads_are_exact, setup, teardown)
 		assert_int_equal(tracks__record(f->t, &r, sizeof(r)), 0);
 		assert_true(f->out.self_ns[i] == s->self_ns[i]);
 	}
-	assert_int_equal(tracks__processes(f->t), 3);
+	assert_int_equal(f->t->images.n_processes, 3);
 }
 
 TEST_CASE_WITH(a_malformed_record_changes_nothing, setup, teardown)
@@ -272,7 +276,7 @@ TEST_CASE_WITH(a_malformed_record_changes_nothing, setup, teardown)
 	exec.args_len = WIRE_COMMAND_MAX + 1;
 	assert_int_equal(tracks__record(f->t, &exec, SIZE_MAX), -EBADMSG);
 	assert_int_equal(do_fork(f->t, 11, 11, 0), -EBADMSG);
-	assert_int_equal(tracks__processes(f->t), 0);
+	assert_int_equal(f->t->images.n_processes, 0);
 	assert_int_equal(f->out.n_spans, 0);
 }
 

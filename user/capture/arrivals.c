@@ -125,7 +125,9 @@ static void release(struct arrivals *all, struct arrival *a)
 	uint64_t held_ns = a->stop ? ptrace_stop__held_ns(a->stop) : 0;
 
 	if (held_ns) {
-		session_sink__waited(&all->sink, a->pid, held_ns);
+		all->sink.take(all->sink.ctx, &(struct record){.kind = RECORD_WAITED,
+							       .pid = (uint32_t)a->pid,
+							       .waited_ns = held_ns});
 		held__add(&all->held, held_ns);
 	}
 	arrival__clear(a);
@@ -411,6 +413,8 @@ static int follow_newcomer(struct arrivals *all, const struct arrival *a)
 		.child_pid = (wire_u32)a->pid,
 		.time_ns = now,
 	};
+	const struct record forked = {
+		.kind = WIRE_FORK, .pid = fork.child_pid, .size = sizeof(fork), .fork = &fork};
 	struct wire_exec exec = {
 		.type = WIRE_EXEC, .truncated = true, .pid = (wire_u32)a->pid, .time_ns = now};
 	int err = kernel__follow(all->parts.kernel, a->pid);
@@ -427,7 +431,7 @@ static int follow_newcomer(struct arrivals *all, const struct arrival *a)
 		return -ESRCH;
 	}
 	process_name(a->pid, exec.comm, sizeof(exec.comm));
-	return all->sink.record(all->sink.ctx, &fork, sizeof(fork))
+	return all->sink.take(all->sink.ctx, &forked)
 		       ?: session_sink__exec(&all->sink, all->parts.look, &exec)
 		       ?: session_sink__cwd(&all->sink, a->pid);
 }
@@ -439,7 +443,8 @@ static int let_go(struct arrivals *all, const struct arrival *a, bool late)
 
 	if (!err && late) {
 		missing__late(&all->missing, a->pid, library_file__path(a->file));
-		err = all->sink.late ? all->sink.late(all->sink.ctx, a->pid) : 0;
+		err = all->sink.take(all->sink.ctx, &(struct record){.kind = RECORD_LATE,
+								     .pid = (uint32_t)a->pid});
 	}
 	return err == -ESRCH ? 0 : err;
 }

@@ -36,7 +36,7 @@ struct kernel {
 	struct attachments *attachments;
 	struct ring_buffer *ring;
 	size_t ring_bytes;
-	kernel_record_fn fn;
+	record_fn fn;
 	void *ctx;
 	size_t handed_over; /* bytes of the ring, in this drain */
 	uint64_t n_labels_lost;
@@ -101,19 +101,18 @@ static void read_label(struct kernel *k, struct wire_label_key *key)
 
 static int on_record(void *ctx, void *data, size_t size)
 {
+	struct record r = record_of(data, size);
 	struct kernel *k = ctx;
 	struct wire_label label;
 	int err;
 
-	if (size == sizeof(label) && *(const uint8_t *)data == WIRE_LABEL) {
-		memcpy(&label, data, sizeof(label));
-		k->label = label;
+	if (r.kind == WIRE_LABEL) {
+		k->label = label = *r.label;
 		if (label.key.in_file)
 			read_label(k, &label.key);
-		data = &label;
+		r.label = &label;
 	}
-	err = k->fn(k->ctx, data, size);
-
+	err = k->fn(k->ctx, &r);
 	k->handed_over += size + RECORD_HEADER;
 	return !err && k->handed_over >= k->ring_bytes ? ENOUGH : err;
 }
@@ -503,7 +502,7 @@ int kernel__ring_fd(const struct kernel *k)
 	return ring_buffer__epoll_fd(k->ring);
 }
 
-int kernel__drain(struct kernel *k, kernel_record_fn fn, void *ctx)
+int kernel__drain(struct kernel *k, record_fn fn, void *ctx)
 {
 	int n;
 

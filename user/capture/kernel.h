@@ -16,6 +16,7 @@
 #include "capture/attach_set.h"
 #include "capture/filter.h"
 #include "capture/kernel_options.h"
+#include "capture/record.h"
 #include "plan/mine/hits.h"
 #include "plan/plan.h"
 #include "qprof/wire.h"
@@ -179,8 +180,6 @@ int kernel__unsampled(const struct kernel *k);
  */
 int kernel__prepare_waits(struct kernel *k, pid_t pid);
 
-typedef int (*kernel_record_fn)(void *ctx, const void *record, size_t size);
-
 /* A file descriptor that polls readable when many records wait. */
 int kernel__ring_fd(const struct kernel *k);
 
@@ -188,7 +187,7 @@ int kernel__ring_fd(const struct kernel *k);
  * Pass all records that wait now to `fn`; of records that arrive meanwhile, at most a ring's
  * length. Stops at the first negative errno of `fn`, and returns it.
  */
-int kernel__drain(struct kernel *k, kernel_record_fn fn, void *ctx);
+int kernel__drain(struct kernel *k, record_fn fn, void *ctx);
 
 /* Sums over the CPUs. */
 int kernel__counters(const struct kernel *k, uint64_t counters[WIRE_COUNTER_MAX]);

@@ -262,14 +262,14 @@ static int run_child(struct kernel *k, struct timings *t)
 
 /* ---- Costs ----------------------------------------------------------------------------------- */
 
-static int on_record(void *ctx, const void *record, size_t size)
+static int on_record(void *ctx, const struct record *r)
 {
-	const struct wire_span *span = record;
+	const struct wire_span *span = r->span;
 	struct samples *s = ctx;
 
-	s->n_spans += size == sizeof(*span) && span->type == WIRE_SPAN;
-	if (size != sizeof(*span) || span->type != WIRE_SPAN || span->lib != s->lib ||
-	    span->flags || span->query >= N_CLASSES || s->n[span->query] == MOST_RECORDS)
+	s->n_spans += r->kind == WIRE_SPAN;
+	if (r->kind != WIRE_SPAN || span->lib != s->lib || span->flags ||
+	    span->query >= N_CLASSES || s->n[span->query] == MOST_RECORDS)
 		return 0;
 	s->ns[span->query][s->n[span->query]++] = span->end_ns - span->start_ns;
 	return 0;

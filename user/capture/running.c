@@ -23,6 +23,7 @@
 static int adopt(const struct running *r, pid_t pid)
 {
 	_arguments_ struct arguments args = {0};
+	struct record running = {.kind = RECORD_RUNNING, .pid = (uint32_t)pid};
 	int err;
 
 	r->before_follow(r->ctx);
@@ -33,14 +34,15 @@ static int adopt(const struct running *r, pid_t pid)
 		kernel__unfollow(r->kernel, pid);
 		return -ESRCH;
 	}
-	if (!r->sink->running)
+	if (r->sink->unnamed)
 		return 0;
 	/* May take as long as a look: the time below is that after it. */
 	if (look__arguments(r->look, pid, &args))
 		args.cut = true;
-	err = r->sink->running(r->sink->ctx, pid, process_parent(pid), clock_ns(CLOCK_MONOTONIC),
-			       &args);
-	return err ?: session_sink__cwd(r->sink, pid);
+	running.running.parent = process_parent(pid);
+	running.running.now_ns = clock_ns(CLOCK_MONOTONIC);
+	running.running.args = &args;
+	return r->sink->take(r->sink->ctx, &running) ?: session_sink__cwd(r->sink, pid);
 }
 
 /* The library a process uses or, for cargo and the like, the one beside its executable. */
@@ -95,7 +97,8 @@ static int report_late(const struct running *r, pid_t pid, const struct library_
 	diag_warn("some probes of %s, which process %d uses, could not be attached; what they "
 		  "record of it is missing",
 		  library_file__path(file), (int)pid);
-	return r->sink->late ? r->sink->late(r->sink->ctx, pid) : 0;
+	return r->sink->take(r->sink->ctx,
+			     &(struct record){.kind = RECORD_LATE, .pid = (uint32_t)pid});
 }
 
 /*

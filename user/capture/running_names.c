@@ -114,48 +114,56 @@ int running_names__path(struct running_names *r, pid_t pid, const char *crate, u
 	return err;
 }
 
-/* Records that wait for the proof that they are right: each its size, and as many bytes. */
+/* Records that wait for the proof that they are right: each its size, and its bytes, aligned. */
 struct waiting {
 	uint8_t *bytes;
 	size_t n, room;
 	uint64_t until_ns;
 };
 
+static size_t room_for(size_t size)
+{
+	return sizeof(size) + ((size + 7) & ~7ul);
+}
+
 static int keep(void *ctx, const void *record, size_t size)
 {
 	struct waiting *w = ctx;
-	size_t room = 2 * (w->n + sizeof(size) + size);
+	size_t n = w->n + room_for(size);
 
-	if (w->n + sizeof(size) + size > RUNNING_NAMES_BYTES)
+	if (n > RUNNING_NAMES_BYTES)
 		return -E2BIG;
-	if (w->n + sizeof(size) + size > w->room) {
-		uint8_t *bytes = realloc(w->bytes, room);
+	if (n > w->room) {
+		uint8_t *bytes = realloc(w->bytes, 2 * n);
 
 		if (!bytes)
 			return -ENOMEM;
 		w->bytes = bytes;
-		w->room = room;
+		w->room = 2 * n;
 	}
 	memcpy(w->bytes + w->n, &size, sizeof(size));
 	memcpy(w->bytes + w->n + sizeof(size), record, size);
-	w->n += sizeof(size) + size;
+	w->n = n;
 	return 0;
 }
 
-static int pass_on(const struct waiting *w, compiler_names_fn record, void *ctx)
+static int pass_on(const struct waiting *w, record_fn take, void *ctx)
 {
 	size_t size;
 	int err = 0;
 
-	for (size_t at = 0; at < w->n && !err; at += sizeof(size) + size) {
+	for (size_t at = 0; at < w->n && !err; at += room_for(size)) {
+		struct record r;
+
 		memcpy(&size, w->bytes + at, sizeof(size));
-		err = record(ctx, w->bytes + at + sizeof(size), size);
+		r = record_of(w->bytes + at + sizeof(size), size);
+		err = take(ctx, &r);
 	}
 	return err;
 }
 
 /* An unreadable compiler has no names and no results; it is no error. */
-static int copy_one(struct running_names *r, pid_t pid, struct waiting *w, compiler_names_fn record,
+static int copy_one(struct running_names *r, pid_t pid, struct waiting *w, record_fn take,
 		    void *ctx)
 {
 	struct reading reading;
@@ -174,10 +182,10 @@ static int copy_one(struct running_names *r, pid_t pid, struct waiting *w, compi
 	if (compiler_names__copy(&reading.memory, &r->layouts[lib], &reading.context, pid, lib,
 				 keep, w))
 		w->n = n;
-	return w->n && was_there(r, &reading) ? pass_on(w, record, ctx) : 0;
+	return w->n && was_there(r, &reading) ? pass_on(w, take, ctx) : 0;
 }
 
-int running_names__copy(struct running_names *r, compiler_names_fn record, void *ctx)
+int running_names__copy(struct running_names *r, record_fn take, void *ctx)
 {
 	struct waiting w = {.until_ns = clock_ns(CLOCK_MONOTONIC) + RUNNING_NAMES_NS};
 	_free_ pid_t *pids = NULL;
@@ -187,7 +195,7 @@ int running_names__copy(struct running_names *r, compiler_names_fn record, void 
 	if (kernel__followed(r->kernel, &pids, &n))
 		return 0;
 	for (size_t i = 0; i < n && !err && clock_ns(CLOCK_MONOTONIC) < w.until_ns; i++)
-		err = copy_one(r, pids[i], &w, record, ctx);
+		err = copy_one(r, pids[i], &w, take, ctx);
 	free(w.bytes);
 	return err;
 }
@@ -216,7 +224,7 @@ bool running_names__begin_round(struct running_names *r)
 
 /* What cannot be read now is read in the next round. */
 static int count_one(struct running_names *r, const struct counted *c, struct waiting *w,
-		     compiler_names_fn record, void *ctx)
+		     record_fn take, void *ctx)
 {
 	struct reading reading;
 	int err;
@@ -227,10 +235,10 @@ static int count_one(struct running_names *r, const struct counted *c, struct wa
 		return 0;
 	err = compiler_results__copy(&reading.memory, &r->tables[(uint8_t)reading.found.lib],
 				     &reading.found, c->pid, clock_ns(CLOCK_MONOTONIC), keep, w);
-	return !err && was_there(r, &reading) ? pass_on(w, record, ctx) : 0;
+	return !err && was_there(r, &reading) ? pass_on(w, take, ctx) : 0;
 }
 
-int running_names__count(struct running_names *r, compiler_names_fn record, void *ctx)
+int running_names__count(struct running_names *r, record_fn take, void *ctx)
 {
 	uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + RUNNING_NAMES_COUNT_NS;
 	struct waiting w = {};
@@ -238,7 +246,7 @@ int running_names__count(struct running_names *r, compiler_names_fn record, void
 	int err = 0;
 
 	while (!err && r->next < r->n_round && clock_ns(CLOCK_MONOTONIC) < until_ns)
-		err = count_one(r, &r->round[r->next++], &w, record, ctx);
+		err = count_one(r, &r->round[r->next++], &w, take, ctx);
 	free(w.bytes);
 	ends = r->in_round && r->next == r->n_round;
 	r->in_round &= !ends;

@@ -34,7 +34,7 @@ int running_names__path(struct running_names *r, pid_t pid, const char *crate, u
  */
 #define RUNNING_NAMES_NS    1000000000ull
 #define RUNNING_NAMES_BYTES (96u << 20)
-int running_names__copy(struct running_names *r, compiler_names_fn record, void *ctx);
+int running_names__copy(struct running_names *r, record_fn take, void *ctx);
 
 /*
  * Begin a round in which the results of each compiler are read once, while it runs on. False: there
@@ -52,7 +52,7 @@ bool running_names__begin_round(struct running_names *r);
  * error of `record`.
  */
 #define RUNNING_NAMES_COUNT_NS 10000000ull
-int running_names__count(struct running_names *r, compiler_names_fn record, void *ctx);
+int running_names__count(struct running_names *r, record_fn take, void *ctx);
 
 void running_names__free(struct running_names *r);
 

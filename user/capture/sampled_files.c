@@ -406,8 +406,10 @@ static void note_llvm(struct sampled_file *s, int err, const struct llvm_plan *l
 /* Samples are as good without: nothing is known of LLVM then. */
 static void take_llvm(struct sampled_files *f, uint32_t at, int err, struct llvm_plan *llvm)
 {
-	if (!err && llvm && f->sink->llvm)
-		err = f->sink->llvm(f->sink->ctx, at + 1, llvm);
+	if (!err && llvm)
+		err = f->sink->take(f->sink->ctx, &(struct record){.kind = RECORD_LLVM,
+								   .pid = RECORD_NO_PID,
+								   .file = {at + 1, NULL, llvm}});
 	if (!err && llvm && !llvm->problem)
 		err = sample_tables__set_llvm(f->tables, at + 1, &llvm->layout);
 	note_llvm(f->items[at], err, llvm);
@@ -618,6 +620,15 @@ static int add(struct sampled_files *f, const struct sampled_file *new, uint32_t
 	return 0;
 }
 
+/* `file` may be NULL. */
+static int report_file(const struct sampled_files *f, uint32_t number, struct library_file *file)
+{
+	const struct record r = {
+		.kind = RECORD_FILE, .pid = RECORD_NO_PID, .file = {number, file, NULL}};
+
+	return f->sink->take(f->sink->ctx, &r);
+}
+
 int sampled_files__add_vdso(struct sampled_files *f, uint32_t *number)
 {
 	const struct sampled_file new = {.stage = SAMPLED_FAILED}; /* of root */
@@ -632,7 +643,7 @@ int sampled_files__add_vdso(struct sampled_files *f, uint32_t *number)
 		return err;
 	err = unwind_vdso__table(&t);
 	take_table(f, *number - 1, err, t);
-	return f->sink->file ? f->sink->file(f->sink->ctx, *number, NULL) : 0;
+	return report_file(f, *number, NULL);
 }
 
 /* Begin again for a file that was refused: only the table is missing. */
@@ -676,7 +687,7 @@ int sampled_files__add(struct sampled_files *f, struct library_file *file, uid_t
 	if (err)
 		return err;
 	f->items[*number - 1]->file = library_file__ref(file);
-	err = f->sink->file ? f->sink->file(f->sink->ctx, *number, file) : 0;
+	err = report_file(f, *number, file);
 	begin_queued_but(f, *number);
 	return err;
 }

@@ -487,24 +487,24 @@ static int on_sample(struct sampling *s, const struct wire_sample *sample)
 
 	if (sample->cut == WIRE_CUT_NO_MAP)
 		sampling__mapped(s, (pid_t)sample->pid);
-	if (!why || !s->sink.no_llvm)
+	if (!why)
 		return 0;
 	p->llvm_noted = true;
-	return s->sink.no_llvm(s->sink.ctx, p->pid, why);
+	return s->sink.take(
+		s->sink.ctx,
+		&(struct record){.kind = RECORD_NO_LLVM, .pid = (uint32_t)p->pid, .text = why});
 }
 
-int sampling__record(struct sampling *s, const void *record, size_t size)
+int sampling__take(struct sampling *s, const struct record *r)
 {
-	uint8_t type = size ? *(const uint8_t *)record : 0;
-
 	if (!s)
 		return 0;
-	if (type == WIRE_SAMPLE && size >= offsetof(struct wire_sample, frames))
-		return on_sample(s, record);
-	if (type == WIRE_EXEC && size == sizeof(struct wire_exec))
-		on_executed(s, record);
-	else if (type == WIRE_EXIT && size == sizeof(struct wire_exit))
-		on_exited(s, record);
+	if (r->kind == WIRE_SAMPLE)
+		return on_sample(s, r->sample);
+	if (r->kind == WIRE_EXEC)
+		on_executed(s, r->exec);
+	else if (r->kind == WIRE_EXIT)
+		on_exited(s, r->exit);
 	return 0;
 }
 

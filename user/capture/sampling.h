@@ -52,7 +52,7 @@ bool sampling__is_ready(const struct sampling *s, pid_t pid);
 void sampling__mapped(struct sampling *s, pid_t pid);
 
 /* A record has arrived: to be called for each. 0, or the sink's error. */
-int sampling__record(struct sampling *s, const void *record, size_t size);
+int sampling__take(struct sampling *s, const struct record *r);
 
 /* Take tables that are ready, and look at processes again. To be called after each drain. */
 int sampling__settle(struct sampling *s);

@@ -181,7 +181,11 @@ static int report_recorded(struct session *s, const struct plan *plan, uint8_t l
 	for (uint32_t i = 0; i < plan->n_queries && !err; i++)
 		queries[i] = filter__passes(s->filter, FILTER_QUERY, plan->queries[i].name);
 	if (!err)
-		s->sink.recorded(s->sink.ctx, lib, queries, set.guards);
+		err = s->sink.take(s->sink.ctx,
+				   &(struct record){.kind = RECORD_RECORDED,
+						    .lib = lib,
+						    .pid = RECORD_NO_PID,
+						    .recorded = {queries, set.guards}});
 	return err;
 }
 
@@ -193,20 +197,19 @@ static int report_recorded(struct session *s, const struct plan *plan, uint8_t l
 static int attach(void *session, const struct plan *plan, bool foreign, uint8_t *number)
 {
 	struct session *s = session;
+	struct record library = {.kind = RECORD_LIBRARY, .pid = RECORD_NO_PID, .plan = plan};
 	uint8_t lib;
 	int err = kernel__attach_always(s->kernel, plan, s->filter, foreign, &lib);
 
 	if (err)
 		return err;
-	*number = lib;
+	*number = library.lib = lib;
 	if (s->names)
 		running_names__set_library(s->names, lib, plan);
 	if (plan->hits)
 		err = attach_hits(s, plan, lib);
 	sampling__library(s->sampling, lib, plan->file);
-	err = err ?: s->sink.library(s->sink.ctx, lib, plan);
-	if (!err && s->sink.recorded)
-		err = report_recorded(s, plan, lib);
+	err = err ?: s->sink.take(s->sink.ctx, &library) ?: report_recorded(s, plan, lib);
 	if (!err && measures_early(s) && !s->breakpoint_ns)
 		measure_breakpoints(s);
 	return err;
@@ -554,25 +557,22 @@ static void hide_label(struct session *s, const struct wire_label *r)
 }
 
 /* Pass on the record first: later calls refer to it. */
-static int on_record(void *ctx, const void *record, size_t size)
+static int on_record(void *ctx, const struct record *r)
 {
 	struct session *s = ctx;
-	const struct wire_exec *e = record;
-	const struct wire_label *label = record;
-	bool is_exec = size == sizeof(*e) && e->type == WIRE_EXEC;
-	int err = is_exec ? session_sink__exec(&s->sink, s->look, e)
-			  : s->sink.record(s->sink.ctx, record, size);
+	int err = r->kind == WIRE_EXEC ? session_sink__exec(&s->sink, s->look, r->exec)
+				       : s->sink.take(s->sink.ctx, r);
 
-	err = err ?: sampling__record(s->sampling, record, size);
-	if (err || !size)
+	err = err ?: sampling__take(s->sampling, r);
+	if (err)
 		return err;
-	if (size == sizeof(*label) && label->type == WIRE_LABEL)
-		hide_label(s, label);
-	if (!is_exec)
+	if (r->kind == WIRE_LABEL)
+		hide_label(s, r->label);
+	if (r->kind != WIRE_EXEC)
 		return 0;
-	s->exec_ns = e->time_ns;
-	err = session_sink__cwd(&s->sink, (pid_t)e->pid);
-	return err ?: arrivals__on_exec(s->arrivals, e);
+	s->exec_ns = r->exec->time_ns;
+	err = session_sink__cwd(&s->sink, (pid_t)r->pid);
+	return err ?: arrivals__on_exec(s->arrivals, r->exec);
 }
 
 static int drain_ring(void *session)

@@ -23,12 +23,13 @@ int session_sink__exec(const struct session_sink *sink, struct look *look,
 	bool hidden = command_line_file_at(e->args, e->args_len) < e->args_len;
 	bool known = !e->truncated && !hidden;
 	struct command_line line = command_line_raw(e->args, e->args_len);
+	struct record r = {.kind = WIRE_EXEC, .pid = e->pid, .size = sizeof(*e), .exec = e};
 	_arguments_ struct arguments args = {0};
 	_free_ struct wire_exec *whole = NULL;
 	size_t len = e->args_len;
 
 	if (known || (e->args_len && !word__names_compiler(command_line__next(&line))))
-		return sink->record(sink->ctx, e, sizeof(*e));
+		return sink->take(sink->ctx, &r);
 	known = !look__arguments(look, (pid_t)e->pid, &args) && are_of(&args, e);
 	if (known)
 		len = args.size;
@@ -40,12 +41,15 @@ int session_sink__exec(const struct session_sink *sink, struct look *look,
 	whole->args_len = (wire_u32)len;
 	if (len)
 		memcpy((char *)whole + fixed, known ? args.bytes : e->args, len);
-	return sink->record(sink->ctx, whole, fixed + len);
+	r.size = fixed + len;
+	r.exec = whole;
+	return sink->take(sink->ctx, &r);
 }
 
 int session_sink__cwd(const struct session_sink *sink, pid_t pid)
 {
-	_free_ char *cwd = sink->cwd ? process_cwd(pid) : NULL;
+	_free_ char *cwd = sink->unnamed ? NULL : process_cwd(pid);
+	const struct record r = {.kind = RECORD_CWD, .pid = (uint32_t)pid, .text = cwd};
 
-	return cwd ? sink->cwd(sink->ctx, pid, cwd) : 0;
+	return cwd ? sink->take(sink->ctx, &r) : 0;
 }

@@ -4,25 +4,20 @@
 #include "base/part.h"
 
 /* An interval has a probe at its start and one at its end. */
-static uint64_t least_hits_of(uint8_t type)
+static uint64_t least_hits_of(uint8_t kind)
 {
-	if (type == WIRE_SPAN)
-		return 2;
-	return type == WIRE_HIT;
+	return kind == WIRE_SPAN ? 2 : kind == WIRE_HIT;
 }
 
-void cost_shares__record(struct cost_shares *all, struct cost_share *one, const void *record,
-			 size_t size)
+void cost_shares__record(struct cost_shares *all, struct cost_share *one, uint8_t kind)
 {
-	uint8_t type = size ? *(const uint8_t *)record : 0;
-
-	all->least_hits += least_hits_of(type);
-	all->samples += type == WIRE_SAMPLE;
+	all->least_hits += least_hits_of(kind);
+	all->samples += kind == WIRE_SAMPLE;
 	all->n_new++;
 	if (!one)
 		return;
-	one->least_hits += least_hits_of(type);
-	one->samples += type == WIRE_SAMPLE;
+	one->least_hits += least_hits_of(kind);
+	one->samples += kind == WIRE_SAMPLE;
 	one->n_new++;
 }
 

@@ -35,9 +35,8 @@ struct cost_shares {
 	struct overhead_input last;
 };
 
-/* A record of a compiler of this build has arrived; of no build if `one` is NULL. */
-void cost_shares__record(struct cost_shares *all, struct cost_share *one, const void *record,
-			 size_t size);
+/* A record of this kind of a compiler of this build has arrived; of no build if `one` is NULL. */
+void cost_shares__record(struct cost_shares *all, struct cost_share *one, uint8_t kind);
 
 /*
  * The cost of all until now. `in->costs` is kept; `in->counters` is not. Follow it with

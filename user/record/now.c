@@ -84,14 +84,12 @@ void now__stack(struct now *n, const struct wire_open_stack *r)
 	n->innermost = n->about = (struct wire_open_frame){};
 }
 
-bool now__take(struct now *n, const void *record, size_t size)
+bool now__take(struct now *n, const struct record *r)
 {
-	uint8_t type = size ? *(const uint8_t *)record : 0;
-
-	if (type == WIRE_OPEN_FRAME && size == sizeof(struct wire_open_frame))
-		now__frame(n, record);
-	else if (type == WIRE_OPEN_STACK && size == sizeof(struct wire_open_stack))
-		now__stack(n, record);
+	if (r->kind == WIRE_OPEN_FRAME)
+		now__frame(n, r->open_frame);
+	else if (r->kind == WIRE_OPEN_STACK)
+		now__stack(n, r->open_stack);
 	else
 		return false;
 	return true;

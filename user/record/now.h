@@ -8,7 +8,7 @@
 #define QPROF_RECORD_NOW_H
 
 #include "analyze/summary.h"
-#include "qprof/wire.h"
+#include "capture/record.h"
 #include "view/top_now.h"
 
 #define NOW_THREADS WIRE_OPEN_TIDS
@@ -50,7 +50,7 @@ bool now__ask(struct now *n, const struct now_source *from, const struct summary
 	      uint64_t time_ns);
 
 /* Take a record if it is one of an answer: these two kinds. */
-bool now__take(struct now *n, const void *record, size_t size);
+bool now__take(struct now *n, const struct record *r);
 void now__frame(struct now *n, const struct wire_open_frame *r);
 void now__stack(struct now *n, const struct wire_open_stack *r);
 

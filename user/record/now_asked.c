@@ -27,14 +27,8 @@ static int item(void *ctx, pid_t pid, const char *crate, uint64_t key, char **ou
 static const char *name(void *ctx, const struct wire_open_frame *f)
 {
 	const struct now_asked *of = ((const struct asking *)ctx)->of;
-	uint32_t label = TRACKS_NO_LABEL;
+	uint32_t label = tracks__label(of->tracks, f);
 
-	if (f->kind == WIRE_KIND_QUERY)
-		label = tracks__query_label(of->tracks, f->lib, f->query);
-	else if (f->label)
-		label = tracks__dynamic_label(of->tracks, f->label);
-	else
-		label = tracks__guard_label(of->tracks, f->lib, f->query);
 	return label == TRACKS_NO_LABEL ? NULL : of->texts->text(of->texts->ctx, label);
 }
 
@@ -42,7 +36,7 @@ static const char *argument(void *ctx, const struct wire_open_frame *f)
 {
 	const struct asking *a = ctx;
 
-	return tracks__argument(a->of->tracks, f->key);
+	return guard_arguments__text(&a->of->tracks->arguments, f->key);
 }
 
 static int symbol(void *ctx, uint32_t string, char **out)

@@ -15,7 +15,7 @@ static void forget(struct past_library *l)
 	*l = (struct past_library){0};
 }
 
-int past__library(struct past *p, uint8_t lib, const struct plan *plan)
+static int keep_library(struct past *p, uint8_t lib, const struct plan *plan)
 {
 	struct past_library *l = &p->libraries[lib];
 	int err;
@@ -42,7 +42,7 @@ static void forget_file(struct past_file *f)
 	llvm_plan__free(f->llvm);
 }
 
-int past__file(struct past *p, uint32_t number, struct library_file *file)
+static int keep_file(struct past *p, uint32_t number, struct library_file *file)
 {
 	struct past_file one = {number, file ? library_file__ref(file) : NULL, NULL};
 	struct past_file *known = find(p, number);
@@ -60,50 +60,66 @@ int past__file(struct past *p, uint32_t number, struct library_file *file)
 	return err;
 }
 
-int past__llvm(struct past *p, uint32_t number, struct llvm_plan *plan)
+int past__take(struct past *p, const struct record *r)
 {
-	struct past_file *known = find(p, number);
+	struct past_file *known;
 
-	if (!known)
+	switch (r->kind) {
+	case RECORD_LIBRARY:
+		return keep_library(p, r->lib, r->plan);
+	case RECORD_FILE:
+		return keep_file(p, r->file.number, r->file.file);
+	case RECORD_LLVM:
+		known = find(p, r->file.number);
+		if (known) {
+			llvm_plan__free(known->llvm);
+			known->llvm = llvm_plan__ref(r->file.llvm);
+		}
 		return 0;
-	llvm_plan__free(known->llvm);
-	known->llvm = llvm_plan__ref(plan);
-	return 0;
+	case WIRE_LABEL:
+		return array__add(&p->labels, &p->n_labels, &p->labels_capacity, r->label);
+	default:
+		return 0;
+	}
 }
 
-int past__label(struct past *p, const struct wire_label *label)
-{
-	return array__add(&p->labels, &p->n_labels, &p->labels_capacity, label);
-}
-
-static int tell_library(const struct past_library *l, uint8_t lib, const struct session_sink *to)
+static int tell_library(const struct past_library *l, uint8_t lib, record_fn take, void *ctx)
 {
 	_plan_ struct plan *plan = NULL;
+	struct record r = {.kind = RECORD_LIBRARY, .lib = lib, .pid = RECORD_NO_PID};
 	int err = plan_decode(l->plan, l->len, &plan);
 
 	if (err)
 		return err;
 	if (l->file && !plan->file)
 		plan->file = library_file__ref(l->file);
-	return to->library(to->ctx, lib, plan);
+	r.plan = plan;
+	return take(ctx, &r);
 }
 
-int past__tell(const struct past *p, const struct session_sink *to)
+int past__tell(const struct past *p, record_fn take, void *ctx)
 {
 	int err = 0;
 
 	for (unsigned int i = 0; i <= WIRE_MAX_LIBS && !err; i++)
 		if (p->libraries[i].plan)
-			err = tell_library(&p->libraries[i], (uint8_t)i, to);
+			err = tell_library(&p->libraries[i], (uint8_t)i, take, ctx);
 	for (uint32_t i = 0; i < p->n_files && !err; i++) {
 		const struct past_file *f = &p->files[i];
+		struct record r = {.kind = RECORD_FILE,
+				   .pid = RECORD_NO_PID,
+				   .file = {f->number, f->file, f->llvm}};
 
-		err = to->file(to->ctx, f->number, f->file);
-		if (!err && f->llvm && to->llvm)
-			err = to->llvm(to->ctx, f->number, f->llvm);
+		err = take(ctx, &r);
+		r.kind = RECORD_LLVM;
+		if (!err && f->llvm)
+			err = take(ctx, &r);
 	}
-	for (uint32_t i = 0; i < p->n_labels && !err; i++)
-		err = to->record(to->ctx, &p->labels[i], sizeof(p->labels[i]));
+	for (uint32_t i = 0; i < p->n_labels && !err; i++) {
+		const struct record r = record_of(&p->labels[i], sizeof(p->labels[i]));
+
+		err = take(ctx, &r);
+	}
 	return err;
 }
 

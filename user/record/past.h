@@ -6,8 +6,7 @@
 #ifndef QPROF_RECORD_PAST_H
 #define QPROF_RECORD_PAST_H
 
-#include "capture/session_sink.h"
-#include "qprof/wire.h"
+#include "capture/record.h"
 
 struct past_library {
 	uint8_t *plan; /* encoded; NULL: no library has this number */
@@ -30,14 +29,11 @@ struct past {
 	uint32_t n_labels, labels_capacity;
 };
 
-/* 0 or -ENOMEM. */
-int past__library(struct past *p, uint8_t lib, const struct plan *plan);
-int past__file(struct past *p, uint32_t number, struct library_file *file);
-int past__llvm(struct past *p, uint32_t number, struct llvm_plan *plan);
-int past__label(struct past *p, const struct wire_label *label);
+/* Keep a record, if it is one of these. 0 or -ENOMEM. */
+int past__take(struct past *p, const struct record *r);
 
 /* Report all of it to a sink. Negative errno. */
-int past__tell(const struct past *p, const struct session_sink *to);
+int past__tell(const struct past *p, record_fn take, void *ctx);
 
 void past__clear(struct past *p);
 

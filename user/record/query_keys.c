@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/diag.h"
 
-int query_keys__set(struct tracks *t, uint8_t lib, const struct plan *plan)
+int query_keys__set(struct library *lib, const struct plan *plan)
 {
 	_free_ uint8_t *keys = calloc(plan->n_queries + 1UL, sizeof(*keys));
 
@@ -17,8 +17,8 @@ int query_keys__set(struct tracks *t, uint8_t lib, const struct plan *plan)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < plan->n_queries; i++)
 		keys[i] = plan->queries[i].key;
-	return tracks__set_keys(t, lib, keys, &plan->layout)
-		       ?: tracks__set_arguments(t, lib, plan->guards);
+	return library__set_keys(lib, keys, &plan->layout)
+		       ?: library__set_arguments(lib, plan->guards);
 }
 
 /* Errors of the file end the recording elsewhere. */

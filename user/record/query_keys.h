@@ -10,7 +10,7 @@
 #include "tracks/tracks.h"
 
 /* Set how the tracks read the keys and arguments of a library that was set. 0 or -ENOMEM. */
-int query_keys__set(struct tracks *t, uint8_t lib, const struct plan *plan);
+int query_keys__set(struct library *lib, const struct plan *plan);
 
 /* Write the types; `labels` are the string ids of the queries' names. */
 void query_keys__write_types(struct trace_output *trace, const struct plan *plan,

@@ -194,8 +194,9 @@ static int open_recorder(struct capture *c)
 
 static int open_session(struct capture *c)
 {
-	struct session_sink sink =
-		c->traces ? traces__sink(c->traces) : recorder__sink(c->recorder);
+	const struct session_sink sink =
+		c->traces ? (struct session_sink){.ctx = c->traces, .take = traces__take}
+			  : (struct session_sink){.ctx = c->recorder, .take = recorder__take};
 	static const enum kernel_attach attach[] = {
 		[CLI_ATTACH_AUTO] = KERNEL_ATTACH_AUTO,
 		[CLI_ATTACH_MULTI] = KERNEL_ATTACH_MULTI,

@@ -59,7 +59,7 @@ struct recorder {
 	struct top_nows answer; /* what compilers are in, as it was last asked for */
 	uint32_t n_adopted;	/* processes that were running when they were first followed */
 	bool lost_most, settled;
-	int err;      /* of records that waited: as if it came from the sink's function */
+	int err;      /* of records that waited: as if recorder__take() returned it */
 	bool sampled; /* samples are taken */
 };
 
@@ -169,7 +169,7 @@ static int label_of(void *recorder, const char *name, uint32_t *id)
 	return label_names__id(&r->labels, &r->trace, name, id);
 }
 
-static int set_guards(struct recorder *r, uint8_t lib, const struct plan *plan)
+static int set_guards(struct recorder *r, struct library *lib, const struct plan *plan)
 {
 	_free_ uint32_t *labels = calloc(plan->n_guards + 1UL, sizeof(*labels));
 	int err = labels ? 0 : -ENOMEM;
@@ -179,7 +179,7 @@ static int set_guards(struct recorder *r, uint8_t lib, const struct plan *plan)
 		if (plan->guards[i].label)
 			err = label_of(r, plan->guards[i].label, &labels[i]);
 	}
-	return err ?: tracks__set_guards(r->tracks, lib, labels, plan->n_guards);
+	return err ?: library__set_guards(lib, labels, plan->n_guards);
 }
 
 #define ITEMS_OF(ctx) (&((struct recorder *)(ctx))->items)
@@ -267,17 +267,11 @@ static struct answers *answers_of(const struct recorder *r)
 	return r->opt.begun ? r->opt.begun->answers : NULL;
 }
 
-static void on_recorded(void *ctx, uint8_t lib, const bool *queries, const bool *guards)
+static int take_library(struct recorder *r, const struct record *record)
 {
-	const struct recorder *r = ctx;
-
-	tracks__recorded(r->tracks, lib, guards);
-	answers__recorded(answers_of(r), lib, queries, guards);
-}
-
-static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
-{
-	struct recorder *r = ctx;
+	const struct plan *plan = record->plan;
+	struct library *set = &r->tracks->libraries[record->lib];
+	uint8_t lib = record->lib;
 	_free_ uint32_t *labels = calloc(plan->n_queries + 1, sizeof(*labels));
 	char hex[2 * PLAN_BUILD_ID_MAX + 1];
 	int err = labels ? 0 : -ENOMEM;
@@ -287,99 +281,65 @@ static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
 	format_hex(hex, plan->build_id, plan->build_id_len);
 	err = err ?: tracks__set_library(r->tracks, lib, labels, plan->n_queries, hex,
 					 plan->rustc_version)
-		  ?: set_guards(r, lib, plan);
+		  ?: set_guards(r, set, plan);
 	if (!err && r->opt.keys) {
-		err = query_keys__set(r->tracks, lib, plan);
+		err = query_keys__set(set, plan);
 		if (!err && filter__wants_readings(r->opt.filter))
-			err = tracks__set_results(r->tracks, lib, plan,
-						  filter__passes(r->opt.filter, FILTER_LOAD, NULL),
-						  r->by_samples);
+			err = library__set_results(set, plan,
+						   filter__passes(r->opt.filter, FILTER_LOAD, NULL),
+						   r->by_samples);
 		query_keys__write_types(&r->trace, plan, labels);
 		query_keys__note_problem(&r->names_problem, plan);
 	}
 	if (!err && sampling_options__any(&r->opt.sampling))
 		err = tracks__set_frames(r->tracks, lib, plan);
-	err = err ?: name_callers(r, lib, plan);
-	if (!err && answers_of(r))
-		err = answers__library(answers_of(r), lib, plan);
+	err = err ?: name_callers(r, lib, plan) ?: answers__take(answers_of(r), record);
 	if (err)
 		return diag_error_r(err, "cannot record %s: %s%s", plan->path, strerror(-err),
 				    diag_step(err, ""));
 	return 0;
 }
 
-static int on_file(void *ctx, uint32_t number, struct library_file *file)
+int recorder__take(void *recorder, const struct record *record)
 {
+	struct recorder *r = recorder;
 	const struct tracks_functions *functions;
-	struct recorder *r = ctx;
-	int err = 0;
-
-	if (!r->code_names)
-		return 0;
-	err = code_names__add_file(r->code_names, file, &functions);
-	return err ?: tracks__set_file(r->tracks, number, functions);
-}
-
-static int on_llvm_plan(void *ctx, uint32_t number, struct llvm_plan *plan)
-{
-	struct recorder *r = ctx;
-
-	return tracks__set_llvm(r->tracks, number, plan);
-}
-
-static int on_running(void *ctx, pid_t pid, pid_t parent, uint64_t now_ns,
-		      const struct arguments *args)
-{
-	struct recorder *r = ctx;
-
-	r->n_adopted++;
-	if (r->opt.begun && begun__add(r->opt.begun, pid))
-		return -ENOMEM;
-	return tracks__adopt(r->tracks, (uint32_t)pid, (uint32_t)parent, now_ns, args->bytes,
-			     args->size, args->cut);
-}
-
-static int on_record(void *ctx, const void *record, size_t size)
-{
-	struct recorder *r = ctx;
-	const struct wire_span *span = record;
 	int err;
 
-	if (answers_of(r) && answers__record(answers_of(r), record, size))
-		return -ENOMEM;
-	if (now__take(&r->now, record, size))
+	switch (record->kind) {
+	case RECORD_LIBRARY:
+		return take_library(r, record);
+	case RECORD_FILE:
+		if (!r->code_names)
+			return 0;
+		err = code_names__add_file(r->code_names, record->file.file, &functions);
+		return err ?: tracks__set_file(r->tracks, record->file.number, functions);
+	case RECORD_RUNNING:
+		r->n_adopted++;
+		if (r->opt.begun && begun__add(r->opt.begun, (pid_t)record->pid))
+			return -ENOMEM;
+		break;
+	case RECORD_WAITED:
 		return 0;
-	r->live.slow.key = size == sizeof(*span) && span->type == WIRE_SPAN ? span->key : 0;
-	/* What it was in is over, and gets its names. */
-	if (r->slow_sampled.jobs && size && span->type == WIRE_NAMES_END)
-		recorder__release_samples(r);
-	err = tracks__record(r->tracks, record, size);
+	case WIRE_NAMES_END:
+		/* What it was in is over, and gets its names. */
+		if (r->slow_sampled.jobs)
+			recorder__release_samples(r);
+		break;
+	default:
+		break;
+	}
+	if (answers__take(answers_of(r), record))
+		return -ENOMEM;
+	if (now__take(&r->now, record))
+		return 0;
+	r->live.slow.key = record->kind == WIRE_SPAN ? record->span->key : 0;
+	err = tracks__take(r->tracks, record);
 	/* An invalid record counts as lost; it does not end the recording. */
 	if (err != -EBADMSG)
 		return err;
 	r->bad_records++;
 	return 0;
-}
-
-static int on_late(void *ctx, pid_t pid)
-{
-	struct recorder *r = ctx;
-
-	return tracks__late(r->tracks, (uint32_t)pid);
-}
-
-static int on_cwd(void *ctx, pid_t pid, const char *cwd)
-{
-	struct recorder *r = ctx;
-
-	return tracks__cwd(r->tracks, (uint32_t)pid, cwd);
-}
-
-static int on_no_llvm(void *ctx, pid_t pid, const char *why)
-{
-	struct recorder *r = ctx;
-
-	return tracks__no_llvm(r->tracks, (uint32_t)pid, why);
 }
 
 int recorder__create_file(struct recorder *r)
@@ -407,7 +367,7 @@ void recorder__set_costs(struct recorder *r, const struct probe_costs *costs)
 	if (!costs->emulated.hit_ps)
 		return;
 	model__item(&r->model, &item);
-	tracks__set_costs(r->tracks, &item.costs);
+	self_time__set_costs(r->tracks->self_time, &item.costs);
 	trace_output__write(&r->trace, trace_writer__costs, &item.costs);
 }
 
@@ -418,7 +378,7 @@ void recorder__set_overhead(struct recorder *r, const struct overhead_input *in)
 
 	r->beside = in->beside > r->beside ? in->beside : r->beside;
 	known.beside = r->beside;
-	known.breakpoints = breakpoints__count(&r->breakpoints, tracks__processes(r->tracks),
+	known.breakpoints = breakpoints__count(&r->breakpoints, r->tracks->images.n_processes,
 					       in->session.breakpoints);
 	if (r->code_names && !r->opt.symbols)
 		known.set_up_ns += code_names__cpu_ns(r->code_names);
@@ -508,26 +468,9 @@ int recorder__open(const struct recorder_options *opt, struct recorder **out)
 	if (err)
 		return diag_error_r(err, "cannot start recording: %s%s", strerror(-err),
 				    diag_step(err, ""));
-	if (filter__wants_hits(opt->filter))
-		tracks__expect_hits(r->tracks);
+	r->tracks->expects_hits = filter__wants_hits(opt->filter);
 	*out = take_ptr(r);
 	return 0;
-}
-
-struct session_sink recorder__sink(struct recorder *r)
-{
-	return (struct session_sink){
-		.ctx = r,
-		.library = on_library,
-		.recorded = on_recorded,
-		.file = on_file,
-		.llvm = on_llvm_plan,
-		.running = on_running,
-		.record = on_record,
-		.late = on_late,
-		.cwd = on_cwd,
-		.no_llvm = on_no_llvm,
-	};
 }
 
 void recorder__release_samples(struct recorder *r)
@@ -571,7 +514,7 @@ static void show_results(struct recorder *r)
 
 	r->results.n = 0;
 	if (recorder__counts(r))
-		r->err = tracks__show_results(r->tracks, &sink) ?: r->err;
+		r->err = images__show_results(&r->tracks->images, &sink) ?: r->err;
 }
 
 static struct trace_losses tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX],
@@ -581,8 +524,8 @@ static struct trace_losses tick(struct recorder *r, const uint64_t counters[WIRE
 	struct live_state state = {
 		.now_ns = clock_ns(CLOCK_MONOTONIC),
 		.start_ns = r->start_ns,
-		.processes = tracks__processes(r->tracks),
-		.running = tracks__running(r->tracks),
+		.processes = r->tracks->images.n_processes,
+		.running = r->tracks->images.n_running,
 		.last = last,
 		.losses = &losses,
 		.summary = r->model.summary,
@@ -629,7 +572,7 @@ void recorder__leave_terminal(struct recorder *r)
 
 uint32_t recorder__processes(const struct recorder *r)
 {
-	return tracks__processes(r->tracks);
+	return r->tracks->images.n_processes;
 }
 
 static void closing_line(const struct recorder *r, const struct trace_losses *losses)
@@ -647,8 +590,8 @@ static void closing_line(const struct recorder *r, const struct trace_losses *lo
 		.samples = r->samples.n,
 		.samples_cut = r->samples.n_cut,
 		.samples_lost = losses->count[TRACE_COUNT_NO_SAMPLE],
-		.unknown_hits = tracks__unknown_hits(r->tracks),
-		.compilers = tracks__processes(r->tracks),
+		.unknown_hits = r->tracks->unknown_hits,
+		.compilers = r->tracks->images.n_processes,
 		.lost = trace_losses__total(losses),
 		.place = trace_output__place(&r->trace),
 		.bytes = trace_writer__bytes(r->trace.writer),
@@ -704,7 +647,7 @@ bool recorder__lost_most(const struct recorder *r)
 
 static void write_lines(struct recorder *r)
 {
-	uint64_t refused = tracks__refused_functions(r->tracks);
+	uint64_t refused = caller_index__refused(r->tracks->callers);
 
 	if (refused)
 		diag_warn("%" PRIu64 " functions found no place in the trace: the callers in them "
@@ -730,7 +673,7 @@ void recorder__cut(struct recorder *r)
 
 int recorder__begin(struct recorder *r, uint64_t time_ns)
 {
-	return tracks__begin(r->tracks, time_ns);
+	return images__begin(&r->tracks->images, time_ns);
 }
 
 void recorder__settle(struct recorder *r)
@@ -758,8 +701,8 @@ int recorder__finish(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MA
 	err = live_output__finish(&r->live, r->opt.summary ? write_summary : NULL, &ending);
 	if (r->trace.err)
 		return r->trace.err;
-	query_keys__print(r->names_problem, tracks__unnamed(r->tracks));
-	query_keys__print_unread(tracks__unread_arguments(r->tracks));
+	query_keys__print(r->names_problem, r->tracks->images.n_unnamed);
+	query_keys__print_unread(r->tracks->unread_arguments);
 	closing_line(r, &ending.losses);
 	judge(r, &ending.losses);
 	if (r->trace.place_err || r->err)

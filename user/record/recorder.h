@@ -42,7 +42,7 @@ struct recorder_options {
 	uint64_t slow_ns; /* print intervals that take at least this long to stderr; 0: none */
 	/*
 	 * NULL, or finds the name of what a slow execution was about: as session__name(). Called
-	 * within the sink's `record`.
+	 * within recorder__take().
 	 */
 	int (*name)(void *ctx, pid_t pid, const char *crate, uint64_t key, char **out);
 	void *name_ctx;
@@ -83,13 +83,16 @@ void recorder__discard_file(struct recorder *r);
  */
 void recorder__set_costs(struct recorder *r, const struct probe_costs *costs);
 
-/* The sink to give to session__open(); the recorder outlives the session. */
-struct session_sink recorder__sink(struct recorder *r);
+/*
+ * Take a record: a function of the sink to give to session__open(). The recorder outlives the
+ * session.
+ */
+int recorder__take(void *recorder, const struct record *record);
 
 /*
  * Draw one interval of the live view; `counters` as session__counters() gives them. If it cannot be
  * drawn, that is reported once (not at all if its reader went away), and the recording goes on. An
- * error of records that have waited until now is returned, as the sink's function returns others.
+ * error of records that have waited until now is returned, as recorder__take() returns others.
  */
 int recorder__tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX]);
 
@@ -107,7 +110,7 @@ void recorder__cut(struct recorder *r);
 /* Look up the functions of samples that wait; an error is that of the next recorder__tick(). */
 void recorder__release_samples(struct recorder *r);
 
-/* Recording begins: as tracks__begin(). */
+/* Recording begins: as images__begin(). */
 int recorder__begin(struct recorder *r, uint64_t time_ns);
 
 /* To ask what the compilers are in, which the live view then shows. Valid as long as the recorder.

@@ -33,9 +33,9 @@
 #define OPEN_PER_USER 8
 #define OPEN_MOST     64
 /* Exited processes whose trace is remembered. */
-#define EXITED_KEPT 1024
-#define NAMES_MOST  1000
-#define USER_ANY    PROCESS_USER_UNKNOWN
+#define PIDS_KEPT  1024
+#define NAMES_MOST 1000
+#define USER_ANY   PROCESS_USER_UNKNOWN
 
 /* One trace that is written. */
 struct one {
@@ -71,7 +71,7 @@ struct traces {
 	/* Processes without an exit record that were gone when that was last looked at. */
 	struct u64_map gone;
 	uint32_t last_serial;
-	uint32_t exited[EXITED_KEPT];
+	uint32_t exited[PIDS_KEPT];
 	uint64_t n_exited;
 	uint64_t counters[WIRE_COUNTER_MAX]; /* the last ones known */
 	/* Of traces that have ended: their processes, and how many lost most of what is theirs. */
@@ -106,7 +106,6 @@ static char *free_name(const struct traces *t, const struct build_of *b)
 static int begin_recorder(struct traces *t, struct one *o)
 {
 	struct recorder_options ro = t->recorder;
-	struct session_sink sink;
 	int err;
 
 	ro.output = o->path;
@@ -116,8 +115,7 @@ static int begin_recorder(struct traces *t, struct one *o)
 	recorder__commit_file(o->recorder);
 	if (t->has_costs)
 		recorder__set_costs(o->recorder, &t->costs);
-	sink = recorder__sink(o->recorder);
-	return past__tell(&t->past, &sink);
+	return past__tell(&t->past, recorder__take, o->recorder);
 }
 
 /* The trace before this one, which is full, is open until then. */
@@ -319,7 +317,7 @@ static struct one *choose(struct traces *t, uint32_t pid)
 
 static void forget_oldest_exit(struct traces *t, uint32_t pid)
 {
-	uint32_t *slot = &t->exited[t->n_exited++ % EXITED_KEPT];
+	uint32_t *slot = &t->exited[t->n_exited++ % PIDS_KEPT];
 
 	if (*slot && has_exited(t, *slot) && *slot != pid)
 		u64_map__remove(&t->of, *slot);
@@ -386,177 +384,84 @@ static void check_processes(struct traces *t)
 
 /* ---- The session's sink ---------------------------------------------------------------------- */
 
-/* Call a function of a recorder's sink. */
-#define SINK(o, function, ...)                                              \
-	({                                                                  \
-		struct session_sink __sink = recorder__sink((o)->recorder); \
-		__sink.function(__sink.ctx, ##__VA_ARGS__);                 \
-	})
-
-#define SINK_ALL(t, function, ...)                                                     \
-	({                                                                             \
-		int __err = 0;                                                         \
-		for (uint32_t __i = 0; __i < (t)->n && !__err; __i++)                  \
-			if ((t)->open[__i]->recorder)                                  \
-				__err = SINK((t)->open[__i], function, ##__VA_ARGS__); \
-		__err;                                                                 \
-	})
-
-static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
-{
-	struct traces *t = ctx;
-
-	return past__library(&t->past, lib, plan) ?: SINK_ALL(t, library, lib, plan);
-}
-
-static int on_file(void *ctx, uint32_t number, struct library_file *file)
-{
-	struct traces *t = ctx;
-
-	return past__file(&t->past, number, file) ?: SINK_ALL(t, file, number, file);
-}
-
-static int on_llvm(void *ctx, uint32_t number, struct llvm_plan *plan)
-{
-	struct traces *t = ctx;
-
-	return past__llvm(&t->past, number, plan) ?: SINK_ALL(t, llvm, number, plan);
-}
-
-static int on_running(void *ctx, pid_t pid, pid_t parent, uint64_t now_ns,
-		      const struct arguments *args)
-{
-	struct traces *t = ctx;
-	struct one *o = assign(t, (uint32_t)pid, (uint32_t)parent);
-
-	if (!o)
-		return -ENOMEM;
-	return o->recorder ? SINK(o, running, pid, parent, now_ns, args) : 0;
-}
-
-static int on_late(void *ctx, pid_t pid)
-{
-	struct one *o = of(ctx, (uint32_t)pid);
-
-	return o && o->recorder ? SINK(o, late, pid) : 0;
-}
-
-static void on_waited(void *ctx, pid_t pid, uint64_t ns)
-{
-	struct one *o = of(ctx, (uint32_t)pid);
-
-	if (!o)
-		return;
-	o->cost.waited_ns += ns;
-	o->cost.n_waited++;
-}
-
-static int on_cwd(void *ctx, pid_t pid, const char *cwd)
-{
-	struct one *o = of(ctx, (uint32_t)pid);
-
-	return o && o->recorder ? SINK(o, cwd, pid, cwd) : 0;
-}
-
-static int on_no_llvm(void *ctx, pid_t pid, const char *why)
-{
-	struct one *o = of(ctx, (uint32_t)pid);
-
-	return o && o->recorder ? SINK(o, no_llvm, pid, why) : 0;
-}
-
-#define NO_PID UINT32_MAX
-
-/* Where records have the process that they are about. */
-static uint32_t pid_of(const void *record, size_t size)
-{
-	static const size_t at[] = {
-		[WIRE_SPAN] = offsetof(struct wire_span, pid),
-		[WIRE_FORK] = offsetof(struct wire_fork, child_pid),
-		[WIRE_EXEC] = offsetof(struct wire_exec, pid),
-		[WIRE_EXIT] = offsetof(struct wire_exit, pid),
-		[WIRE_HIT] = offsetof(struct wire_hit, pid),
-		[WIRE_THREAD] = offsetof(struct wire_thread, pid),
-		[WIRE_OFF_CPU] = offsetof(struct wire_off_cpu, pid),
-		[WIRE_PIECE] = offsetof(struct wire_piece, pid),
-		[WIRE_SYMBOLS] = offsetof(struct wire_symbols, pid),
-		[WIRE_NAMES_END] = offsetof(struct wire_names_end, pid),
-		[WIRE_ARGUMENT] = offsetof(struct wire_argument, pid),
-		[WIRE_SAMPLE] = offsetof(struct wire_sample, pid),
-		[WIRE_COUNTS] = offsetof(struct wire_counts, pid),
-		[WIRE_JOB] = offsetof(struct wire_job, pid),
-		[WIRE_FED] = offsetof(struct wire_fed, pid),
-		[WIRE_LLVM_NAME] = offsetof(struct wire_llvm_name, pid),
-	};
-	uint8_t type = size ? *(const uint8_t *)record : 0;
-	uint32_t pid = NO_PID;
-
-	if (type < N_OF(at) && at[type] && at[type] + sizeof(pid) <= size)
-		memcpy(&pid, (const char *)record + at[type], sizeof(pid));
-	return pid;
-}
-
 /* Records that a trace lacks if it does not get them. */
-static bool is_interval(uint8_t type)
+static bool is_interval(uint8_t kind)
 {
-	return type == WIRE_SPAN || type == WIRE_OFF_CPU || type == WIRE_HIT || type == WIRE_SAMPLE;
-}
-
-static uint32_t parent_of(const void *record)
-{
-	uint32_t parent;
-
-	memcpy(&parent, (const char *)record + offsetof(struct wire_fork, parent_pid),
-	       sizeof(parent));
-	return parent;
+	return kind == WIRE_SPAN || kind == WIRE_OFF_CPU || kind == WIRE_HIT || kind == WIRE_SAMPLE;
 }
 
 /* The process is in no open trace, and this record would not put it into one. */
-static bool is_left_over(const struct traces *t, uint32_t pid, uint8_t type)
+static bool is_left_over(const struct record *r)
 {
-	return !of(t, pid) && type != WIRE_FORK && type != WIRE_EXEC && !is_interval(type) &&
-	       !process_is_running((pid_t)pid);
+	return r->kind != WIRE_FORK && r->kind != WIRE_EXEC && !is_interval(r->kind) &&
+	       !process_is_running((pid_t)r->pid);
 }
 
-static int on_record(void *ctx, const void *record, size_t size)
+static int take_in_all(struct traces *t, const struct record *r)
 {
-	uint8_t type = size ? *(const uint8_t *)record : 0;
-	uint32_t pid = pid_of(record, size);
-	struct traces *t = ctx;
-	struct one *o;
-	int err = 0;
+	int err = past__take(&t->past, r);
 
-	if (type == WIRE_LABEL && size == sizeof(struct wire_label))
-		err = past__label(&t->past, record) ?: SINK_ALL(t, record, record, size);
-	if (pid == NO_PID || is_left_over(t, pid, type))
-		return err;
-	o = of(t, pid);
-	if (type == WIRE_FORK || (type == WIRE_EXEC && has_exited(t, pid)) || !o)
-		o = assign(t, pid, type == WIRE_FORK ? parent_of(record) : 0);
-	cost_shares__record(&t->shares, o ? &o->cost : NULL, record, size);
-	if (!o)
-		return -ENOMEM;
-	if (o->recorder)
-		err = SINK(o, record, record, size);
-	if (type == WIRE_EXIT)
-		on_exit_of(t, pid);
+	for (uint32_t i = 0; i < t->n && !err; i++)
+		if (t->open[i]->recorder)
+			err = recorder__take(t->open[i]->recorder, r);
 	return err;
 }
 
-struct session_sink traces__sink(struct traces *t)
+/* A record of the kernel half about a process. */
+static int take_in_one(struct traces *t, const struct record *r)
 {
-	return (struct session_sink){
-		.ctx = t,
-		.library = on_library,
-		.file = on_file,
-		.llvm = on_llvm,
-		.running = on_running,
-		.record = on_record,
-		.late = on_late,
-		.waited = on_waited,
-		.cwd = on_cwd,
-		.no_llvm = on_no_llvm,
-	};
+	struct one *o = of(t, r->pid);
+	int err = 0;
+
+	if (!o && is_left_over(r))
+		return 0;
+	if (r->kind == WIRE_FORK || (r->kind == WIRE_EXEC && has_exited(t, r->pid)) || !o)
+		o = assign(t, r->pid, r->kind == WIRE_FORK ? r->fork->parent_pid : 0);
+	cost_shares__record(&t->shares, o ? &o->cost : NULL, r->kind);
+	if (!o)
+		return -ENOMEM;
+	if (o->recorder)
+		err = recorder__take(o->recorder, r);
+	if (r->kind == WIRE_EXIT)
+		on_exit_of(t, r->pid);
+	return err;
+}
+
+int traces__take(void *traces, const struct record *r)
+{
+	struct traces *t = traces;
+	struct one *o;
+
+	switch (r->kind) {
+	case RECORD_LIBRARY:
+	case RECORD_FILE:
+	case RECORD_LLVM:
+	case WIRE_LABEL:
+		return take_in_all(t, r);
+	case RECORD_RECORDED:
+		/* It is not kept for the recorders that begin later, so none gets it. */
+		return 0;
+	case RECORD_RUNNING:
+		o = assign(t, r->pid, (uint32_t)r->running.parent);
+		if (!o)
+			return -ENOMEM;
+		break;
+	case RECORD_WAITED:
+		o = of(t, r->pid);
+		if (o) {
+			o->cost.waited_ns += r->waited_ns;
+			o->cost.n_waited++;
+		}
+		return 0;
+	case RECORD_LATE:
+	case RECORD_CWD:
+	case RECORD_NO_LLVM:
+		o = of(t, r->pid);
+		break;
+	default:
+		return r->pid == RECORD_NO_PID ? 0 : take_in_one(t, r);
+	}
+	return o && o->recorder ? recorder__take(o->recorder, r) : 0;
 }
 
 /* ---- Rotating and keeping -------------------------------------------------------------------- */

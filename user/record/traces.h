@@ -33,8 +33,8 @@ struct traces_options {
 /* Prints on failure. */
 int traces__open(const struct traces_options *o, struct traces **out);
 
-/* For session__open(). The traces outlive the session. */
-struct session_sink traces__sink(struct traces *t);
+/* Of the sink to give to session__open(), as recorder__take(). The traces outlive the session. */
+int traces__take(void *traces, const struct record *r);
 
 /* As recorder__set_costs(), of all traces. */
 void traces__set_costs(struct traces *t, const struct probe_costs *costs);

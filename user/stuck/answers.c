@@ -15,19 +15,6 @@ struct answers_label {
 	char text[LABEL_PREFIX];
 };
 
-int answers__library(struct answers *a, uint8_t lib, const struct plan *plan)
-{
-	/* The number may be reused from a library that is detached. */
-	compiler__free(take_ptr(a->compilers[lib]));
-	return compiler__new(plan, &a->compilers[lib]);
-}
-
-void answers__recorded(struct answers *a, uint8_t lib, const bool *queries, const bool *guards)
-{
-	if (a && a->compilers[lib])
-		compiler__set_recorded(a->compilers[lib], queries, guards);
-}
-
 static int on_label(struct answers *a, const struct wire_label *r)
 {
 	_free_ struct answers_label *label = calloc(1, sizeof(*label));
@@ -41,20 +28,33 @@ static int on_label(struct answers *a, const struct wire_label *r)
 	return 0;
 }
 
-int answers__record(struct answers *a, const void *record, size_t size)
+int answers__take(void *answers, const struct record *r)
 {
-	uint8_t type = size ? *(const uint8_t *)record : 0;
+	struct answers *a = answers;
 
-	if (type == WIRE_LABEL && size == sizeof(struct wire_label))
-		return on_label(a, record);
-	if (type == WIRE_OPEN_FRAME && size == sizeof(struct wire_open_frame))
-		return array__add_bytes(&a->frames, &a->n_frames, &a->frames_capacity, record,
-					size);
-	if (type == WIRE_OPEN_STACK && size == sizeof(a->stack)) {
-		memcpy(&a->stack, record, size);
+	if (!a)
+		return 0;
+	switch (r->kind) {
+	case RECORD_LIBRARY:
+		/* The number may be reused from a library that is detached. */
+		compiler__free(take_ptr(a->compilers[r->lib]));
+		return compiler__new(r->plan, &a->compilers[r->lib]);
+	case RECORD_RECORDED:
+		if (a->compilers[r->lib])
+			compiler__set_recorded(a->compilers[r->lib], r->recorded.queries,
+					       r->recorded.guards);
+		return 0;
+	case WIRE_LABEL:
+		return on_label(a, r->label);
+	case WIRE_OPEN_FRAME:
+		return array__add(&a->frames, &a->n_frames, &a->frames_capacity, r->open_frame);
+	case WIRE_OPEN_STACK:
+		a->stack = *r->open_stack;
 		a->has_stack = true;
+		return 0;
+	default:
+		return 0;
 	}
-	return 0;
 }
 
 void answers__expect(struct answers *a)

@@ -8,6 +8,7 @@
 
 #include "qprof/wire.h"
 #include "base/cleanup.h"
+#include "capture/record.h"
 #include "plan/frames.h"
 
 /* What is known of one librustc_driver. */
@@ -64,12 +65,10 @@ struct answers {
 };
 
 /*
- * As the functions of struct session_sink. Other records are left out. 0 or -ENOMEM.
- * answers__recorded() takes NULL: nothing is wanted.
+ * Take a record of a session (capture/session_sink.h). Other records are left out. `answers` may be
+ * NULL: nothing is wanted. 0 or -ENOMEM.
  */
-int answers__library(struct answers *a, uint8_t lib, const struct plan *plan);
-void answers__recorded(struct answers *a, uint8_t lib, const bool *queries, const bool *guards);
-int answers__record(struct answers *a, const void *record, size_t size);
+int answers__take(void *answers, const struct record *r);
 
 /* Another thread is about to be asked for. */
 void answers__expect(struct answers *a);

@@ -41,18 +41,6 @@ struct watch {
 	struct answers answers;
 };
 
-/* ---- Records from the kernel half ------------------------------------------------------------ */
-
-static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
-{
-	return answers__library(&((struct watch *)ctx)->answers, lib, plan);
-}
-
-static int on_record(void *ctx, const void *record, size_t size)
-{
-	return answers__record(&((struct watch *)ctx)->answers, record, size);
-}
-
 /* ---- One process ----------------------------------------------------------------------------- */
 
 static struct watched *watched_of(struct watch *w, pid_t pid)
@@ -271,9 +259,9 @@ int watch__open(struct watch **out)
 {
 	_watch_ struct watch *w = calloc(1, sizeof(*w));
 	struct session_sink sink = {
-		.ctx = w,
-		.library = on_library,
-		.record = on_record,
+		.ctx = &w->answers,
+		.take = answers__take,
+		.unnamed = true,
 	};
 	struct kernel_options opt = {
 		.ring_bytes = RING_BYTES,

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -36,7 +35,7 @@ static char *text_of(const struct wire_argument *r)
 	return text;
 }
 
-static int note(struct arguments *a, uint64_t number, uint32_t string, uint64_t span)
+static int note(struct guard_arguments *a, uint64_t number, uint32_t string, uint64_t span)
 {
 	if (number >= ARGUMENTS_MAX)
 		return 0;
@@ -46,7 +45,7 @@ static int note(struct arguments *a, uint64_t number, uint32_t string, uint64_t 
 	return 0;
 }
 
-static int keep_text(struct arguments *a, uint32_t string, const char *text)
+static int keep_text(struct guard_arguments *a, uint32_t string, const char *text)
 {
 	size_t at = a->texts.size, n = strlen(text) + 1;
 
@@ -56,23 +55,18 @@ static int keep_text(struct arguments *a, uint32_t string, const char *text)
 	return a->texts.failed || u64_map__put(&a->text_of, string, (uint32_t)at) ? -ENOMEM : 0;
 }
 
-int arguments__record(struct arguments *a, const struct tracks_sink *sink, const void *record,
-		      size_t size)
+int guard_arguments__record(struct guard_arguments *a, const struct tracks_sink *sink,
+			    const struct wire_argument *r)
 {
-	const size_t bytes_at = offsetof(struct wire_argument, bytes);
-	struct wire_argument r = {0};
 	_free_ char *text = NULL;
 	uint32_t string;
 	int err;
 
-	if (size < bytes_at || size > sizeof(r))
-		return -EBADMSG;
-	memcpy(&r, record, size);
-	if (r.size != size - bytes_at || r.macro >= N_OF(macros) || r.value > WIRE_VALUE_SPAN)
+	if (r->macro >= N_OF(macros) || r->value > WIRE_VALUE_SPAN)
 		return -EBADMSG;
 	if (!sink->text)
 		return 0;
-	text = text_of(&r);
+	text = text_of(r);
 	if (!text)
 		return -ENOMEM;
 	err = sink->text(sink->ctx, text, &string);
@@ -80,26 +74,26 @@ int arguments__record(struct arguments *a, const struct tracks_sink *sink, const
 	if (err || string == TRACE_NO_STRING)
 		return err;
 	return keep_text(a, string, text)
-		       ?: note(a, r.argument, string, r.value == WIRE_VALUE_SPAN ? r.number : 0);
+		       ?: note(a, r->argument, string, r->value == WIRE_VALUE_SPAN ? r->number : 0);
 }
 
-const struct argument *arguments__at(const struct arguments *a, uint64_t number)
+const struct argument *guard_arguments__at(const struct guard_arguments *a, uint64_t number)
 {
 	return number < a->n && a->at[number].string ? &a->at[number] : NULL;
 }
 
-const char *arguments__text(const struct arguments *a, uint64_t number)
+const char *guard_arguments__text(const struct guard_arguments *a, uint64_t number)
 {
-	const struct argument *found = arguments__at(a, number);
+	const struct argument *found = guard_arguments__at(a, number);
 	uint32_t at = found ? u64_map__get(&a->text_of, found->string - 1) : U64_MAP_NONE;
 
 	return at == U64_MAP_NONE ? NULL : (const char *)a->texts.data + at;
 }
 
-void arguments__clear(struct arguments *a)
+void guard_arguments__clear(struct guard_arguments *a)
 {
 	u64_map__destroy(&a->text_of);
 	byte_buffer__destroy(&a->texts);
 	free(a->at);
-	*a = (struct arguments){0};
+	*a = (struct guard_arguments){0};
 }

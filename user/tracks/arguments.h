@@ -18,27 +18,26 @@ struct argument {
 #define ARGUMENTS_TEXTS_MAX (1u << 20)
 
 /* All zeroes is empty. */
-struct arguments {
+struct guard_arguments {
 	struct argument *at; /* by number */
 	uint32_t n;
 	struct u64_map text_of;	  /* string id -> offset in texts */
 	struct byte_buffer texts; /* NUL-terminated, one behind the other */
 };
 
-/* A record of `size` bytes, which may leave out the end of its text. -EBADMSG, -ENOMEM, or the
- * sink's error. */
-int arguments__record(struct arguments *a, const struct tracks_sink *sink, const void *record,
-		      size_t size);
+/* Take a record. -EBADMSG, -ENOMEM, or the sink's error. */
+int guard_arguments__record(struct guard_arguments *a, const struct tracks_sink *sink,
+			    const struct wire_argument *r);
 
 /* The argument with this number; NULL if it did not come. */
-const struct argument *arguments__at(const struct arguments *a, uint64_t number);
+const struct argument *guard_arguments__at(const struct guard_arguments *a, uint64_t number);
 
 /*
  * The text of the argument with this number, without its place in the source, valid until the next
  * record. NULL if it did not come, or if those before it filled the room that there is.
  */
-const char *arguments__text(const struct arguments *a, uint64_t number);
+const char *guard_arguments__text(const struct guard_arguments *a, uint64_t number);
 
-void arguments__clear(struct arguments *a);
+void guard_arguments__clear(struct guard_arguments *a);
 
 #endif /* QPROF_TRACKS_ARGUMENTS_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The image that each pid runs. An image begins with a fork or an exec, and is forgotten some time
- * after its exit. Some of the images are processes of the trace: see tracks__record().
+ * after its exit. Some of the images are processes of the trace: see tracks__take().
  *
  * A pointer to an image is valid until the next one is made. Functions that return an int return 0
  * or a negative errno.
@@ -114,7 +114,11 @@ int images__on_counts(struct images *all, const struct wire_counts *r, const str
 /* Instances of such results have come. */
 int images__on_instances(struct images *all, const struct wire_piece *r, const struct library *lib);
 
-/* Give the `tally` of a sink what is known by now of the results of all images. */
+/*
+ * Give the `tally` of another sink the numbers of results, as far as they are known, of compilers
+ * of which the first sink has none yet. They get others with each reading: these are no sums to add
+ * to.
+ */
 int images__show_results(const struct images *all, const struct tracks_sink *sink);
 
 /*
@@ -126,11 +130,26 @@ int images__leave(struct images *all, const struct library *lib);
 /* The query context of an image's compiler was dropped. */
 int images__on_drop(struct images *all, struct image *image, const struct library *lib);
 
-/* As tracks__adopt(), tracks__begin(), tracks__late(), tracks__cwd(), tracks__no_llvm(). */
+/*
+ * Add a process that was running before the capture (from /proc). `args` are raw NUL-separated
+ * arguments, as in WIRE_EXEC.
+ */
 int images__adopt(struct images *all, uint32_t pid, uint32_t parent_pid, uint64_t time_ns,
 		  const char *args, size_t args_len, bool truncated);
+
+/*
+ * The recording begins: the processes that were added start at this time, and their intervals that
+ * start then began before (trace_span__began_before()).
+ */
 int images__begin(struct images *all, uint64_t time_ns);
+
+/*
+ * Mark the process that runs as `pid` now attached_late: it began before its library had probes. No
+ * effect on an unknown pid, whose first span marks it.
+ */
 int images__late(struct images *all, uint32_t pid);
+
+/* Set the working directory, and why samples do not show what LLVM does; copied. As above. */
 int images__cwd(struct images *all, uint32_t pid, const char *cwd);
 int images__no_llvm(struct images *all, uint32_t pid, const char *why);
 

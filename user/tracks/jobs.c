@@ -114,38 +114,27 @@ void jobs__clear(struct jobs *j)
 
 /* ---- Entries of LLVM ------------------------------------------------------------------------- */
 
-static bool read_record(const void *record, size_t size, struct wire_llvm_name *out)
-{
-	const size_t bytes_at = offsetof(struct wire_llvm_name, bytes);
-
-	if (size < bytes_at || size > sizeof(*out))
-		return false;
-	memcpy(out, record, size);
-	return out->size && out->size < WIRE_LLVM_NAME_MAX && size == bytes_at + out->size;
-}
-
 int llvm_names__record(struct llvm_names *n, struct symbols *symbols,
-		       const struct tracks_sink *sink, const void *record, size_t size)
+		       const struct tracks_sink *sink, const struct wire_llvm_name *r)
 {
-	struct wire_llvm_name r;
+	char name[WIRE_LLVM_NAME_MAX];
 	uint32_t id;
 	int err;
 
-	if (!read_record(record, size, &r))
+	if (!r->size || r->size >= sizeof(name))
 		return -EBADMSG;
 	if (!n || !sink->text || !sink->llvm || n->strings.used >= LLVM_NAMES_MAX)
 		return 0;
-	for (uint32_t i = 0; i < r.size; i++)
-		if (r.bytes[i] <= ' ' || r.bytes[i] > '~')
-			r.bytes[i] = '?';
-	r.bytes[r.size] = '\0';
-	err = sink->text(sink->ctx, (const char *)r.bytes, &id);
+	for (uint32_t i = 0; i < r->size; i++)
+		name[i] = r->bytes[i] <= ' ' || r->bytes[i] > '~' ? '?' : (char)r->bytes[i];
+	name[r->size] = '\0';
+	err = sink->text(sink->ctx, name, &id);
 	/* Without room in the trace, its samples are counted. */
 	if (err || id == TRACE_NO_STRING)
 		return err;
 	if (symbols && sink->symbol)
-		err = symbols__want(symbols, (const char *)r.bytes, id);
-	return err ?: u64_map__put(&n->strings, r.number, id);
+		err = symbols__want(symbols, name, id);
+	return err ?: u64_map__put(&n->strings, r->number, id);
 }
 
 void llvm_names__clear(struct llvm_names *n)

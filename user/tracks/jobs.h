@@ -80,7 +80,7 @@ struct llvm_names {
  * 0, -EBADMSG, -ENOMEM, or the sink's error. `n` and `symbols` may be NULL: unknown.
  */
 int llvm_names__record(struct llvm_names *n, struct symbols *symbols,
-		       const struct tracks_sink *sink, const void *record, size_t size);
+		       const struct tracks_sink *sink, const struct wire_llvm_name *r);
 
 void llvm_names__clear(struct llvm_names *n);
 

@@ -42,22 +42,34 @@ struct library {
 	uint32_t serial;	   /* unique, while a library's number is reused */
 };
 
-/* As tracks__set_library() and tracks__set_guards(). -ENOMEM, which changes nothing. */
+/* Functions below that return an int: 0, or -ENOMEM, which changes nothing. */
+
+/* As tracks__set_library(). */
 int library__set(struct library *lib, const uint32_t *labels, uint32_t n_labels,
 		 const char *build_id, const char *rustc_version);
+
+/* Set the string ids of the labels of its guards: TRACKS_NO_LABEL of one whose label is dynamic. */
 int library__set_guards(struct library *lib, const uint32_t *labels, uint32_t n_labels);
 
-/* As tracks__set_keys(). -ENOMEM, which changes nothing. */
+/*
+ * Name what executions are about: the type of each query's key (enum wire_key), and how names are
+ * read. Copied. The sink gets the names when a compiler ends.
+ */
 int library__set_keys(struct library *lib, const uint8_t *keys, const struct plan_layout *layout);
 
-/* As tracks__set_arguments(). -ENOMEM, which changes nothing. */
+/* Which of the guards of library__set_guards() have an argument that can be read. */
 int library__set_arguments(struct library *lib, const struct plan_guard *guards);
 
-/* As tracks__set_results() and tracks__recorded(). -ENOMEM, which changes nothing. */
+/*
+ * The results of its queries are counted; `loads`: all loads from the disk are recorded; `items`:
+ * their keys are copied. `plan` is that of the library, whose guards were set, and not kept.
+ */
 int library__set_results(struct library *lib, const struct plan *plan, bool loads, bool items);
+
+/* Only the guards for which `guards` is true are recorded. */
 void library__recorded(struct library *lib, const bool *guards);
 
-/* As tracks__set_frames(). -ENOMEM, which changes nothing. */
+/* As tracks__set_frames(). */
 int library__set_frames(struct library *lib, const struct plan *plan);
 
 /* Store the library's identity in a process that uses it. 0 or -ENOMEM. */

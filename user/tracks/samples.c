@@ -70,19 +70,6 @@ static void refresh(struct samples *s, const struct samples_context *c)
 	s->is_stale = false;
 }
 
-/* The record without its last frames, which the sender may leave out. */
-static bool read_record(const void *record, size_t size, struct wire_sample *out)
-{
-	const size_t frames_at = offsetof(struct wire_sample, frames);
-
-	if (size < frames_at || size > sizeof(*out))
-		return false;
-	memcpy(out, record, size);
-	return out->n <= WIRE_SAMPLE_FRAMES && size == frames_at + out->n * sizeof(*out->frames) &&
-	       out->cause && out->cause < WIRE_SAMPLE_CAUSES && out->cut < WIRE_CUT_MAX &&
-	       out->kind < WIRE_KIND_MAX && out->light < WIRE_LIGHT_MAX;
-}
-
 static const struct sampled_file *file_of(const struct samples *s, uint64_t place)
 {
 	uint64_t number = place >> 48;
@@ -437,16 +424,18 @@ static int hold(struct samples *s, const struct samples_context *c, const struct
 	return samples__release(s, c);
 }
 
-int samples__record(struct samples *s, const struct samples_context *c, const void *record,
-		    size_t size)
+int samples__record(struct samples *s, const struct samples_context *c,
+		    const struct wire_sample *record)
 {
 	struct held_sample held;
 	struct wire_sample *r = &held.wire;
 	struct image *image;
 	int err = 0;
 
-	if (!read_record(record, size, r))
+	if (!record->cause || record->cause >= WIRE_SAMPLE_CAUSES || record->cut >= WIRE_CUT_MAX ||
+	    record->kind >= WIRE_KIND_MAX || record->light >= WIRE_LIGHT_MAX)
 		return -EBADMSG;
+	memcpy(r, record, offsetof(struct wire_sample, frames[record->n]));
 	held.sample = (struct trace_sample){
 		.time_ns = r->time_ns,
 		.value = r->value,

@@ -166,11 +166,11 @@ int samples__set_llvm(struct samples *s, uint32_t number, struct llvm_plan *llvm
 void samples__forget(struct samples *s);
 
 /*
- * Take a record of `size` bytes, whose sender may leave out the end of its frames. It waits for
- * samples__release(). -EBADMSG, as tracks__record(); -ENOMEM, or the sink's error.
+ * Take a record. It waits for samples__release(). -EBADMSG, as tracks__take(); -ENOMEM, or the
+ * sink's error.
  */
-int samples__record(struct samples *s, const struct samples_context *c, const void *record,
-		    size_t size);
+int samples__record(struct samples *s, const struct samples_context *c,
+		    const struct wire_sample *record);
 
 /*
  * Look up the places of the samples that wait, and give the sink the functions and entries of their

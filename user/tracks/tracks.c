@@ -5,29 +5,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "tracks/library.h"
-#include "tracks/arguments.h"
-#include "tracks/images.h"
-#include "tracks/samples.h"
-
-struct tracks {
-	struct tracks_sink sink;
-	struct library libraries[WIRE_MAX_LIBS + 1];
-	uint32_t last_serial;
-	struct images images;
-	struct interval_labels labels;
-	struct samples samples;
-	struct arguments arguments;
-	uint32_t off_cpu[WIRE_OFF_MAX]; /* string ids of reasons, or TRACKS_NO_LABEL */
-	struct self_time *self_time;
-	struct caller_index *callers;
-	bool expects_hits;
-	uint64_t unknown_hits;
-	uint64_t unread_arguments;
-	uint64_t n_names_missing; /* pieces of the compilers' tables of names */
-};
-
 /* A span's kind is copied as a number. */
 _Static_assert((int)WIRE_KIND_QUERY == (int)TRACE_KIND_QUERY, "kind");
 _Static_assert((int)WIRE_KIND_ACTIVITY == (int)TRACE_KIND_ACTIVITY, "kind");
@@ -81,67 +58,17 @@ int tracks__set_library(struct tracks *t, uint8_t lib, const uint32_t *labels, u
 	return 0;
 }
 
-uint32_t tracks__query_label(const struct tracks *t, uint8_t lib, uint32_t query)
+uint32_t tracks__label(const struct tracks *t, const struct wire_open_frame *f)
 {
-	const struct library *l = &t->libraries[lib];
+	const struct library *lib = &t->libraries[f->lib];
+	uint32_t id;
 
-	return query < l->n_labels ? l->labels[query] : TRACKS_NO_LABEL;
-}
-
-uint32_t tracks__guard_label(const struct tracks *t, uint8_t lib, uint32_t guard)
-{
-	const struct library *l = &t->libraries[lib];
-
-	return guard < l->n_guards ? l->guards[guard] : TRACKS_NO_LABEL;
-}
-
-uint32_t tracks__dynamic_label(const struct tracks *t, uint32_t number)
-{
-	uint32_t id = number ? dynamic_labels__id(&t->labels.dynamic, number) : DYNAMIC_LABEL_NONE;
-
+	if (f->kind == WIRE_KIND_QUERY)
+		return f->query < lib->n_labels ? lib->labels[f->query] : TRACKS_NO_LABEL;
+	if (!f->label)
+		return f->query < lib->n_guards ? lib->guards[f->query] : TRACKS_NO_LABEL;
+	id = dynamic_labels__id(&t->labels.dynamic, f->label);
 	return id == DYNAMIC_LABEL_UNWANTED ? TRACKS_NO_LABEL : id;
-}
-
-int tracks__set_guards(struct tracks *t, uint8_t lib, const uint32_t *labels, uint32_t n_labels)
-{
-	return library__set_guards(&t->libraries[lib], labels, n_labels);
-}
-
-int tracks__set_keys(struct tracks *t, uint8_t lib, const uint8_t *keys,
-		     const struct plan_layout *layout)
-{
-	return library__set_keys(&t->libraries[lib], keys, layout);
-}
-
-int tracks__set_arguments(struct tracks *t, uint8_t lib, const struct plan_guard *guards)
-{
-	return library__set_arguments(&t->libraries[lib], guards);
-}
-
-int tracks__set_results(struct tracks *t, uint8_t lib, const struct plan *plan, bool loads,
-			bool items)
-{
-	return library__set_results(&t->libraries[lib], plan, loads, items);
-}
-
-void tracks__recorded(struct tracks *t, uint8_t lib, const bool *guards)
-{
-	library__recorded(&t->libraries[lib], guards);
-}
-
-const char *tracks__argument(const struct tracks *t, uint64_t number)
-{
-	return arguments__text(&t->arguments, number);
-}
-
-uint64_t tracks__unread_arguments(const struct tracks *t)
-{
-	return t->unread_arguments;
-}
-
-uint64_t tracks__unnamed(const struct tracks *t)
-{
-	return t->images.n_unnamed;
 }
 
 int tracks__settle(struct tracks *t)
@@ -162,35 +89,10 @@ int tracks__set_file(struct tracks *t, uint32_t number, const struct tracks_func
 	return err ?: samples__set_file(&t->samples, number, functions);
 }
 
-int tracks__set_llvm(struct tracks *t, uint32_t number, struct llvm_plan *llvm)
-{
-	return samples__set_llvm(&t->samples, number, llvm);
-}
-
 int tracks__set_frames(struct tracks *t, uint8_t lib, const struct plan *plan)
 {
 	samples__forget(&t->samples);
 	return library__set_frames(&t->libraries[lib], plan);
-}
-
-void tracks__expect_hits(struct tracks *t)
-{
-	t->expects_hits = true;
-}
-
-uint64_t tracks__unknown_hits(const struct tracks *t)
-{
-	return t->unknown_hits;
-}
-
-uint64_t tracks__refused_functions(const struct tracks *t)
-{
-	return caller_index__refused(t->callers);
-}
-
-void tracks__set_costs(struct tracks *t, const struct trace_costs *costs)
-{
-	self_time__set_costs(t->self_time, costs);
 }
 
 struct trace_losses tracks__losses(const struct tracks *t,
@@ -203,47 +105,6 @@ struct trace_losses tracks__losses(const struct tracks *t,
 	losses.count[TRACE_COUNT_NO_LLVM] += t->samples.n_unnamed;
 	losses.count[TRACE_COUNT_NO_RESULTS] = t->images.n_uncounted;
 	return losses;
-}
-
-int tracks__adopt(struct tracks *t, uint32_t pid, uint32_t parent_pid, uint64_t time_ns,
-		  const char *args, size_t args_len, bool truncated)
-{
-	return images__adopt(&t->images, pid, parent_pid, time_ns, args, args_len, truncated);
-}
-
-int tracks__begin(struct tracks *t, uint64_t time_ns)
-{
-	return images__begin(&t->images, time_ns);
-}
-
-int tracks__late(struct tracks *t, uint32_t pid)
-{
-	return images__late(&t->images, pid);
-}
-
-int tracks__cwd(struct tracks *t, uint32_t pid, const char *cwd)
-{
-	return images__cwd(&t->images, pid, cwd);
-}
-
-int tracks__no_llvm(struct tracks *t, uint32_t pid, const char *why)
-{
-	return images__no_llvm(&t->images, pid, why);
-}
-
-int tracks__show_results(const struct tracks *t, const struct tracks_sink *sink)
-{
-	return images__show_results(&t->images, sink);
-}
-
-uint32_t tracks__running(const struct tracks *t)
-{
-	return t->images.n_running;
-}
-
-uint32_t tracks__processes(const struct tracks *t)
-{
-	return t->images.n_processes;
 }
 
 static int on_thread(struct tracks *t, const struct wire_thread *r)
@@ -299,7 +160,7 @@ static bool is_argued(const struct library *lib, const struct wire_span *r)
 static int note_argument(struct tracks *t, const struct library *lib, struct image *image,
 			 const struct wire_span *r, uint32_t *invocation)
 {
-	const struct argument *a = arguments__at(&t->arguments, r->key);
+	const struct argument *a = guard_arguments__at(&t->arguments, r->key);
 
 	if (!a) {
 		t->unread_arguments += is_argued(lib, r);
@@ -428,104 +289,32 @@ static int on_off_cpu(struct tracks *t, const struct wire_off_cpu *r)
 	return give(t, &span);
 }
 
-static int record_exec(struct tracks *t, const void *record, size_t size)
+static int on_piece(struct tracks *t, const struct wire_piece *r)
 {
-	const size_t args_at = offsetof(struct wire_exec, args);
-	struct wire_exec r = {0};
+	struct image *image = images__find(&t->images, r->pid);
 
-	/* The sender may leave out the unused end of args. */
-	if (size < args_at)
-		return -EBADMSG;
-	memcpy(&r, record, args_at);
-	if (r.args_len > WIRE_COMMAND_MAX || r.args_len > size - args_at)
-		return -EBADMSG;
-	return images__on_exec(&t->images, &r, (const char *)record + args_at);
-}
-
-/* The copy of a record whose sender may leave out the end; false if `size` is not its size. */
-#define COPY_RECORD(to, record, size)                                  \
-	((size) >= offsetof(__typeof__(*(to)), bytes) &&               \
-	 memcpy((to), (record), offsetof(__typeof__(*(to)), bytes)) && \
-	 (to)->size <= sizeof((to)->bytes) &&                          \
-	 (size)-offsetof(__typeof__(*(to)), bytes) == (to)->size &&    \
-	 memcpy((to)->bytes, (record) + offsetof(__typeof__(*(to)), bytes), (to)->size))
-
-static int record_piece(struct tracks *t, const char *record, size_t size)
-{
-	struct wire_piece r;
-	struct image *image;
-
-	if (!COPY_RECORD(&r, record, size))
-		return -EBADMSG;
-	image = images__find(&t->images, r.pid);
-	switch (r.table) {
+	switch (r->table) {
 	case WIRE_TABLE_DEFINITIONS:
-		return image ? definitions__add(&image->definitions, &r) : 0;
+		return image ? definitions__add(&image->definitions, r) : 0;
 	case WIRE_TABLE_SPANS:
 	case WIRE_TABLE_INTERNED:
 	case WIRE_TABLE_FILES:
 	case WIRE_TABLE_LINES:
 	case WIRE_TABLE_CONTEXTS:
 	case WIRE_TABLE_EXPANSIONS:
-		return image ? sources__add(&image->sources, &r) : 0;
+		return image ? sources__add(&image->sources, r) : 0;
 	case WIRE_TABLE_CRATES:
-		return image ? crates__add(&image->crates, &r) : 0;
+		return image ? crates__add(&image->crates, r) : 0;
 	case WIRE_TABLE_RESULTS:
-		return image ? results__add_keys(&image->results, &t->libraries[r.lib], &r) : 0;
+		return image ? results__add_keys(&image->results, &t->libraries[r->lib], r) : 0;
 	case WIRE_TABLE_INSTANCES:
-		return images__on_instances(&t->images, &r, &t->libraries[r.lib]);
+		return images__on_instances(&t->images, r, &t->libraries[r->lib]);
 	case WIRE_TABLE_KEYS:
-		return image ? crates__add_keys(&image->crates, &t->libraries[r.lib].layout, &r)
+		return image ? crates__add_keys(&image->crates, &t->libraries[r->lib].layout, r)
 			     : 0;
 	default:
 		return -EBADMSG;
 	}
-}
-
-static int record_symbols(struct tracks *t, const char *record, size_t size)
-{
-	struct wire_symbols r;
-	struct image *image;
-
-	if (!COPY_RECORD(&r, record, size))
-		return -EBADMSG;
-	image = images__find(&t->images, r.pid);
-	return image ? definitions__add_symbols(&image->definitions, &r) : 0;
-}
-
-static int record_sample(struct tracks *t, const void *record, size_t size)
-{
-	const struct samples_context context = context_of(t);
-
-	return samples__record(&t->samples, &context, record, size);
-}
-
-static int record_llvm_name(struct tracks *t, const void *record, size_t size)
-{
-	const size_t at = offsetof(struct wire_llvm_name, pid);
-	struct image *image;
-	uint32_t pid;
-
-	if (size < at + sizeof(pid))
-		return -EBADMSG;
-	memcpy(&pid, (const char *)record + at, sizeof(pid));
-	image = images__find(&t->images, pid);
-	return image ? llvm_names__record(&image->llvm, &image->symbols, &t->sink, record, size)
-		     : llvm_names__record(NULL, NULL, &t->sink, record, size);
-}
-
-static int record_counts(struct tracks *t, const void *record, size_t size)
-{
-	const size_t items_at = offsetof(struct wire_counts, items);
-	struct wire_counts r = {0};
-
-	/* The sender leaves out the unused end of items. */
-	if (size < items_at || size > sizeof(r))
-		return -EBADMSG;
-	memcpy(&r, record, size);
-	if (r.n > WIRE_COUNTS_MAX || size - items_at != r.n * sizeof(*r.items))
-		return -EBADMSG;
-	return images__on_counts(&t->images, &r, &t->libraries[r.lib]);
 }
 
 static int on_names_end(struct tracks *t, const struct wire_names_end *r)
@@ -549,90 +338,73 @@ static int on_names_end(struct tracks *t, const struct wire_names_end *r)
 	return err || named ? err : images__on_names(&t->images, image, lib);
 }
 
-static int on_fed(struct tracks *t, const struct wire_fed *r)
+int tracks__take(struct tracks *t, const struct record *r)
 {
-	struct image *image = images__find(&t->images, r->pid);
+	const struct samples_context context = context_of(t);
+	struct image *image;
 
-	return image ? results__fed(&image->results, &t->libraries[r->lib], r) : 0;
-}
-
-/* The image is put into the trace by the sample that comes next. */
-static int on_job(struct tracks *t, const struct wire_job *r)
-{
-	struct image *image = images__find(&t->images, r->pid);
-
-	return image && t->libraries[r->lib].labels ? jobs__note(&image->jobs, r) : 0;
-}
-
-/* All but those whose size may vary. */
-static const size_t record_sizes[] = {
-	[WIRE_SPAN] = sizeof(struct wire_span),
-	[WIRE_FORK] = sizeof(struct wire_fork),
-	[WIRE_EXIT] = sizeof(struct wire_exit),
-	[WIRE_LABEL] = sizeof(struct wire_label),
-	[WIRE_THREAD] = sizeof(struct wire_thread),
-	[WIRE_HIT] = sizeof(struct wire_hit),
-	[WIRE_OFF_CPU] = sizeof(struct wire_off_cpu),
-	[WIRE_NAMES_END] = sizeof(struct wire_names_end),
-	[WIRE_JOB] = sizeof(struct wire_job),
-	[WIRE_FED] = sizeof(struct wire_fed),
-};
-
-int tracks__record(struct tracks *t, const void *record, size_t size)
-{
-	wire_u8 type = size ? *(const wire_u8 *)record : 0;
-	union {
-		struct wire_span span;
-		struct wire_fork fork;
-		struct wire_exit exit;
-		struct wire_label label;
-		struct wire_thread thread;
-		struct wire_hit hit;
-		struct wire_off_cpu off_cpu;
-		struct wire_names_end names_end;
-		struct wire_job job;
-		struct wire_fed fed;
-	} r;
-
-	if (type == WIRE_EXEC)
-		return record_exec(t, record, size);
-	if (type == WIRE_PIECE)
-		return record_piece(t, record, size);
-	if (type == WIRE_ARGUMENT)
-		return arguments__record(&t->arguments, &t->sink, record, size);
-	if (type == WIRE_SAMPLE)
-		return record_sample(t, record, size);
-	if (type == WIRE_LLVM_NAME)
-		return record_llvm_name(t, record, size);
-	if (type == WIRE_SYMBOLS)
-		return record_symbols(t, record, size);
-	if (type == WIRE_COUNTS)
-		return record_counts(t, record, size);
-	if (!type || type >= N_OF(record_sizes) || !record_sizes[type] ||
-	    size != record_sizes[type])
-		return -EBADMSG;
-	memcpy(&r, record, size);
-	switch (type) {
+	switch (r->kind) {
 	case WIRE_SPAN:
-		return on_span(t, &r.span);
+		return on_span(t, r->span);
 	case WIRE_FORK:
-		return images__on_fork(&t->images, &r.fork);
+		return images__on_fork(&t->images, r->fork);
+	case WIRE_EXEC:
+		return images__on_exec(&t->images, r->exec, r->exec->args);
 	case WIRE_EXIT:
-		return images__on_exit(&t->images, &r.exit);
+		return images__on_exit(&t->images, r->exit);
 	case WIRE_LABEL:
-		return dynamic_labels__record(&t->labels.dynamic, &t->sink, &r.label);
+		return dynamic_labels__record(&t->labels.dynamic, &t->sink, r->label);
 	case WIRE_THREAD:
-		return on_thread(t, &r.thread);
+		return on_thread(t, r->thread);
 	case WIRE_HIT:
-		return on_hit(t, &r.hit);
+		return on_hit(t, r->hit);
 	case WIRE_OFF_CPU:
-		return on_off_cpu(t, &r.off_cpu);
-	case WIRE_FED:
-		return on_fed(t, &r.fed);
-	case WIRE_JOB:
-		return on_job(t, &r.job);
+		return on_off_cpu(t, r->off_cpu);
+	case WIRE_PIECE:
+		return on_piece(t, r->piece);
+	case WIRE_ARGUMENT:
+		return guard_arguments__record(&t->arguments, &t->sink, r->argument);
+	case WIRE_SAMPLE:
+		return samples__record(&t->samples, &context, r->sample);
+	case WIRE_COUNTS:
+		return images__on_counts(&t->images, r->counts, &t->libraries[r->counts->lib]);
+	case WIRE_NAMES_END:
+		return on_names_end(t, r->names_end);
+	case RECORD_RECORDED:
+		library__recorded(&t->libraries[r->lib], r->recorded.guards);
+		return 0;
+	case RECORD_RUNNING:
+		return images__adopt(&t->images, r->pid, (uint32_t)r->running.parent,
+				     r->running.now_ns, r->running.args->bytes,
+				     r->running.args->size, r->running.args->cut);
+	case RECORD_LATE:
+		return images__late(&t->images, r->pid);
+	case RECORD_CWD:
+		return images__cwd(&t->images, r->pid, r->text);
+	case RECORD_LLVM:
+		return samples__set_llvm(&t->samples, r->file.number, r->file.llvm);
+	case RECORD_NO_LLVM:
+		return images__no_llvm(&t->images, r->pid, r->text);
 	default:
-		return on_names_end(t, &r.names_end);
+		break;
+	}
+	/* The other ones are about a process that is known. */
+	image = images__find(&t->images, r->pid);
+	switch (r->kind) {
+	case WIRE_SYMBOLS:
+		return image ? definitions__add_symbols(&image->definitions, r->symbols) : 0;
+	case WIRE_FED:
+		return image ? results__fed(&image->results, &t->libraries[r->fed->lib], r->fed)
+			     : 0;
+	case WIRE_LLVM_NAME:
+		return llvm_names__record(image ? &image->llvm : NULL,
+					  image ? &image->symbols : NULL, &t->sink, r->llvm_name);
+	case WIRE_JOB:
+		/* The image is put into the trace by the sample that comes next. */
+		return image && t->libraries[r->job->lib].labels ? jobs__note(&image->jobs, r->job)
+								 : 0;
+	default:
+		return -EBADMSG;
 	}
 }
 
@@ -645,7 +417,7 @@ void tracks__free(struct tracks *t)
 	images__destroy(&t->images);
 	interval_labels__clear(&t->labels);
 	samples__clear(&t->samples);
-	arguments__clear(&t->arguments);
+	guard_arguments__clear(&t->arguments);
 	self_time__free(t->self_time);
 	caller_index__free(t->callers);
 	free(t);
