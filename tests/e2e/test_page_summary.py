@@ -225,6 +225,8 @@ def made_hostile(value, key=None, n=[0]):
     if isinstance(value, dict):
         return {name: made_hostile(member, name) for name, member in value.items()}
     if isinstance(value, list):
+        if key and key.startswith("@"):
+            return value  # titles of columns
         return [made_hostile(member, key) for member in value]
     if not isinstance(value, str) or key in OWN or key == "kinds" or key == "clock_start_ns":
         return value

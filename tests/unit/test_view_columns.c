@@ -21,7 +21,7 @@ static void part_columns(struct columns *c, const struct part *part)
 	NAME(c, "name", "part", part->name, "its name");
 	MARKED(c, NS, "ns", "took", part->ns > 1000 ? "~" : "", part->ns, "how long");
 	KNOWN(c, BYTES, "bytes", WIDE(c, "memory"), part->bytes, part->bytes, "null: unknown");
-	PERCENT(c, MARKDOWN(c, "%"), part->ns, 1520);
+	PERCENT(c, ON_PAGE(c, "share", MARKDOWN(c, "%")), part->ns, 1520);
 	SOME_BOOL(c, "large", part->bytes > 1000, true, "missing: it is not");
 	if (!OBJECT(c, "of", part->bytes, "missing: unknown"))
 		return;
@@ -81,6 +81,23 @@ TEST_CASE(a_document_has_the_columns_with_a_member)
 				  "{\"name\":\"a|b\",\"ns\":1500,\"bytes\":null},\n"
 				  "{\"name\":\"c\\n\\\"\",\"ns\":20,\"bytes\":4096,\"large\":true,"
 				  "\"of\":{\"id\":20,\"texts\":[\"c\\n\\\"\",\"c\\n\\\"\"]}}]}\n");
+}
+
+/* Members, marks, what only tables have, and behind the rows what the columns are. */
+TEST_CASE(a_page_has_the_members_and_the_columns_of_tables)
+{
+	_free_ char *text = printed_text(print_document(COLUMNS_PAGE, out));
+
+	json_object_put(parsed_json(text));
+	assert_string_equal(
+		text,
+		"{\"schema\":\"qprof-x/1\",\"parts\":[\n"
+		"{\"name\":\"a|b\",\"ns\":1500,\"~ns\":\"~\",\"bytes\":null,\"@share\":1500},\n"
+		"{\"name\":\"c\\n\\\"\",\"ns\":20,\"bytes\":4096,\"@share\":20,\"large\":true,"
+		"\"of\":{\"id\":20,\"texts\":[\"c\\n\\\"\",\"c\\n\\\"\"]}}],\"@parts\":["
+		"[\"name\",\"part\",\"text\",\"its name\",0],[\"ns\",\"took\",\"ns\",\"how "
+		"long\",0],"
+		"[\"@share\",\"share\",\"percent\",null,1520]]}\n");
 }
 
 TEST_CASE(a_schema_has_all_that_a_document_may_have)

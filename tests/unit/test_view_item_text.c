@@ -190,17 +190,24 @@ TEST_CASE(waits_by_samples_are_a_column)
 	assert_lacks(exact, "waiting");
 }
 
+static int print_executions(const struct item_row *rows, size_t n, FILE *out)
+{
+	struct columns c = {.to = COLUMNS_TEXT, .out = out};
+
+	EACH_ROW (&c, i, n)
+		item_executions_column(&c, "n", ROW(&c, &rows[i]));
+	return c.err;
+}
+
 TEST_CASE(executions_by_tables_may_be_a_lower_limit)
 {
-	char buf[REPORT_EXECUTIONS_MAX];
-	const struct item_row all = {.results = 1234}, some = {.results = 27, .at_least = true},
-			      unsure = {.unsure = 1, .at_least = true},
-			      sampled = {.sampled[TRACE_SAMPLE_CPU] = {1, 1}};
+	static const struct item_row rows[] = {{.results = 1234},
+					       {.results = 27, .at_least = true},
+					       {.unsure = 1, .at_least = true},
+					       {.sampled[TRACE_SAMPLE_CPU] = {1, 1}}};
+	_free_ char *text = printed_text(print_executions(rows, N_OF(rows), out));
 
-	assert_string_equal(report_item_executions(buf, &all), "1,234");
-	assert_string_equal(report_item_executions(buf, &some), ">= 27");
-	assert_string_equal(report_item_executions(buf, &unsure), "-");
-	assert_string_equal(report_item_executions(buf, &sampled), "-");
+	assert_string_equal(text, "n\n1,234\n>= 27\n-\n-\n");
 }
 
 TEST_MAIN(NULL, NULL)

@@ -10,7 +10,7 @@
  *            signed difference to that in all: columns of varints
  *   stacks-* sampled stacks as in flame, by cause (cpu, off_cpu, faults), of which there are any:
  *            frames are functions and queries, executions are samples, self times may be bytes
- *   report   the output of report --json
+ *   report   the output of report --json, and the columns of its tables (COLUMNS_PAGE)
  *   about    names and threads that the other blocks refer to by number; JSON
  *
  * Names are in blocks only, so the browser never parses a name as HTML.

@@ -181,6 +181,7 @@ int html_report__print(struct html_report *h, FILE *to)
 		.samples = m->samples,
 		.llvm = m->llvm,
 		.llvm_most = LLVM_MOST,
+		.page = true,
 	};
 	struct build_view build;
 	struct cost cost;

@@ -67,15 +67,18 @@ void build_crate_columns(struct columns *c, const struct build_crate *crate, con
 	const char *mark = crate && build_crate_failed(crate) ? BUILD_FAILED " " : "";
 	uint64_t cpu_ns = 0;
 	bool has_cpu = p && build_cpu_ns(v, p, &cpu_ns);
-	char buf[BUILD_WALL_MAX];
+	uint64_t wall_ns = p ? p->end_ns - p->start_ns : 0;
+	const char *least = of && of->end_ns ? "" : REPORT_LEAST;
+	char buf[FORMAT_MAX];
 
-	TEXT(c, "name", NULL, crate->name, "package, target and tool");
+	TEXT(c, "name", ON_PAGE(c, "crate", NULL), crate->name, "package, target and tool");
 	MARKED_NAME(c, title, mark,
 		    build_crate_name(crate, columns__most(c, CRATE_MOST - strlen(mark))));
 	TEXT(c, "crate", NULL, of->crate, "null: none");
 	TEXT(c, "crate_type", NULL, of->crate_type, "null: none");
-	NUMBER(c, NS, "wall_ns", NULL, p->end_ns - p->start_ns, "of the compiler");
-	CELL(c, "wall", build_wall(buf, p));
+	MARKED(c, NS, "wall_ns", ON_PAGE(c, "wall", NULL), least, wall_ns, "of the compiler");
+	COLUMN(c, NS, NULL, ON_PAGE(c, NULL, "wall"), NULL,
+	       *least && !wall_ns ? columns__unknown(c) : columns__marked(c, least, wall_ns));
 	KNOWN(c, NS, "front_end_ns", "front end", p->parts_known, p->part_ns[BUILD_FRONT_END],
 	      "up to code generation; null: unknown");
 	KNOWN(c, NS, "codegen_ns", "codegen", p->parts_known, p->part_ns[BUILD_CODEGEN],
@@ -83,7 +86,7 @@ void build_crate_columns(struct columns *c, const struct build_crate *crate, con
 	KNOWN(c, NS, "link_ns", "link", p->parts_known, p->part_ns[BUILD_LINK], "null: unknown");
 	KNOWN(c, NS, "exit_ns", NULL, p->parts_known, p->part_ns[BUILD_EXIT],
 	      "after the link; null: unknown");
-	KNOWN(c, NS, "cpu_ns", "cpu", has_cpu, cpu_ns,
+	KNOWN(c, NS, "cpu_ns", ON_PAGE(c, "CPU", "cpu"), has_cpu, cpu_ns,
 	      "CPU time, without what recording added if known; null: unknown");
 	NUMBER(c, NS, "alone_ns", "alone", p->alone_ns, "in which it was the only compiler");
 	KNOWN(c, NS, "metadata_ns", WIDE(c, "metadata"), p->metadata_ns, p->metadata_ns,
@@ -97,8 +100,8 @@ void build_crate_columns(struct columns *c, const struct build_crate *crate, con
 	       "of queries: recorded, or by its tables");
 	KNOWN(c, COUNT, "results", NULL, p->results, p->results,
 	      "results that the compile numbered; null: unknown");
-	KNOWN(c, BYTES, "peak_bytes", ROOMY(c, "peak"), of->peak_bytes, of->peak_bytes,
-	      "the most resident memory; null: unknown");
+	KNOWN(c, BYTES, "peak_bytes", ON_PAGE(c, "peak memory", ROOMY(c, "peak")), of->peak_bytes,
+	      of->peak_bytes, "the most resident memory; null: unknown");
 	NUMBER(c, ID, "pid", WIDE(c, "pid"), of->pid, "process");
 	CELL(c, ROOMY(c, "exit"), report_notes__exit(buf, of));
 	SOME(c, NS, "sampled_cpu_ns", NULL, v->samples,
@@ -244,7 +247,6 @@ static void most_columns(struct columns *c, const struct build_item *item,
 	const struct item_row *row = item ? &item->row : NULL;
 	struct item_most most = item ? build_item_most(item, v->names) : (struct item_most){};
 	bool off_cpu = v && build__totals(v->build)->off_cpu_known;
-	char buf[REPORT_EXECUTIONS_MAX];
 
 	SOME_TEXT(c, "query", NULL, row->n_queries,
 		  v->names->text(v->names->ctx, row->queries[0].label),
@@ -257,7 +259,7 @@ static void most_columns(struct columns *c, const struct build_item *item,
 	OWNED(c, NULL, TEXTUAL(c, "most in"),
 	      cut_name(c, most.name, look->places ? PLACED_LABEL_MOST : LABEL_MOST), NULL);
 	NUMBER(c, NS, NULL, WIDE(c, off_cpu ? "on-cpu there" : "self there"), most.cpu_ns, NULL);
-	CELL(c, WIDE(c, "executions"), report_item_executions(buf, row));
+	item_executions_column(c, WIDE(c, "executions"), row);
 	OWNED(c, NULL, look->places ? TEXTUAL(c, "at") : NULL, item_place(item, v), NULL);
 }
 

@@ -275,18 +275,6 @@ char *build_query_cpu(char buf[FORMAT_MAX + 1], const struct build_query *q,
 			    q->row.best_cpu_ns);
 }
 
-const char *build_wall(char buf[BUILD_WALL_MAX], const struct build_process *p)
-{
-	uint64_t ns = p->end_ns - p->start_ns;
-	bool ended = p->process->end_ns;
-	char text[FORMAT_MAX];
-
-	if (!ended && !ns)
-		return "-";
-	snprintf(buf, BUILD_WALL_MAX, "%s%s", ended ? "" : ">=", format_duration(text, ns));
-	return buf;
-}
-
 const char *build_peak(char buf[FORMAT_MAX], const struct build_process *p)
 {
 	return p->process->peak_bytes ? format_bytes(buf, p->process->peak_bytes) : "-";

@@ -123,13 +123,6 @@ uint64_t build_executions(const struct build_view *v, const struct build_process
 char *build_query_cpu(char buf[FORMAT_MAX + 1], const struct build_query *q,
 		      const struct build_rows *r);
 
-/*
- * How long it took: ">=2.50 s" if its end is not in the trace, and "-" if nothing is after its
- * start. In `buf`, or static.
- */
-#define BUILD_WALL_MAX (FORMAT_MAX + 2)
-const char *build_wall(char buf[BUILD_WALL_MAX], const struct build_process *p);
-
 /* The most memory that a compiler had; "-" if that is unknown. */
 const char *build_peak(char buf[FORMAT_MAX], const struct build_process *p);
 

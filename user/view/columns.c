@@ -32,6 +32,11 @@ static bool is_table(const struct columns *c)
 	return c->to == COLUMNS_TEXT || c->to == COLUMNS_MARKDOWN;
 }
 
+bool columns__has_titles(const struct columns *c)
+{
+	return is_table(c) || (c->to == COLUMNS_PAGE && c->lists == 1);
+}
+
 static void print(struct columns *c, const char *text)
 {
 	if (!c->err && fputs(text, c->out) == EOF)
@@ -148,8 +153,32 @@ bool columns__list(struct columns *c, bool there)
 	}
 	put_key(c);
 	print(c, "[");
-	c->lists++;
+	if (!c->lists++) {
+		c->list = c->key;
+		c->n = 0;
+	}
 	return true;
+}
+
+static void print_json(struct columns *c, const char *text)
+{
+	struct json j = {.out = c->out, .err = c->err};
+
+	json__print_text(&j, text);
+	c->err = j.err;
+}
+
+/* Of a page, behind a list: [key in the rows, title, unit, help, whole] of each column. */
+static void put_titles(struct columns *c)
+{
+	fprintf(c->out, ",\"@%s\":[", c->list);
+	for (size_t i = 0; i < c->n; i++) {
+		fprintf(c->out, "%s[\"%s\",\"%s\",\"%s\",", i ? "," : "", c->of_page[i].key,
+			c->titles[i].title, unit_names[c->units[i]]);
+		print_json(c, c->of_page[i].help);
+		fprintf(c->out, ",%" PRIu64 "]", c->of_page[i].whole);
+	}
+	print(c, "]");
 }
 
 void columns__leave_list(struct columns *c)
@@ -158,13 +187,23 @@ void columns__leave_list(struct columns *c)
 		leave_path(c);
 	else
 		print(c, "]");
+	if (columns__has_titles(c) && c->n && !c->err)
+		put_titles(c);
 	c->lists -= !c->describes;
 	c->first = false;
 }
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
-static void add_title(struct columns *c, enum column_unit unit, const char *title)
+/* The key on a page of a column without a member of the document. */
+static const char *key_of(char key[32], const char *member, const char *title)
+{
+	snprintf(key, 32, "%s%s", member ? "" : "@", member ?: title);
+	return key;
+}
+
+static void add_title(struct columns *c, enum column_unit unit, const char *key, const char *title,
+		      const char *help)
 {
 	size_t least = unit == UNIT_NS || unit == UNIT_COUNT ? c->least_of_numbers : 0;
 
@@ -176,7 +215,9 @@ static void add_title(struct columns *c, enum column_unit unit, const char *titl
 		least = c->least_of_name;
 	c->units[c->n] = unit;
 	c->titles[c->n] = (struct table_column){title, least};
-	c->n++;
+	key_of(c->of_page[c->n].key, key, title);
+	c->of_page[c->n].help = help;
+	c->of_page[c->n++].whole = 0;
 }
 
 static void begin_markdown(struct columns *c)
@@ -228,7 +269,7 @@ void columns__more(const struct columns *c, size_t n, const char *one, const cha
 
 size_t columns__first(struct columns *c)
 {
-	if (is_table(c))
+	if (columns__has_titles(c))
 		c->describes = true;
 	return c->describes ? NO_ROW : 0;
 }
@@ -236,7 +277,7 @@ size_t columns__first(struct columns *c)
 /* Whether this round is without a row. */
 bool columns__describe(struct columns *c, size_t i)
 {
-	if (is_table(c))
+	if (columns__has_titles(c))
 		c->describes = i == NO_ROW;
 	return c->describes;
 }
@@ -286,14 +327,6 @@ bool columns__next(struct columns *c, size_t i, size_t n)
 
 /* ---- Columns --------------------------------------------------------------------------------- */
 
-static void print_json(struct columns *c, const char *text)
-{
-	struct json j = {.out = c->out, .err = c->err};
-
-	json__print_text(&j, text);
-	c->err = j.err;
-}
-
 /* Of a schema. */
 static void put_field(struct columns *c, const char *key, enum column_unit unit, const char *help)
 {
@@ -319,17 +352,19 @@ static void define(struct columns *c, const char *key, const char *type)
 bool columns__wants(struct columns *c, enum column_unit unit, const char *key, const char *title,
 		    const char *help)
 {
-	bool wanted = is_table(c) ? title != NULL : key != NULL;
+	bool wanted = (!is_table(c) && key) || (columns__has_titles(c) && title);
 
 	if (!wanted || c->err)
 		return false;
 	c->unit = unit;
-	c->key = key;
+	c->key = key || is_table(c) ? key : key_of(c->title_key, NULL, title);
 	c->is_name = false;
 	if (!c->describes)
 		return true;
-	if (is_table(c))
-		add_title(c, unit, title);
+	if (columns__has_titles(c) && title)
+		add_title(c, unit, key, title, help);
+	else if (columns__has_titles(c))
+		; /* a member only */
 	else if (c->to == COLUMNS_DEFINITIONS)
 		define(c, key, help);
 	else
@@ -397,8 +432,10 @@ void columns__owned(struct columns *c, char *text)
 void columns__marked_name(struct columns *c, const char *mark, char *name)
 {
 	c->is_name = true;
-	if (name)
+	if (name && is_table(c))
 		put_cell(c, mark, name);
+	else if (name)
+		columns__text(c, name);
 	else
 		c->err = c->err ?: -ENOMEM;
 	free(name);
@@ -430,6 +467,8 @@ void columns__marked(struct columns *c, const char *mark, uint64_t value)
 	put_key(c);
 	if (!c->err && fprintf(c->out, "%" PRIu64, value) < 0)
 		c->err = -EIO;
+	if (*mark && columns__has_titles(c))
+		fprintf(c->out, ",\"~%s\":\"%s\"", c->key, mark);
 }
 
 void columns__number(struct columns *c, uint64_t value)
@@ -447,7 +486,14 @@ void columns__percent(struct columns *c, uint64_t part, uint64_t whole)
 {
 	char buf[FORMAT_MAX];
 
-	put_cell(c, "", format_percent(buf, part, whole));
+	if (is_table(c)) {
+		put_cell(c, "", format_percent(buf, part, whole));
+		return;
+	}
+	columns__number(c, part);
+	for (size_t i = 0; i < c->n; i++)
+		if (!strcmp(c->of_page[i].key, c->key))
+			c->of_page[i].whole = whole;
 }
 
 void columns__real(struct columns *c, double value, int decimals)

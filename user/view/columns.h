@@ -11,9 +11,10 @@
  *	}
  *
  * A row has the member of the JSON document (NULL: none), the title of the table (NULL: no column
- * there), the value, and what --schema and docs/report.md say of the member. JSON, --schema, text
- * and Markdown are made by calling the function: with the rows of the table, and for --schema and
- * for the titles without one. A value is an expression that is evaluated only if there is a row.
+ * there), the value, and what --schema, docs/report.md and the page's tooltips say of it. JSON,
+ * --schema, text, Markdown and the page's tables are made by calling the function: with the rows of
+ * the table, and for --schema and for the titles without one. A value is an expression that is
+ * evaluated only if there is a row.
  *
  *	struct columns c = {.to = COLUMNS_TEXT, .out = out};
  *
@@ -58,6 +59,12 @@ enum columns_to {
 	COLUMNS_TEXT,
 	COLUMNS_MARKDOWN,
 	COLUMNS_JSON,
+	/*
+	 * JSON for the page of `export -f html`: in lists of the document, columns without a member
+	 * are "@TITLE", and "~KEY" is the mark of a number. Behind a list, "@LIST" describes the
+	 * columns with a title: [key, title, unit, help, whole of its percents].
+	 */
+	COLUMNS_PAGE,
 	COLUMNS_SCHEMA,
 	COLUMNS_DEFINITIONS, /* of JSON schema: the text of a column is its type there */
 };
@@ -97,6 +104,14 @@ struct columns {
 	enum column_unit units[COLUMNS_MOST];
 	size_t n;
 	struct table *table;
+	/* Of a page. */
+	struct column_of_page {
+		char key[32]; /* in the rows */
+		const char *help;
+		uint64_t whole; /* of which its values are parts; 0: none */
+	} of_page[COLUMNS_MOST];
+	const char *list; /* that has them */
+	char title_key[32];
 };
 
 /*
@@ -126,6 +141,8 @@ int columns__end_line(struct columns *c);
 #define ROOMY(c, title)	   ((c)->to == COLUMNS_MARKDOWN || (c)->wide ? (title) : NULL)
 #define MARKDOWN(c, title) ((c)->to == COLUMNS_MARKDOWN ? (title) : NULL)
 #define TEXTUAL(c, title)  ((c)->to == COLUMNS_TEXT ? (title) : NULL)
+/* The title on the page, where that of text is too short, or there is none in one of them. */
+#define ON_PAGE(c, page, title) ((c)->to == COLUMNS_PAGE ? (page) : (title))
 
 /* A round without a row, if columns are to be described; then one for each of `n` rows. */
 #define EACH_ROW(c, i, n)                                                                          \
@@ -202,6 +219,9 @@ void columns__leave(struct columns *c);
 /* A list of texts: each with columns__item(), then columns__leave_list(). */
 void columns__item(struct columns *c, size_t i, const char *text);
 void columns__leave_list(struct columns *c);
+
+/* Whether the rows are those of a table, of a page's too. Lists within rows are none. */
+bool columns__has_titles(const struct columns *c);
 
 /* The columns of a name of which text has `most`; 0: all, as Markdown and wide tables have. */
 static inline size_t columns__most(const struct columns *c, size_t most)

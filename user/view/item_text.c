@@ -132,8 +132,8 @@ static char *queries_text(const struct item_row *item, uint32_t most,
 	return fclose(to) ? NULL : take_ptr(text);
 }
 
-static struct item_extras extras_of(const struct report_rows *r, size_t n,
-				    const struct trace_texts *names)
+struct item_extras report_items__extras(const struct report_rows *r, size_t n,
+					const struct trace_texts *names)
 {
 	struct item_extras has = {};
 
@@ -167,15 +167,17 @@ static void cpu_columns(struct columns *c, const struct report_row *row,
 {
 	bool off_cpu = report_rows__know_off_cpu(all);
 	bool met = row && (row->self_by != SUMMARY_SELF_SAMPLES || row->cpu_ns);
-	char buf[FORMAT_MAX];
+	const char *mark =
+		!row || report_rows__are_sampled(all) ? "" : report_self_mark(row->self_by);
 
-	COLUMN(c, NS, NULL, report_title_cpu(off_cpu), NULL,
-	       met ? columns__marked(
-			     c, report_rows__are_sampled(all) ? "" : report_self_mark(row->self_by),
-			     row->cpu_ns)
-		   : columns__unknown(c));
-	CELL(c, report_title_share(off_cpu),
-	     met ? format_percent(buf, row->cpu_ns, all->cpu_ns) : "-");
+	COLUMN(c, NS, NULL, ON_PAGE(c, REPORT_SELF, NULL), "of the queries about it",
+	       met ? columns__marked(c, mark, row->self_ns) : columns__unknown(c));
+	COLUMN(c, NS, NULL, ON_PAGE(c, "on the CPU", report_title_cpu(off_cpu)),
+	       "the part of self in which they ran",
+	       met ? columns__marked(c, mark, row->cpu_ns) : columns__unknown(c));
+	COLUMN(c, PERCENT, NULL, ON_PAGE(c, "CPU %", report_title_share(off_cpu)),
+	       "of all queries and passes",
+	       met ? columns__percent(c, row->cpu_ns, all->cpu_ns) : columns__unknown(c));
 }
 
 static void put_queries(struct columns *c, const struct item_row *item,
@@ -199,21 +201,21 @@ void report_item_columns(struct columns *c, const struct report_row *row,
 {
 	const struct item_row *item = row ? row->item : NULL;
 	bool waits = report_rows__are_sampled(all) && all->extra[REPORT_SAMPLED_OFF];
-	char buf[REPORT_EXECUTIONS_MAX];
 
-	TEXT(c, "name", NULL, item->item == TRACE_NO_STRING ? NULL : row->name,
+	TEXT(c, "name", ON_PAGE(c, "item", NULL), item->item == TRACE_NO_STRING ? NULL : row->name,
 	     "path; null: what no item is around");
 	if (!modules)
 		place_columns(c, item ? item->item : TRACE_NO_STRING, names);
+	item_executions_column(c, ON_PAGE(c, "executions", NULL), item);
 	cpu_columns(c, row, all);
 	NUMBER(c, NS, "self_ns", NULL, item->self_ns, "of all of these, and of activities within");
 	SOME(c, NS, "self_cpu_ns", NULL, item->cpu_ns != item->self_ns, item->cpu_ns,
 	     "its part on the CPU; missing: all of it");
 	best_columns(c, row, row && row->self_by == SUMMARY_SELF_SAMPLES);
-	NUMBER(c, NS, NULL, report_rows__know_off_cpu(all) ? REPORT_OFF : NULL,
+	NUMBER(c, NS, NULL, report_rows__know_off_cpu(all) ? ON_PAGE(c, NULL, REPORT_OFF) : NULL,
 	       row->extra[REPORT_OFF_CPU], NULL);
-	SOME(c, NS, "sampled_off_ns", waits ? REPORT_WAITING : NULL, row->extra[REPORT_SAMPLED_OFF],
-	     row->extra[REPORT_SAMPLED_OFF], "waits in these");
+	SOME(c, NS, "sampled_off_ns", waits ? ON_PAGE(c, NULL, REPORT_WAITING) : NULL,
+	     row->extra[REPORT_SAMPLED_OFF], row->extra[REPORT_SAMPLED_OFF], "waits in these");
 	SOME(c, BYTES, "memory_bytes", NULL, row->extra[REPORT_MEMORY], row->extra[REPORT_MEMORY],
 	     "memory that page faults made resident in these");
 	SOME(c, NS, "llvm_ns", has && has->llvm ? "LLVM" : NULL, item->llvm.n, item->llvm.value,
@@ -222,7 +224,7 @@ void report_item_columns(struct columns *c, const struct report_row *row,
 	     "standard error of that");
 	KNOWN(c, COUNT, "executions", NULL, item_row__is_counted(item), item_row__executions(item),
 	      "of queries about it; null: unknown");
-	CELL(c, "executions", report_item_executions(buf, item));
+	item_executions_column(c, ON_PAGE(c, NULL, "executions"), item);
 	SOME_BOOL(c, "executions_at_least", item->at_least, true,
 		  "true: there may be more, by the compilers' tables; else missing");
 	KNOWN(c, COUNT, "charged", NULL, item_row__knows_charged(item), item->charged,
@@ -233,9 +235,11 @@ void report_item_columns(struct columns *c, const struct report_row *row,
 		KNOWN(c, COUNT, "instances", has && has->instances ? "instances" : NULL,
 		      item->instances, item->instances,
 		      "of a generic function; null: none, or unknown");
-	OWNED(c, NULL, "of this", queries_text(item, queries_that_fit(c->width), names), NULL);
-	OWNED(c, NULL, has && has->places ? "at" : NULL, place_text(names, item->item), NULL);
-	NAME(c, NULL, modules ? "module" : "item", row->name, NULL);
+	OWNED(c, NULL, ON_PAGE(c, NULL, "of this"),
+	      queries_text(item, queries_that_fit(c->width), names), NULL);
+	OWNED(c, NULL, has && has->places ? ON_PAGE(c, NULL, "at") : NULL,
+	      place_text(names, item->item), NULL);
+	NAME(c, NULL, ON_PAGE(c, NULL, modules ? "module" : "item"), row->name, NULL);
 	put_queries(c, item, names);
 }
 
@@ -243,7 +247,7 @@ int items_text(FILE *out, const struct report_rows *r, size_t n, size_t width,
 	       const struct trace_texts *names)
 {
 	static const char *const spare[] = {"of this", "executions", REPORT_OFF, "instances", NULL};
-	const struct item_extras has = extras_of(r, n, names);
+	const struct item_extras has = report_items__extras(r, n, names);
 	struct columns c = {
 		.out = out,
 		.width = width,

@@ -28,6 +28,8 @@ struct item_extras {
 	bool instances, places, llvm;
 };
 
+struct item_extras report_items__extras(const struct report_rows *r, size_t n,
+					const struct trace_texts *names);
 void report_item_columns(struct columns *c, const struct report_row *row,
 			 const struct report_rows *all, bool modules,
 			 const struct trace_texts *names, const struct item_extras *has);

@@ -216,7 +216,8 @@ struct share {
 static void self_columns(struct columns *c, const struct sample_sum *self,
 			 const struct share *share)
 {
-	NUMBER(c, NS, "self_ns", "self", self->value, "CPU time of samples in it");
+	NUMBER(c, NS, "self_ns", ON_PAGE(c, "CPU time", "self"), self->value,
+	       "CPU time of samples in it");
 	NUMBER(c, NS, "error_ns", "+-", sample_sum__error(self), "standard error of that");
 	PERCENT(c, share->title, self->value, share->all);
 }
@@ -239,6 +240,7 @@ static void pass_columns(struct columns *c, const struct llvm_pass_row *pass,
 		[LLVM_ELSE] = "other",
 	};
 
+	TEXT(c, NULL, ON_PAGE(c, "pass", NULL), pass->name ?: UNKNOWN, NULL);
 	TEXT(c, "name", NULL, pass->name, "of the type, without Pass at its end; null: unknown");
 	TEXT(c, "type", NULL, pass->type, "LLVM's type; null: unknown");
 	BOOL(c, "codegen", pass->codegen,
@@ -247,7 +249,7 @@ static void pass_columns(struct columns *c, const struct llvm_pass_row *pass,
 	     "whose time it is in the totals: machine_code, optimisation or other");
 	self_columns(c, pass ? &pass->self : NULL, share);
 	TEXT(c, NULL, "for", works[pass->work], NULL);
-	NAME(c, NULL, "LLVM's pass", pass->name ?: UNKNOWN, NULL);
+	NAME(c, NULL, ON_PAGE(c, NULL, "LLVM's pass"), pass->name ?: UNKNOWN, NULL);
 }
 
 /* Instances by themselves. */
@@ -262,7 +264,7 @@ static void function_columns(struct columns *c, const struct llvm_function *f,
 	SOME_TEXT(c, "item", NULL, f->item_path, f->item_path,
 		  "that it is an instance of; missing: unknown");
 	component_column(c, f ? &f->component : NULL, OF_SELF);
-	NAME(c, NULL, "function", f->path, NULL);
+	NAME(c, NULL, ON_PAGE(c, NULL, "function"), f->path, NULL);
 }
 
 /* "app 200 ms, dep 6.00 ms, and 3 more"; NULL: no memory. */
@@ -306,7 +308,7 @@ static void generic_columns(struct columns *c, const struct llvm_generic *g,
 {
 	const struct share none = {};
 
-	TEXT(c, "path", NULL, g->path, "without generic arguments");
+	TEXT(c, "path", ON_PAGE(c, "function", NULL), g->path, "without generic arguments");
 	self_columns(c, g ? &g->self : NULL, share);
 	MARKED(c, COUNT, "instances", "instances", g->at_least ? ">=" : "", g->instances,
 	       "that the compilers made, or whose symbols samples met");
@@ -315,7 +317,7 @@ static void generic_columns(struct columns *c, const struct llvm_generic *g,
 	component_column(c, g ? &g->component : NULL, OF_SELF);
 	NUMBER(c, COUNT, "crate_count", NULL, g->n_crates, "crates that it was compiled in");
 	OWNED(c, NULL, used_in ? "used in" : NULL, crates_text(g), NULL);
-	NAME(c, NULL, "function", g->path, NULL);
+	NAME(c, NULL, ON_PAGE(c, NULL, "function"), g->path, NULL);
 	if (!LIST(c, "crates", true, "the three of these with the most time"))
 		return;
 	EACH_ROW (c, i, g->n_crates < LLVM_PARTS ? g->n_crates : LLVM_PARTS) {
@@ -335,7 +337,8 @@ static void rest_columns(struct columns *c, const struct llvm_rest *rest, const 
 		[LLVM_REST_UNKNOWN] = "unknown",
 	};
 
-	TEXT(c, "name", NULL, rest->name, "of the work, the pass or the native function");
+	TEXT(c, "name", ON_PAGE(c, "work, pass or function of LLVM", NULL), rest->name,
+	     "of the work, the pass or the native function");
 	TEXT(c, "kind", NULL, kinds[rest->kind], "of the name: work, pass, native or unknown");
 	self_columns(c, rest ? &rest->self : NULL, share);
 }
@@ -378,22 +381,22 @@ static uint32_t most_in_json(const struct report_options *opt, uint32_t n)
 static void put_rows(struct columns *c, const struct llvm_rows *rows,
 		     const struct report_options *opt)
 {
-	const struct share none = {};
+	const struct share none = {}, share = {ON_PAGE(c, "LLVM %", NULL), rows->totals.all.value};
 
 	total_columns(c, rows, opt);
 	if (LIST(c, "passes", true,
 		 "of LLVM; with --llvm these lists have what is of chosen functions"))
 		EACH_ROW (c, i, rows->n_passes)
-			pass_columns(c, ROW(c, &rows->passes[i]), &none);
+			pass_columns(c, ROW(c, &rows->passes[i]), &share);
 	if (LIST(c, "functions", true, "that LLVM compiles: instances of generic ones are several"))
 		EACH_ROW (c, i, most_in_json(opt, rows->n_functions))
 			function_columns(c, ROW(c, &rows->functions[i]), &none);
 	if (LIST(c, "generics", true, "the same functions, with all their instances"))
 		EACH_ROW (c, i, most_in_json(opt, rows->n_generics))
-			generic_columns(c, ROW(c, &rows->generics[i]), &none, false);
+			generic_columns(c, ROW(c, &rows->generics[i]), &share, false);
 	if (LIST(c, "no_function", true, "what it did for no function"))
 		EACH_ROW (c, i, rows->n_rests)
-			rest_columns(c, ROW(c, &rows->rests[i]), &none);
+			rest_columns(c, ROW(c, &rows->rests[i]), &share);
 }
 
 void llvm_columns(struct columns *c, const struct report_options *opt)

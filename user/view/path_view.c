@@ -126,8 +126,8 @@ static void step_columns(struct columns *c, const struct path_step *step,
 	bool chosen = step && is_part && build__has(v->build, step->process);
 	const char *mark = chosen ? PATH_CHOSEN " " : "";
 
-	TEXT(c, "name", NULL, crate->name, "package, target and tool");
-	MARKED_NAME(c, "what kept it from being faster", mark,
+	TEXT(c, "name", ON_PAGE(c, "crate", NULL), crate->name, "package, target and tool");
+	MARKED_NAME(c, ON_PAGE(c, NULL, "what kept it from being faster"), mark,
 		    build_crate_name(crate, columns__most(c, NAME_MOST - strlen(mark))));
 	NUMBER(c, ID, "pid", NULL, crate->process->process->pid, "process");
 	TEXT(c, "part", NULL, parts[step->part], "which part of the compile");

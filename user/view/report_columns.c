@@ -13,7 +13,10 @@
 /* Samples met the longest execution first and last so far apart. */
 static void max_column(struct columns *c, const struct report_row *row)
 {
-	if (!columns__wants(c, UNIT_NS, NULL, "max", NULL))
+	SOME(c, NS, NULL, ON_PAGE(c, "longest", NULL), row->extra[REPORT_SAMPLED_MAX],
+	     row->extra[REPORT_SAMPLED_MAX],
+	     "of the executions that several samples met: from the first to the last");
+	if (!columns__wants(c, UNIT_NS, NULL, ON_PAGE(c, NULL, "max"), NULL))
 		return;
 	if (row->count)
 		columns__number(c, row->max_ns);
@@ -37,10 +40,11 @@ static void extra_columns(struct columns *c, const struct report_row *row,
 	for (int i = 0; i < REPORT_N_EXTRAS; i++) {
 		const struct report_extra *e = &report_extras[i];
 		bool titled = all->extra[i] && i != REPORT_OFF_CPU;
+		const char *title = titled ? ON_PAGE(c, e->page ?: e->title, e->title) : NULL;
 
-		if (!columns__wants(c, e->unit, e->key, titled ? e->title : NULL, e->text))
+		if (!columns__wants(c, e->unit, e->key, title, e->text))
 			continue;
-		if (c->to != COLUMNS_JSON || has_extra(row, i, sampled))
+		if ((title && columns__has_titles(c)) || has_extra(row, i, sampled))
 			columns__number(c, row->extra[i]);
 	}
 }
@@ -61,6 +65,27 @@ static void count_columns(struct columns *c, const struct report_row *row, bool 
 		  "missing");
 }
 
+static void executions_column(struct columns *c, const struct report_row *row, const char *title)
+{
+	char buf[FORMAT_MAX * 2];
+
+	if (!columns__wants(c, UNIT_COUNT, NULL, title,
+			    "≤: results, which may have other origins; ≥: there may be more"))
+		return;
+	if (c->to != COLUMNS_PAGE)
+		columns__text(c, report_row__count(buf, row));
+	else if (row->count || row->self_by != SUMMARY_SELF_SAMPLES)
+		columns__number(c, row->count);
+	else if (row->results)
+		columns__marked(c,
+				row->results_missing  ? ">="
+				: row->results_unsure ? "<="
+						      : "",
+				row->results);
+	else
+		columns__unknown(c);
+}
+
 /* The best that is known of a self time, beside exact ones. */
 void best_columns(struct columns *c, const struct report_row *row, bool there)
 {
@@ -73,9 +98,11 @@ void best_columns(struct columns *c, const struct report_row *row, bool there)
 /* The other part of self, and both. */
 static void off_cpu_columns(struct columns *c, const struct report_row *row)
 {
-	KNOWN(c, NS, NULL, REPORT_OFF, row->self_by != SUMMARY_SELF_SAMPLES,
-	      row->extra[REPORT_OFF_CPU], NULL);
-	KNOWN(c, NS, NULL, REPORT_SELF, row->self_by != SUMMARY_SELF_SAMPLES, row->self_ns, NULL);
+	KNOWN(c, NS, NULL, ON_PAGE(c, "off the CPU", REPORT_OFF),
+	      row->self_by != SUMMARY_SELF_SAMPLES, row->extra[REPORT_OFF_CPU],
+	      "the other part of self: waiting, or ready but waiting for a CPU");
+	KNOWN(c, NS, NULL, ON_PAGE(c, NULL, REPORT_SELF), row->self_by != SUMMARY_SELF_SAMPLES,
+	      row->self_ns, NULL);
 }
 
 void report_query_columns(struct columns *c, const struct report_row *row,
@@ -85,37 +112,41 @@ void report_query_columns(struct columns *c, const struct report_row *row,
 	bool off_cpu = report_rows__know_off_cpu(all), raw = opt->costs && !opt->raw;
 	bool by_spans = row && row->self_by != SUMMARY_SELF_SAMPLES;
 	bool has_spans = row && (by_spans || row->raw_total_ns);
-	char buf[FORMAT_MAX * 2];
 
-	TEXT(c, "name", NULL, row->name, "rustc's name");
-	FORMAT(c, "query", "%s%s%s", row->name, row->instead, row->unwound ? " " MARK : "");
+	TEXT(c, "name", ON_PAGE(c, "query", NULL), row->name, "rustc's name");
+	FORMAT(c, ON_PAGE(c, NULL, "query"), "%s%s%s", row->name, row->instead,
+	       row->unwound ? " " MARK : "");
 	TEXT(c, "kind", NULL, row->kind,
 	     "Query: executions of a query; GenericActivity: an activity; null: private to a file");
 	count_columns(c, row, has_spans);
 	/* Loaded results have a column of their own. */
-	CELL(c, all->extra[REPORT_LOADS] ? "executed" : "count", report_row__count(buf, row));
+	executions_column(
+		c, row, ON_PAGE(c, "executions", all->extra[REPORT_LOADS] ? "executed" : "count"));
 	NUMBER(c, COUNT, "unwound", NULL, row->unwound, "executions that never reached their end");
 	SOME(c, COUNT, "began_before", NULL, row->begun, row->begun,
 	     "executions that began before the recording");
 	KNOWN(c, NS, "total_ns", NULL, has_spans, row->total_ns,
 	      "with what was called; null: unknown");
 	MARKED(c, NS, NULL, "total", by_spans ? "" : REPORT_ESTIMATE, report_row__total_ns(row),
-	       NULL);
+	       "with the queries that it called");
+	MARKED(c, NS, NULL, ON_PAGE(c, REPORT_SELF, NULL), report_self_mark(row->self_by),
+	       row->self_ns, "without the queries that it called");
 	KNOWN(c, NS, "self_ns", NULL, by_spans, row->exact_self_ns, "without that; null: unknown");
 	SOME(c, NS, "self_cpu_ns", NULL, row->extra[REPORT_OFF_CPU], row->exact_cpu_ns,
 	     "its part on the CPU; missing: all of it");
-	MARKED(c, NS, NULL, report_title_cpu(off_cpu), report_self_mark(row->self_by), row->cpu_ns,
-	       NULL);
-	PERCENT(c, report_title_share(off_cpu), row->cpu_ns, all->cpu_ns);
+	MARKED(c, NS, NULL, ON_PAGE(c, "on the CPU", report_title_cpu(off_cpu)),
+	       report_self_mark(row->self_by), row->cpu_ns, "the part of self in which it ran");
+	COLUMN(c, PERCENT, NULL, ON_PAGE(c, "CPU %", report_title_share(off_cpu)),
+	       "of all queries and passes", columns__percent(c, row->cpu_ns, all->cpu_ns));
 	if (off_cpu)
 		off_cpu_columns(c, row);
 	KNOWN(c, NS, "mean_ns", "mean", row->count, row->mean_ns,
 	      "of an execution; null: none was recorded");
-	max_column(c, row);
 	KNOWN(c, NS, "min_ns", NULL, row->count, row->min_ns,
 	      "the shortest execution; null: none was recorded");
-	KNOWN(c, NS, "max_ns", NULL, row->count, row->max_ns,
+	KNOWN(c, NS, "max_ns", ON_PAGE(c, "max", NULL), row->count, row->max_ns,
 	      "the longest execution; null: none was recorded");
+	max_column(c, row);
 	SOME(c, NS, "raw_total_ns", NULL, raw, row->raw_total_ns,
 	     "total_ns with the time of probes");
 	SOME(c, NS, "raw_self_ns", NULL, raw, row->raw_self_ns, "self_ns with the time of probes");
@@ -148,11 +179,14 @@ void report_group_columns(struct columns *c, const struct report_row *row,
 	/* Asked for by name, activities count, as in the table of queries. */
 	bool counts = all->activities && opt->query, off_cpu = report_rows__know_off_cpu(all);
 
-	TEXT(c, "name", NULL, row->name, "crate, process or thread");
-	FORMAT(c, titles[opt->by], "%s%s", row->name, row->unwound ? " " MARK : "");
-	NUMBER(c, COUNT, "processes", NULL, row->processes, "of the crate");
-	NUMBER(c, COUNT, "count", NULL, row->count, "executions of queries");
-	NUMBER(c, COUNT, NULL, counts ? "count" : "executions",
+	TEXT(c, "name", ON_PAGE(c, titles[opt->by], NULL), row->name, "crate, process or thread");
+	FORMAT(c, ON_PAGE(c, NULL, titles[opt->by]), "%s%s", row->name,
+	       row->unwound ? " " MARK : "");
+	NUMBER(c, COUNT, "processes", ON_PAGE(c, "compilers", NULL), row->processes,
+	       "of the crate");
+	NUMBER(c, COUNT, "count", ON_PAGE(c, "executions", NULL), row->count,
+	       "executions of queries");
+	NUMBER(c, COUNT, NULL, ON_PAGE(c, NULL, counts ? "count" : "executions"),
 	       row->count + (counts ? row->activities : 0), NULL);
 	NUMBER(c, COUNT, "activities", NULL, row->activities,
 	       "besides these: passes, and parts of them");
@@ -162,22 +196,23 @@ void report_group_columns(struct columns *c, const struct report_row *row,
 		return;
 	}
 	NUMBER(c, NS, "wall_ns", "wall", row->total_ns, "from the first start to the last end");
-	MARKED(c, NS, NULL, report_title_cpu(off_cpu), report_self_mark(row->self_by), row->cpu_ns,
-	       NULL);
-	PERCENT(c, report_title_share(off_cpu), row->cpu_ns, all->cpu_ns);
-	NUMBER(c, NS, "self_ns", NULL, row->exact_self_ns, "self time of all intervals");
+	MARKED(c, NS, NULL, ON_PAGE(c, NULL, report_title_cpu(off_cpu)),
+	       report_self_mark(row->self_by), row->cpu_ns, NULL);
+	PERCENT(c, ON_PAGE(c, NULL, report_title_share(off_cpu)), row->cpu_ns, all->cpu_ns);
+	NUMBER(c, NS, "self_ns", ON_PAGE(c, REPORT_SELF, NULL), row->exact_self_ns,
+	       "self time of all intervals");
 	SOME(c, NS, "self_cpu_ns", NULL, row->extra[REPORT_OFF_CPU], row->exact_cpu_ns,
 	     "its part on the CPU; missing: all of it");
 	SOME(c, NS, "self_off_ns", NULL, row->extra[REPORT_OFF_CPU], row->extra[REPORT_OFF_CPU],
 	     "its part off the CPU; missing: none");
-	if (off_cpu)
+	if (off_cpu && c->to != COLUMNS_PAGE)
 		off_cpu_columns(c, row);
-	NUMBER(c, NS, "max_ns", "max", row->max_ns, "the longest interval");
+	NUMBER(c, NS, "max_ns", ON_PAGE(c, "longest", "max"), row->max_ns, "the longest interval");
 	SOME(c, NS, "preempted_ns", NULL, row->preempted_ns, row->preempted_ns,
 	     "of a thread: ready, while others ran");
 	SOME(c, NS, "waiting_ns", NULL, row->waiting_ns, row->waiting_ns, "of a thread: waiting");
-	SOME(c, BYTES, "peak_bytes", all->peak_bytes ? "peak" : NULL, row->peak_bytes,
-	     row->peak_bytes, "the most resident memory; missing: unknown");
+	SOME(c, BYTES, "peak_bytes", all->peak_bytes ? ON_PAGE(c, "peak memory", "peak") : NULL,
+	     row->peak_bytes, row->peak_bytes, "the most resident memory; missing: unknown");
 }
 
 /* ---- Callers --------------------------------------------------------------------------------- */

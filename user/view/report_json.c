@@ -39,13 +39,15 @@ static void put_items(struct columns *c, bool modules, const struct trace_texts 
 		      const struct report_options *opt)
 {
 	_report_rows_ struct report_rows r = {};
+	struct item_extras has;
 
 	if (!LIST(c, modules ? "modules" : "items", opt->items && modules == opt->modules,
 		  modules ? "with --by module" : "with --by item"))
 		return;
 	c->err = c->err ?: c->describes ? 0 : report_rows__items(&r, names, opt);
+	has = report_items__extras(&r, r.n, names);
 	EACH_ROW (c, i, r.n)
-		report_item_columns(c, ROW(c, &r.rows[i]), &r, modules, names, NULL);
+		report_item_columns(c, ROW(c, &r.rows[i]), &r, modules, names, &has);
 }
 
 /* Of one process or of all. */
@@ -184,7 +186,7 @@ static int put_document(FILE *out, enum columns_to to, const struct summary *s,
 int report_json(FILE *out, const struct summary *s, const struct trace_losses *losses,
 		const struct trace_texts *names, const struct report_options *opt)
 {
-	return put_document(out, COLUMNS_JSON, s, losses, names, opt);
+	return put_document(out, opt->page ? COLUMNS_PAGE : COLUMNS_JSON, s, losses, names, opt);
 }
 
 int report_schema(FILE *out)

@@ -296,15 +296,13 @@ int report_rows__callers(struct report_rows *r, const struct report_options *opt
 	return 0;
 }
 
-const char *report_item_executions(char buf[REPORT_EXECUTIONS_MAX], const struct item_row *item)
+void item_executions_column(struct columns *c, const char *title, const struct item_row *item)
 {
-	char number[FORMAT_MAX];
-
-	if (!item_row__is_counted(item))
-		return "-";
-	snprintf(buf, REPORT_EXECUTIONS_MAX, "%s%s", item->at_least ? REPORT_LEAST " " : "",
-		 format_count(number, item_row__executions(item)));
-	return buf;
+	COLUMN(c, COUNT, NULL, title, REPORT_LEAST ": there may be more",
+	       item_row__is_counted(item)
+		       ? columns__marked(c, item->at_least ? REPORT_LEAST " " : "",
+					 item_row__executions(item))
+		       : columns__unknown(c));
 }
 
 static struct report_row row_of_item(const struct item_row *item, const char *name)
@@ -394,11 +392,14 @@ void report_rows__clear(struct report_rows *r)
 
 #define SAMPLED(of, cause) AT(samples.of[TRACE_SAMPLE_##cause].value)
 
-#define EXTRA(id, key, title, unit, at, text) [REPORT_##id] = {key, title, UNIT_##unit, at, text}
+#define EXTRA(id, key, title, unit, at, text) \
+	[REPORT_##id] = {key, title, NULL, UNIT_##unit, at, text}
+#define ON_PAGE_ONLY(id, key, title, unit, at, text) \
+	[REPORT_##id] = {key, NULL, title, UNIT_##unit, at, text}
 
 const struct report_extra report_extras[REPORT_N_EXTRAS] = {
-	EXTRA(SAMPLES, "samples", NULL, COUNT, AT(samples.self[TRACE_SAMPLE_CPU].n),
-	      "samples of the CPU whose innermost query it is"),
+	ON_PAGE_ONLY(SAMPLES, "samples", "samples", COUNT, AT(samples.self[TRACE_SAMPLE_CPU].n),
+		     "samples of the CPU whose innermost query it is"),
 	EXTRA(SAMPLED_SELF, "sampled_self_ns", "sampled", NS, SAMPLED(self, CPU),
 	      "CPU time that these stand for"),
 	EXTRA(SAMPLED_ERROR, "sampled_self_error_ns", "+-", NS, AT(sampled_error_ns),
@@ -427,8 +428,8 @@ const struct report_extra report_extras[REPORT_N_EXTRAS] = {
 	EXTRA(HASHING, "incremental_hashing_ns", "incr. hashing", NS, AT(hashing_ns),
 	      "hashing results"),
 	EXTRA(LOADED, "loaded", "loaded", COUNT, AT(loaded), "results that were loaded, at least"),
-	EXTRA(LOADS, "loads", NULL, COUNT, AT(loads),
-	      "attempts to load a result of the last build"),
+	ON_PAGE_ONLY(LOADS, "loads", "loads", COUNT, AT(loads),
+		     "attempts to load a result of the last build"),
 };
 
 uint64_t report_extra_of(const struct summary_row *row, enum report_extra_id extra)

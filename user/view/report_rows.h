@@ -37,6 +37,7 @@ enum report_extra_id {
 struct report_extra {
 	const char *key;   /* JSON member */
 	const char *title; /* table title; NULL: not in the table */
+	const char *page;  /* on the page of an export; NULL: the same */
 	enum column_unit unit;
 	size_t offset;	  /* of the value in struct summary_row */
 	const char *text; /* for a person */
@@ -162,11 +163,8 @@ static inline bool report_rows__are_sampled(const struct report_rows *r)
 char *report_count(char buf[FORMAT_MAX * 2], const struct summary_row *row);
 char *report_row__count(char buf[FORMAT_MAX * 2], const struct report_row *row);
 
-/* Room for report_item_executions(). */
-#define REPORT_EXECUTIONS_MAX (FORMAT_MAX + 4)
-
-/* The executions of an item: "27", ">= 27", or "-". Returns buf. */
-const char *report_item_executions(char buf[REPORT_EXECUTIONS_MAX], const struct item_row *item);
+/* The executions of an item: "27", ">= 27", or "-". */
+void item_executions_column(struct columns *c, const char *title, const struct item_row *item);
 
 /* In JSON, how a self time is known (enum summary_self). */
 const char *report_self_by(uint8_t self_by);

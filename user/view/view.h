@@ -127,6 +127,7 @@ struct report_options {
 	const struct cost *cost;	/* NULL: not measured */
 	const struct samples *samples;	/* NULL: the trace has none */
 	const struct build_view *build; /* NULL: no build in the JSON */
+	bool page;			/* JSON for the page of an export: COLUMNS_PAGE */
 	bool totals_only;		/* print no rows per process */
 	uint64_t all_cpu_ns; /* self time on the CPU of all rows; with groups, 100 percent */
 };

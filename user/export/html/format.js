@@ -17,12 +17,7 @@ function formatBytes(bytes) {
 	return (size === 1 ? value : value.toFixed(value >= 100 ? 0 : value >= 10 ? 1 : 2)) + " " + unit;
 }
 
-// The self time of a row that is known best. Where only samples show it, there is no other.
-function selfOf(row) {
-	return row.best_self_ns ?? row.self_ns;
-}
-
-// The same on the CPU, where that is known. Estimates are of time on the CPU.
+// The self time of a row on the CPU, where that is known. Estimates are of time on the CPU.
 function cpuSelfOf(row) {
 	const isEstimate = row.self_by !== "spans" && row.best_self_ns !== undefined;
 	return isEstimate ? row.best_self_ns : row.self_cpu_ns ?? row.self_ns;
@@ -33,11 +28,6 @@ function withLlvm(row) {
 	return cpuSelfOf(row) + (row.llvm_ns || 0);
 }
 
-// The same of what only intervals have.
-function knownOf(row, key) {
-	return row.self_by === "samples" ? null : row[key] || 0;
-}
-
 // Whether probes saw intervals of it.
 function hasIntervals(row) {
 	return row.self_by !== "samples";
@@ -46,16 +36,6 @@ function hasIntervals(row) {
 // Whether views of intervals can show one: of probes, or by samples.
 function isShown(row) {
 	return hasIntervals(row) || Boolean(row.sampled_max_ns);
-}
-
-// Marks a self time that is an estimate, beside others that are exact.
-function selfMark(row, allSampled) {
-	return !allSampled && row.self_by === "samples" ? "~" : "";
-}
-
-// The meaning of the marks that there are, for a caption.
-function markText(rows, allSampled) {
-	return rows.some((row) => selfMark(row, allSampled)) ? "; ~ is an estimate" : "";
 }
 
 // Names have any length; space on a page is limited.

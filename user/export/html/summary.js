@@ -139,15 +139,14 @@ class SummaryView {
 			return [];
 		const crateOf = (step) => this.crates.find((row) => row.pid === step.pid && row.name === step.name);
 		const isKnown = (step) => this.model.about.spans && crateOf(step)?.process;
+		const [name, ...others] = describedColumns(path["@steps"], steps);
 		return [this.pathStrip(path), this.pathLegend(steps), new DataTable({
 			caption: "The critical path: what the build waited for, from its start to its end",
 			rows: steps, sort: 3, perPage: STEPS_SHOWN, bare: true, filter: false,
 			columns: [
-				{...nameColumn("Crate", ({name, chosen}) => chosen ? "▸ " + name : name),
+				{...name, value: (step) => (step.chosen ? "▸ " : "") + step.name,
 					does: (step) => isKnown(step) ? () => this.showCrate(crateOf(step)) : null},
-				{title: "Part", value: (step) => PART_TEXTS.get(step.part) || step.part},
-				timeColumn("Took", (step) => step.ns, "The time in which the build waited for it"),
-				knownTimeColumn("Saves", (step) => step.saved_ns, "How much sooner the build would end if it took no time"),
+				...others,
 			],
 		}).root, element("p", {class: "legend"}, this.pathNotes(path) +
 			(isPart ? " It is that of the whole build; ▸ marks what was chosen of it." : ""))];
@@ -298,35 +297,27 @@ class SummaryView {
 
 	crateTable() {
 		const {crates} = this, longest = crates.reduce((most, row) => Math.max(most, row.wall_ns), 1);
-		const known = (key) => crates.some((row) => row[key] !== null && row[key] !== undefined);
-		const time = (title, key, hint) => known(key) ? [knownTimeColumn(title, (row) => row[key], hint)] : [];
 		if (!crates.length)
 			return "";
-		return element("section", {}, element("h2", {}, crates.length > 1 ? "Crates" : "Crate"), this.partsLegend(known),
+		const columns = describedColumns(this.build["@crates"], crates).filter(({key}) => crates.length > 1 || key !== "alone_ns");
+		const known = columnAt(columns, ...PARTS.map(([key]) => key)) >= 0;
+		columns[0].does = this.does((row) => this.showCrate(row));
+		columns.splice(columnAt(columns, "wall_ns") + 1, 0,
+			...crates.some(endOf) ? [{title: "End", value: endOf}] : [],
+			...known ? [{title: "Parts", value: (row) => row.wall_ns, isPicture: true,
+				node: (row) => this.bar(PARTS.map(([key]) => row[key] || 0), longest)}] : []);
+		return element("section", {}, element("h2", {}, crates.length > 1 ? "Crates" : "Crate"), known ? this.partsLegend() : null,
 			new DataTable({
 				caption: "What was compiled, " + (crates.some(endOf) ? "first what did not end well, then the longest" :
 					"the longest first") + (this.model.about.spans ? "; a name leads to the timeline" : ""),
 				rows: crates, sort: 1, first: (row) => endOf(row) !== "", bare: true, filter: crates.length > CRATES_IN_SIGHT,
-				columns: [
-					{...nameColumn("Crate", (row) => row.name), does: this.does((row) => this.showCrate(row))},
-					...time("Wall", "wall_ns", "From the start of the compiler to its end").map((column) =>
-						({...column, text: (row) => (endOf(row) === UNENDED ? "≥ " : "") + column.text(row)})),
-					...crates.some(endOf) ? [{title: "End", value: endOf}] : [],
-					...known("front_end_ns") ? [{title: "Parts", value: (row) => row.wall_ns, isPicture: true,
-						node: (row) => this.bar(PARTS.map(([key]) => row[key] || 0), longest)}] : [],
-					...time("Front end", "front_end_ns", "Until machine code began to be generated"),
-					...time("Codegen", "codegen_ns", "From the start of codegen to its end, with LLVM"),
-					...time("Link", "link_ns", "Including the linker"),
-					...this.build.cpu_ns === null ? [] : [knownTimeColumn("CPU", (row) => row.cpu_ns, "CPU time of the compiler")],
-					...crates.length > 1 ? time("Alone", "alone_ns", "While no other compiler ran") : [],
-					...known("peak_bytes") ? [bytesColumn("Peak memory", (row) => row.peak_bytes || 0, PEAK_HINT)] : [],
-				],
+				columns,
 			}).root);
 	}
 
-	partsLegend(known) {
-		return known("front_end_ns") ? element("p", {class: "legend"}, ...PARTS.map(([, text, kind]) =>
-			element("span", {}, element("span", {class: "sample " + kind}), " " + text))) : null;
+	partsLegend() {
+		return element("p", {class: "legend"}, ...PARTS.map(([, text, kind]) =>
+			element("span", {}, element("span", {class: "sample " + kind}), " " + text)));
 	}
 
 	// ---- What cost most -------------------------------------------------------------------------
@@ -339,25 +330,24 @@ class SummaryView {
 		return rows.slice().sort((a, b) => value(b) - value(a)).slice(0, MOST_EXPENSIVE).filter((row) => value(row) > 0);
 	}
 
+	// The table of a list has these of the report's columns: the name, what it cost, and more.
+	most(list, rows, title, ...more) {
+		const columns = describedColumns(this.model.report["@" + list], rows);
+		const {key} = columns[costAt(columns)] || {};
+		return [{...columns[0], title}, ...[key, ...more].flatMap((wanted) => columns.filter((column) => column.key === wanted))];
+	}
+
 	// Where the time on the CPU is known, a query that waits is not expensive.
 	queries() {
-		const {report} = this.model, all = report.queries.reduce((sum, row) => sum + cpuSelfOf(row), 0);
-		const rows = this.ten(report.queries, cpuSelfOf), sampled = report.samples && rows.every((row) => row.self_by === "samples");
-		const counted = rows.some((row) => row.count);
-		const off = report.queries.some((row) => row.self_off_ns);
+		const rows = this.ten(this.model.report.queries, cpuSelfOf);
 		if (!rows.length)
 			return "";
+		const columns = this.most("queries", rows, "Query or pass", SHARE, "@off the CPU", "@executions");
+		columns[0].does = (row) => isShown(row) ? this.does(() => this.app.soon(() => this.app.showName(row.name)))(row) : null;
 		return element("section", {}, element("h2", {}, "Queries that cost most"), new DataTable({
-			caption: (off || sampled ? "By time on the CPU, without the queries that they called" :
-				"By self time: without the queries that they called") + markText(rows, sampled), rows, sort: 1, bare: true, filter: false,
-			columns: [
-				{...nameColumn("Query or pass", (row) => row.name), does: (row) => isShown(row) ?
-					this.does(() => this.app.soon(() => this.app.showName(row.name)))(row) : null},
-				selfColumn(off || sampled ? CPU_TITLE : "Self", cpuSelfOf, SELF_HINT, sampled),
-				shareColumn(off || sampled ? "CPU %" : "Self %", cpuSelfOf, all, "Of all queries and passes"),
-				...off ? [knownTimeColumn(OFF_TITLE, (row) => knownOf(row, "self_off_ns"), OFF_HINT)] : [],
-				...counted ? [executionsColumn()] : [],
-			],
+			caption: (columns[1].key === ON_CPU ? "By time on the CPU, without the queries that they called" :
+				"By self time: without the queries that they called") + markText(columns), rows, sort: 1, bare: true, filter: false,
+			columns,
 		}).root);
 	}
 
@@ -366,19 +356,17 @@ class SummaryView {
 		const own = new Set(this.model.processes.filter((p) => p.own && p.crate).map((p) => p.crate));
 		const all = (this.model.report.items || []).filter((row) => row.name !== null);
 		const mine = all.filter((row) => own.has(row.name.split("::")[0]));
-		const rows = this.ten(mine.length ? mine : all, withLlvm), off = all.some((row) => row.self_cpu_ns !== undefined);
-		const sampled = all.every((row) => row.self_by === "samples");
+		const rows = this.ten(mine.length ? mine : all, withLlvm), sampled = all.every((row) => row.self_by === "samples");
 		if (!rows.length)
 			return "";
+		const columns = this.most("items", rows, "Item", "llvm_ns");
+		columns[0].does = sampled ? undefined : this.does((row) => this.app.soon(() => this.app.showItem(row.name, "timeline")));
 		return element("section", {}, element("h2", {}, "Items that cost most"), new DataTable({
 			caption: (mine.length && mine.length < all.length ? "Functions, types and modules of your own crates" :
-				"Functions, types and modules") + `, with all queries about each${sampled ? ", by samples" : markText(rows)}` + llvmText(rows),
+				"Functions, types and modules") + `, with all queries about each${sampled ? ", by samples" : markText(columns)}` + llvmText(columns),
 			rows, sort: 1, first: withLlvm, bare: true, filter: false,
 			columns: [
-				{...nameColumn("Item", (row) => row.name), does: sampled ? undefined : this.does((row) =>
-					this.app.soon(() => this.app.showItem(row.name, "timeline")))},
-				selfColumn(off || sampled ? CPU_TITLE : "Self", cpuSelfOf, "Of the queries about it", sampled),
-				...llvmText(rows) ? [knownTimeColumn("LLVM", (row) => row.llvm_ns || null)] : [],
+				...columns,
 				{title: "Most in", value: (row) => row.queries[0]?.name || ""},
 				...this.model.places.size ? [placeColumn(this.model)] : [],
 			],

@@ -122,12 +122,6 @@ function nameColumn(title, value) {
 	return {title, value};
 }
 
-// Of every table that has it.
-const PEAK_HINT = "The most that was resident at a time";
-const CPU_TITLE = "On the CPU", OFF_TITLE = "Off the CPU";
-const OFF_HINT = "The other part of the self time: waiting, or ready but waiting for a CPU";
-const SELF_HINT = "Without the queries that it called";
-
 function countColumn(title, value, hint) {
 	return {title, hint, value, text: (row) => formatCount(value(row)), numeric: true};
 }
@@ -136,47 +130,10 @@ function timeColumn(title, value, hint) {
 	return {title, hint, value, text: (row) => formatDuration(value(row)), numeric: true, unit: " ns"};
 }
 
-// Of items of which LLVM compiles some.
-function llvmText(rows) {
-	return rows.some((row) => row.llvm_ns) ? "; most with LLVM first" : "";
-}
-
-// A self time, with a mark where it is not exact. What no sample met has none.
-function selfColumn(title, value, hint, allSampled) {
-	return {...timeColumn(title, value, hint), text: (row) => row.self_by === "samples" && !value(row) ? "-" :
-		selfMark(row, allSampled) + formatDuration(value(row))};
-}
-
 // Of which null is unknown.
-function knownCountColumn(title, value, hint) {
-	return {title, hint, value: (row) => value(row) ?? -1, numeric: true,
-		text: (row) => value(row) === null ? "-" : formatCount(value(row))};
-}
-
-// Executions of a query. Of a query without probes they are those in the compiler's tables, whose results may be no executions of
-// some queries, and of which some may not have been read.
-function executionsColumn() {
-	const most = (row) => row.count || row.results || (hasIntervals(row) ? 0 : null);
-	const {text, ...column} = knownCountColumn("Executions", most, "≤ is the number of results, which may have other origins; ≥: there may be more");
-	const mark = (row) => row.results_at_least ? "≥ " : "≤ ";
-	return {...column, text: (row) => (!row.count && row.results ? mark(row) : "") + text(row)};
-}
-
-// Of an item.
-function itemExecutionsColumn() {
-	const {text, ...column} = knownCountColumn("Executions", (row) => row.executions, "≥: there may be more");
-	return {...column, text: (row) => (row.executions_at_least && row.executions !== null ? "≥ " : "") + text(row)};
-}
-
-// Likewise.
 function knownTimeColumn(title, value, hint) {
 	return {title, hint, value: (row) => value(row) ?? -1, numeric: true, unit: " ns",
 		text: (row) => value(row) === null || value(row) === undefined ? "-" : formatDuration(value(row))};
-}
-
-// Of which 0 is unknown.
-function bytesColumn(title, value, hint) {
-	return {title, hint, value, text: (row) => value(row) ? formatBytes(value(row)) : "-", numeric: true, unit: " bytes"};
 }
 
 function shareColumn(title, value, whole, hint) {
@@ -188,4 +145,59 @@ function placeColumn(model) {
 	const place = (row) => model.place(row.name);
 	const value = (row) => place(row)?.text || "";
 	return {title: "Where", value, text: (row) => shortFile(value(row), FILE_ROOM), link: (row) => place(row)?.url};
+}
+
+// ---- Columns that the report describes: [key in the rows, title, unit, help, whole], see view/columns.h --------------
+
+const UNIT_TEXTS = new Map([["ns", [formatDuration, " ns"]], ["bytes", [(n) => n ? formatBytes(n) : "-", " bytes"]],
+	["count", [formatCount]], ["percent", [formatPercent, " ns"]], ["id", [String]]]);
+const MARKS = new Map([["~", "~"], [">=", "≥ "], [">= ", "≥ "], ["<=", "≤ "]]);
+const ESTIMATE = "~";
+const SELF = "@self", ON_CPU = "@on the CPU", SHARE = "@CPU %";
+
+function capital(text) {
+	return text && text[0].toUpperCase() + text.slice(1);
+}
+
+// A number may have a mark. An estimate has none where all are, and is unknown where it is 0; null is unknown.
+function describedColumn([key, name, unit, help, whole], rows) {
+	const title = capital(name.replace("+-", "±")), hint = capital((help || "").replace(/; (null|missing)\b.*/, ""));
+	if (!UNIT_TEXTS.has(unit))
+		return {key, title, hint, value: (row) => row[key] ?? ""};
+	const [format, of] = UNIT_TEXTS.get(unit);
+	const mark = (row) => row["~" + key], value = (row) => row[key] ?? -1;
+	const isMixed = rows.some((row) => value(row) > 0 && mark(row) !== ESTIMATE);
+	return {key, title, hint, value, numeric: true, unit: of,
+		hasEstimates: isMixed && rows.some((row) => value(row) > 0 && mark(row) === ESTIMATE),
+		text: (row) => value(row) < 0 || !value(row) && mark(row) === ESTIMATE ? "-" :
+			(isMixed || mark(row) !== ESTIMATE ? MARKS.get(mark(row)) || "" : "") + format(value(row), whole)};
+}
+
+// Without columns in which no row has a number, and with one column for self time where its part on the CPU is all of it,
+// or all that is known.
+function describedColumns(descriptions, rows) {
+	const sampled = !rows.some(hasIntervals), off = sampled || rows.some((row) => row[SELF] !== row[ON_CPU]);
+	return (descriptions || []).map((description) => describedColumn(description, rows))
+		.filter((column) => column.key !== (sampled ? SELF : off ? null : ON_CPU) &&
+			(!column.numeric || !rows.length || rows.some((row) => column.value(row) > 0)))
+		.map((column) => column.key === SHARE && !off ? {...column, title: "Self %"} : column);
+}
+
+function columnAt(columns, ...keys) {
+	return columns.findIndex(({key}) => keys.includes(key));
+}
+
+// By which rows are in order at first: the cost that a report ranks them by.
+function costAt(columns) {
+	return Math.max(columnAt(columns, SELF), columnAt(columns, ON_CPU), 0);
+}
+
+// The meaning of the marks that there are, for a caption.
+function markText(columns) {
+	return columns.some(({hasEstimates}) => hasEstimates) ? "; ~ is an estimate" : "";
+}
+
+// Of items of which LLVM compiles some.
+function llvmText(columns) {
+	return columnAt(columns, "llvm_ns") < 0 ? "" : "; most with LLVM first";
 }

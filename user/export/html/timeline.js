@@ -677,7 +677,7 @@ class TimelineView {
 				nameColumn("Item", (i) => model.key(i)),
 				nameColumn("Kind", (i) => model.kindText(i)),
 				timeColumn("Time", (i) => model.duration(i)),
-				timeColumn("Self", (i) => model.selfTime(i), SELF_HINT),
+				timeColumn("Self", (i) => model.selfTime(i), "Without the queries that it called"),
 				timeColumn("Starts at", (i) => start[i] - model.start),
 				nameColumn("Thread", (i) => `${model.process(i).title}, ${model.threadTitle(model.threads[model.spans.thread[i]])}`),
 			],
