@@ -92,9 +92,9 @@ TEST_CASE(a_spared_column_is_dropped_first_and_names_keep_more)
 	table__spare(t, "none");
 	table__spare(t, "count");
 	table__keep_of_name(t, 20);
-	text = printed_text(table__print_within(t, out, 34, "--all") ?:
-			    table__print_within(t, out, 20, "--all") ?:
-			    table__print_within(t, out, 0, "--all"));
+	text = printed_text(table__print(t, out, "", 34, "--all") ?:
+			    table__print(t, out, "", 20, "--all") ?:
+			    table__print(t, out, "", 0, "--all"));
 	assert_string_equal(text, "query                         self\n"
 				  "typeck                     1.23 ms\n"
 				  "codegen_fulfill_obligat..     4 ns\n"
@@ -153,7 +153,7 @@ TEST_CASE(cells_are_cleaned)
 TEST_CASE(printing_indents_every_line)
 {
 	_table_ struct table *t = table_of(sample);
-	_free_ char *text = printed_text(table__print(t, out, "  "));
+	_free_ char *text = printed_text(table__print(t, out, "  ", 0, NULL));
 
 	assert_contains(text, "  query ");
 	assert_contains(text, "\n  typeck ");
@@ -167,12 +167,12 @@ TEST_CASE(a_long_name_can_stand_last)
 	_free_ char *text = NULL, *narrow = NULL;
 
 	table__name_last(t);
-	text = printed_text(table__print(t, out, "| "));
+	text = printed_text(table__print(t, out, "| ", 0, NULL));
 	assert_string_equal(text, "| query       count  self\n"
 				  "|     7  1234567890  a name\n"
 				  "|   100           2  b\n");
 	table__keep_of_name(t, 4);
-	narrow = printed_text(table__print_within(t, out, 12, "-w"));
+	narrow = printed_text(table__print(t, out, "", 12, "-w"));
 	assert_string_equal(narrow, "query  self\n"
 				    "    7  a n..\n"
 				    "  100  b\n"
@@ -185,10 +185,9 @@ TEST_CASE(a_table_without_memory_fails_when_it_is_fitted)
 	table__keep_of_name(NULL, 20);
 	table__spare(NULL, "count");
 	table__cell(NULL, "typeck");
-	table__cellf(NULL, "%d", 12);
 	assert_int_equal(table__rows(NULL), 0);
 	assert_int_equal(table__fit(NULL, 0), -ENOMEM);
-	assert_int_equal(table__print_within(NULL, stdout, 0, "--all"), -ENOMEM);
+	assert_int_equal(table__print(NULL, stdout, "", 0, "--all"), -ENOMEM);
 	table__free(NULL);
 }
 
@@ -208,9 +207,9 @@ TEST_CASE(a_path_loses_its_beginning)
 		table__print_row(t, i, out);
 		fputc('\n', out);
 	}
-	assert_int_equal(table__print_within(t, out, 28, "-w"), 0);
-	assert_int_equal(table__print_within(t, out, 22, "-w"), 0);
-	assert_int_equal(table__print_within(t, out, 0, "-w"), 0);
+	assert_int_equal(table__print(t, out, "", 28, "-w"), 0);
+	assert_int_equal(table__print(t, out, "", 22, "-w"), 0);
+	assert_int_equal(table__print(t, out, "", 0, "-w"), 0);
 	fclose(out);
 	assert_string_equal(text, "..hapes::area        1  2 ns\n"
 				  "app                  1  2 ns\n"

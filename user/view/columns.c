@@ -250,8 +250,8 @@ static void end_table(struct columns *c)
 	if (c->keeps_table)
 		return;
 	if (c->to == COLUMNS_TEXT && !c->err)
-		c->err = table__print_within(c->table, c->out, c->width,
-					     c->option ?: "report --wide");
+		c->err = table__print(c->table, c->out, c->indent ?: "", c->width,
+				      c->option ?: "report --wide");
 	table__free(take_ptr(c->table));
 	c->n = 0;
 }
@@ -375,8 +375,14 @@ bool columns__wants(struct columns *c, enum column_unit unit, const char *key, c
 
 static void put_cell(struct columns *c, const char *mark, const char *text)
 {
+	_free_ char *marked = NULL;
+
 	if (c->to == COLUMNS_TEXT) {
-		table__cellf(c->table, "%s%s", mark, text);
+		if (*mark && asprintf(&marked, "%s%s", mark, text) < 0) {
+			marked = NULL; /* its value is undefined */
+			c->err = -ENOMEM;
+		}
+		table__cell(c->table, marked ?: text);
 		return;
 	}
 	print(c, "| ");
@@ -478,8 +484,23 @@ void columns__number(struct columns *c, uint64_t value)
 
 void columns__signed(struct columns *c, int64_t value)
 {
+	char buf[24];
+
+	snprintf(buf, sizeof(buf), "%" PRId64, value);
+	if (is_table(c)) {
+		put_cell(c, "", buf);
+		return;
+	}
 	put_key(c);
-	fprintf(c->out, "%" PRId64, value);
+	print(c, buf);
+}
+
+void columns__address(struct columns *c, uint64_t value)
+{
+	char buf[24];
+
+	snprintf(buf, sizeof(buf), "%#" PRIx64, value);
+	columns__text(c, value ? buf : NULL);
 }
 
 void columns__percent(struct columns *c, uint64_t part, uint64_t whole)

@@ -87,6 +87,7 @@ struct columns {
 	const char *const *spare; /* titles, the last is NULL */
 	size_t width;		  /* columns of a line; 0: unlimited */
 	const char *option;	  /* shows columns that do not fit; NULL: report --wide */
+	const char *indent;	  /* before each line; NULL: nothing */
 	/* Private. */
 	bool describes;	       /* there is no row: see ROW() */
 	bool first;	       /* no member of the object yet */
@@ -191,7 +192,10 @@ int columns__end_line(struct columns *c);
 /* Text in a table only, as printf() has it. */
 #define FORMAT(c, title, ...) COLUMN(c, TEXT, NULL, title, NULL, columns__format(c, __VA_ARGS__))
 /* Text of a table that stands for a number, so on the right. */
-#define CELL(c, title, value)	  COLUMN(c, NONE, NULL, title, NULL, columns__text(c, value))
+#define CELL(c, title, value) COLUMN(c, NONE, NULL, title, NULL, columns__text(c, value))
+/* In hex; 0: null or "-". */
+#define ADDRESS(c, key, title, value, help) \
+	COLUMN(c, NONE, key, title, help, columns__address(c, value))
 #define BOOL(c, key, value, help) COLUMN(c, BOOL, key, NULL, help, columns__bool(c, value))
 #define KNOWN_BOOL(c, key, known, value, help) \
 	COLUMN(c, BOOL, key, NULL, help, (known) ? columns__bool(c, value) : columns__unknown(c))
@@ -245,6 +249,7 @@ void columns__format(struct columns *c, const char *fmt, ...) __attribute__((for
 void columns__owned(struct columns *c, char *text);
 void columns__marked_name(struct columns *c, const char *mark, char *name);
 void columns__bool(struct columns *c, bool value);
+void columns__address(struct columns *c, uint64_t value);
 void columns__unknown(struct columns *c);
 void columns__none(struct columns *c);
 bool columns__object(struct columns *c, bool there);

@@ -260,7 +260,7 @@ static int draw_block(const struct frame *f, FILE *out)
 	err = live_now__print(f->now, n_now, BLOCK_WIDTH, "  ", out);
 	if (f->n_now > n_now)
 		fprintf(out, "  and %zu more compilers\n", f->n_now - n_now);
-	err = err ?: n ? table__print(t, out, "  ") : 0;
+	err = err ?: n ? table__print(t, out, "  ", 0, NULL) : 0;
 	if (err)
 		return err;
 	if (n < f->n_rows)

@@ -8,25 +8,10 @@
 #include "base/array.h"
 #include "plan/frames.h"
 #include "view/plan_view.h"
-#include "view/table.h"
 #include "plan/plan.h"
-
-/* The part of `qprof-bpf plan` about guards. Both functions print and return 0 or -ENOMEM. */
 
 /* Guards that the summary names. */
 #define INEXACT_MAX 10
-
-/* The label, or how it is read when the probe is hit; NULL if there is no label. */
-static const char *label_of(const struct plan_guard *g)
-{
-	if (g->label)
-		return g->label;
-	if (g->scope == WIRE_SCOPE_TIMER)
-		return "(timers)";
-	if (g->label_of_query)
-		return "(a query's)";
-	return g->label_slot != PLAN_NO_SLOT ? "(computed)" : NULL;
-}
 
 /* Of how many guards the event has an argument, and where that is known. */
 static void print_arguments(FILE *out, const struct plan *plan)
@@ -57,7 +42,7 @@ static void print_inexact(FILE *out, const struct plan *plan)
 		if (!n++)
 			fprintf(out, "  without an exact end\n");
 		if (n <= INEXACT_MAX)
-			fprintf(out, "    %s: %s\n", label_of(g) ?: g->function,
+			fprintf(out, "    %s: %s\n", plan_guard_label(g) ?: g->function,
 				g->problem ?: "unknown");
 	}
 	if (n > INEXACT_MAX)
@@ -65,69 +50,39 @@ static void print_inexact(FILE *out, const struct plan *plan)
 }
 
 /* The number of guards of each kind, and how many of them are exact or have a label. */
-static int plan_guards_summary(FILE *out, const struct plan *plan)
+static int print_guards_summary(FILE *out, const struct plan *plan)
 {
-	static const struct table_column columns[] = {
-		{"kind", 0},
-		{"guards", 0},
-		{"exact", 0},
-		{"labelled", 0},
-	};
-	uint32_t guards[WIRE_KIND_MAX] = {0}, exact[WIRE_KIND_MAX] = {0};
-	uint32_t labelled[WIRE_KIND_MAX] = {0};
-	_table_ struct table *t = table__new(columns, N_OF(columns));
+	struct kind {
+		uint32_t guards, exact, labelled;
+	} kinds[WIRE_KIND_MAX] = {};
+	struct columns c = {.out = out, .indent = "  "};
 
 	for (uint32_t i = 0; i < plan->n_guards; i++) {
 		const struct plan_guard *g = &plan->guards[i];
 
-		guards[g->kind]++;
-		exact[g->kind] += g->exact;
-		labelled[g->kind] += label_of(g) != NULL;
+		kinds[g->kind].guards++;
+		kinds[g->kind].exact += g->exact;
+		kinds[g->kind].labelled += plan_guard_label(g) != NULL;
 	}
-	for (int kind = 0; kind < WIRE_KIND_MAX; kind++) {
-		if (!guards[kind])
-			continue;
-		table__cell(t, plan_kind_name(kind));
-		table__cellf(t, "%" PRIu32, guards[kind]);
-		table__cellf(t, "%" PRIu32, exact[kind]);
-		table__cellf(t, "%" PRIu32, labelled[kind]);
-	}
-	if (!t)
-		return -ENOMEM;
 	fprintf(out, "\nguards      %" PRIu32 "\n", plan->n_guards);
-	if (plan->n_guards && table__print(t, out, "  "))
-		return -ENOMEM;
+	if (plan->n_guards)
+		EACH_ROW (&c, kind, WIRE_KIND_MAX) {
+			const struct kind *of = ROW(&c, &kinds[kind]);
+
+			if (of && !of->guards)
+				continue;
+			TEXT(&c, NULL, "kind", plan_kind_name(kind), NULL);
+			NUMBER(&c, ID, NULL, "guards", of->guards, NULL);
+			NUMBER(&c, ID, NULL, "exact", of->exact, NULL);
+			NUMBER(&c, ID, NULL, "labelled", of->labelled, NULL);
+		}
 	print_inexact(out, plan);
 	print_arguments(out, plan);
 	if (plan->n_artifacts)
 		fprintf(out,
 			"  %" PRIu32 " more places record the size of an artifact: no interval\n",
 			plan->n_artifacts);
-	return 0;
-}
-
-/* Every guard: its label, its location, and whether it is exact, or why not. */
-static int plan_guards_list(FILE *out, const struct plan *plan)
-{
-	static const struct table_column columns[] = {
-		{"label", 0}, {"kind", 0}, {"function", 0}, {"ends", 0}, {"exact", 0},
-	};
-	_table_ struct table *t = table__new(columns, N_OF(columns));
-
-	for (uint32_t i = 0; i < plan->n_guards; i++) {
-		const struct plan_guard *g = &plan->guards[i];
-
-		table__cell(t, label_of(g) ?: "-");
-		table__cell(t, plan_kind_name(g->kind));
-		table__cell(t, g->function);
-		table__cellf(t, "%" PRIu32, g->n_end);
-		table__cellf(t, "%s%s%s", g->exact ? "yes" : "no", g->problem ? ": " : "",
-			     g->problem ?: "");
-	}
-	if (!t)
-		return -ENOMEM;
-	fputc('\n', out);
-	return table__print(t, out, "");
+	return c.err;
 }
 
 #define N_ROLES WIRE_ROLE_MAX
@@ -135,11 +90,6 @@ static int plan_guards_list(FILE *out, const struct plan *plan)
 void plan_build_id_text(const struct plan *plan, char *text)
 {
 	format_hex(text, plan->build_id, plan->build_id_len);
-}
-
-static bool is_complete(const struct plan_query *q)
-{
-	return q->start_exact && q->end_exact;
 }
 
 /* True if the caller is known for every request that leads to an execution. */
@@ -153,7 +103,7 @@ uint32_t plan_complete_queries(const struct plan *plan)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < plan->n_queries; i++)
-		n += is_complete(&plan->queries[i]);
+		n += plan_query__is_complete(&plan->queries[i]);
 	return n;
 }
 
@@ -215,9 +165,8 @@ static void print_queries_summary(FILE *out, const struct plan *plan)
 
 static int print_sites_summary(FILE *out, const struct plan *plan)
 {
-	static const struct table_column columns[] = {{"role", 0}, {"emulated", 0}, {"stepped", 0}};
 	uint32_t counts[N_ROLES + 1][2] = {}, stepped = 0, requests = plan__requests(plan);
-	_table_ struct table *t = table__new(columns, N_OF(columns));
+	struct columns c = {.out = out, .indent = "  "};
 
 	for (uint32_t i = 0; i < plan->n_sites; i++) {
 		const struct plan_site *site = &plan->sites[i];
@@ -225,13 +174,6 @@ static int print_sites_summary(FILE *out, const struct plan *plan)
 		counts[plan_site__feeds(site) ? N_ROLES : site->role % N_ROLES]
 		      [site->cls == PLAN_STEPPED]++;
 		stepped += site->cls == PLAN_STEPPED;
-	}
-	for (int role = 0; role <= N_ROLES; role++) {
-		if (!counts[role][0] && !counts[role][1])
-			continue;
-		table__cell(t, role < N_ROLES ? plan_role_name(role) : "feed");
-		table__cellf(t, "%" PRIu32, counts[role][PLAN_EMULATED]);
-		table__cellf(t, "%" PRIu32, counts[role][PLAN_STEPPED]);
 	}
 	fprintf(out, "\nsites       %" PRIu32 "%s", plan->n_sites - requests,
 		stepped ? "" : ", all emulated by the kernel");
@@ -241,7 +183,16 @@ static int print_sites_summary(FILE *out, const struct plan *plan)
 	if (stepped)
 		fprintf(out, "  %" PRIu32 " are single-stepped: each hit costs several traps\n",
 			stepped);
-	return table__print(t, out, "  ");
+	EACH_ROW (&c, role, N_ROLES + 1) {
+		const uint32_t *of = ROW(&c, counts[role]);
+
+		if (of && !of[PLAN_EMULATED] && !of[PLAN_STEPPED])
+			continue;
+		TEXT(&c, NULL, "role", role < N_ROLES ? plan_role_name(role) : "feed", NULL);
+		NUMBER(&c, ID, NULL, "emulated", of[PLAN_EMULATED], NULL);
+		NUMBER(&c, ID, NULL, "stepped", of[PLAN_STEPPED], NULL);
+	}
+	return c.err;
 }
 
 static void print_bodies_summary(FILE *out, const struct plan *plan)
@@ -316,7 +267,7 @@ static void print_problem(FILE *out, const struct plan *plan, const struct plan_
 	const char *why = body_problem(plan, q);
 	_free_ char *name = format_clean(q->name);
 
-	if (!is_complete(q))
+	if (!plan_query__is_complete(q))
 		fprintf(out, "  %s: not every %s is seen%s%s\n", name ?: "",
 			q->end_exact	 ? "start"
 			: q->start_exact ? "end"
@@ -342,88 +293,13 @@ static void print_problems(FILE *out, const struct plan *plan)
 	for (uint32_t i = 0; i < plan->n_queries; i++) {
 		const struct plan_query *q = &plan->queries[i];
 
-		if (is_complete(q) && has_callers(q) && is_shown(plan, q) &&
+		if (plan_query__is_complete(q) && has_callers(q) && is_shown(plan, q) &&
 		    (q->table.kind || !plan->tables.n) && !q->result_keys_problem)
 			continue;
 		fputs(any ? "" : "\nproblems\n", out);
 		any = true;
 		print_problem(out, plan, q);
 	}
-}
-
-static void cell_address(struct table *t, uint64_t addr)
-{
-	if (addr)
-		table__cellf(t, "%#" PRIx64, addr);
-	else
-		table__cell(t, "-");
-}
-
-static int print_queries(FILE *out, const struct plan *plan)
-{
-	static const struct table_column columns[] = {
-		{"query", 0},  {"wrapper", 0},	   {"incremental", 0}, {"provider", 0},
-		{"starts", 0}, {"ends", 0},	   {"exact", 0},       {"in stacks", 0},
-		{"key", 0},    {"type of key", 0}, {"cache", 0},       {"at", 0},
-	};
-	_table_ struct table *t = table__new(columns, N_OF(columns));
-
-	for (uint32_t i = 0; i < plan->n_queries; i++) {
-		const struct plan_query *q = &plan->queries[i];
-
-		table__cell(t, q->name);
-		cell_address(t, q->wrapper_non_incr);
-		cell_address(t, q->wrapper_incr);
-		cell_address(t, q->provider);
-		table__cellf(t, "%" PRIu32, q->n_start);
-		table__cellf(t, "%" PRIu32, q->n_end);
-		table__cell(t, is_complete(q) ? "yes" : "no");
-		table__cell(t, plan_shows_name(plan_query__shows(plan, i)));
-		table__cell(t, plan_key_name(q->key) ?: "-");
-		table__cell(t, q->key_type ?: "-");
-		table__cell(t, plan_cache_name(q->table.kind) ?: "-");
-		cell_address(t, q->table.cache);
-	}
-	fputc('\n', out);
-	return table__print(t, out, "");
-}
-
-/* The enum wire_reg, or else the offset from sp. */
-static void cell_place(struct table *t, uint8_t reg, int32_t slot)
-{
-	if (reg != WIRE_REG_NONE)
-		table__cell(t, plan_reg_name(reg));
-	else if (slot != PLAN_NO_SLOT)
-		table__cellf(t, "sp%+" PRId32, slot);
-	else
-		table__cell(t, "-");
-}
-
-static void add_site(struct table *t, const struct plan *plan, const struct plan_site *site)
-{
-	table__cell(t, site->query < plan->n_queries ? plan->queries[site->query].name : "-");
-	table__cell(t, plan_site__role_name(site));
-	table__cell(t, site->cls == PLAN_STEPPED ? "stepped" : "emulated");
-	cell_address(t, site->addr);
-	cell_address(t, site->offset);
-	cell_address(t, site->body < plan->n_bodies ? plan->bodies[site->body].addr : 0);
-	cell_place(t, site->reg, site->slot);
-	cell_place(t, site->key_reg, site->key_slot);
-	table__cellf(t, "%" PRId32, site->sp_delta);
-}
-
-static int print_sites(FILE *out, const struct plan *plan)
-{
-	static const struct table_column columns[] = {
-		{"query", 0}, {"role", 0},    {"class", 0}, {"address", 0},  {"offset", 0},
-		{"body", 0},  {"operand", 0}, {"key", 0},   {"sp delta", 0},
-	};
-	_table_ struct table *t = table__new(columns, N_OF(columns));
-
-	for (uint32_t i = 0; i < plan->n_sites; i++)
-		add_site(t, plan, &plan->sites[i]);
-	fputc('\n', out);
-	return table__print(t, out, "");
 }
 
 /* Why something is unknown is printed without --full, too. */
@@ -501,6 +377,23 @@ static void print_llvm(FILE *out, const struct plan_llvm *llvm)
 		      out);
 }
 
+/* Every query, guard and site. */
+static int print_tables(FILE *out, const struct plan *plan)
+{
+	struct columns c = {.out = out};
+
+	fputc('\n', out);
+	EACH_ROW (&c, i, plan->n_queries)
+		plan_query_columns(&c, plan, ROW(&c, &plan->queries[i]));
+	fputc('\n', out);
+	EACH_ROW (&c, i, plan->n_guards)
+		plan_guard_columns(&c, ROW(&c, &plan->guards[i]));
+	fputc('\n', out);
+	EACH_ROW (&c, i, plan->n_sites)
+		plan_site_columns(&c, plan, ROW(&c, &plan->sites[i]));
+	return c.err;
+}
+
 int plan_text(FILE *out, const struct plan *plan, const struct plan_llvm *llvm, bool full)
 {
 	char build_id[2 * PLAN_BUILD_ID_MAX + 1];
@@ -519,13 +412,11 @@ int plan_text(FILE *out, const struct plan *plan, const struct plan_llvm *llvm, 
 	if (err)
 		return err;
 	print_bodies_summary(out, plan);
-	err = plan_guards_summary(out, plan);
+	err = print_guards_summary(out, plan);
 	if (err)
 		return err;
 	print_problems(out, plan);
 	print_names(out, plan, full);
 	print_llvm(out, llvm);
-	if (!full)
-		return 0;
-	return print_queries(out, plan) ?: plan_guards_list(out, plan) ?: print_sites(out, plan);
+	return full ? print_tables(out, plan) : 0;
 }

@@ -2,7 +2,6 @@
 #include "view/table.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -90,24 +89,6 @@ void table__cell(struct table *t, const char *text)
 		t->err = -ENOMEM;
 	else
 		t->cells[t->n_cells++] = clean;
-}
-
-void table__cellf(struct table *t, const char *fmt, ...)
-{
-	_free_ char *text = NULL;
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vasprintf(&text, fmt, ap);
-	va_end(ap);
-	if (n >= 0) {
-		table__cell(t, text);
-		return;
-	}
-	text = NULL; /* its value is undefined */
-	if (t)
-		t->err = t->err ?: -ENOMEM;
 }
 
 size_t table__rows(const struct table *t)
@@ -241,9 +222,11 @@ void table__print_row(const struct table *t, size_t row, FILE *out)
 	}
 }
 
-static int print_within(struct table *t, FILE *out, const char *indent, size_t width)
+int table__print(struct table *t, FILE *out, const char *indent, size_t width, const char *option)
 {
+	static const char one[] = "  hidden column: ", several[] = "  hidden columns: ";
 	int err = table__fit(t, width);
+	size_t n = 0, printed = 0;
 
 	if (err)
 		return err;
@@ -255,22 +238,6 @@ static int print_within(struct table *t, FILE *out, const char *indent, size_t w
 		table__print_row(t, row, out);
 		fputc('\n', out);
 	}
-	return 0;
-}
-
-int table__print(struct table *t, FILE *out, const char *indent)
-{
-	return print_within(t, out, indent, 0);
-}
-
-int table__print_within(struct table *t, FILE *out, size_t width, const char *option)
-{
-	static const char one[] = "  hidden column: ", several[] = "  hidden columns: ";
-	int err = print_within(t, out, "", width);
-	size_t n = 0, printed = 0;
-
-	if (err)
-		return err;
 	for (size_t c = 0; c < t->n_columns; c++)
 		n += t->left_out[c];
 	for (size_t c = 0; c < t->n_columns; c++) {

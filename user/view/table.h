@@ -47,7 +47,6 @@ void table__spare(struct table *t, const char *title);
 
 /* Fill the next cell. Errors are kept; table__fit() returns the first. */
 void table__cell(struct table *t, const char *text);
-void table__cellf(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Number of rows added so far. */
 size_t table__rows(const struct table *t);
@@ -58,14 +57,12 @@ int table__fit(struct table *t, size_t width);
 void table__print_titles(const struct table *t, FILE *out);
 void table__print_row(const struct table *t, size_t row, FILE *out);
 
-/* Print the whole table without a width limit, each line after `indent`. */
-int table__print(struct table *t, FILE *out, const char *indent);
-
 /*
- * Print within `width` columns (0: unlimited). Below, print which columns were left out, or that
- * names lost their beginnings, and that `option` shows them.
+ * Print the whole table, each line after `indent`, within `width` columns (0: unlimited). Below,
+ * print which columns were left out, or that names lost their beginnings, and that `option` shows
+ * them.
  */
-int table__print_within(struct table *t, FILE *out, size_t width, const char *option);
+int table__print(struct table *t, FILE *out, const char *indent, size_t width, const char *option);
 
 void table__free(struct table *t);
 DEFINE_CLEANUP(struct table, table__free)

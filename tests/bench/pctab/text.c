@@ -5,33 +5,27 @@
 #include "base/array.h"
 #include "base/format.h"
 #include "view.h"
-#include "view/table.h"
-
-static void cell_count(struct table *t, uint64_t n)
-{
-	char buf[FORMAT_MAX];
-
-	table__cell(t, format_count(buf, n));
-}
+#include "view/columns.h"
 
 static int print_tables(FILE *out, const struct pctab_survey *s)
 {
-	static const struct table_column columns[] = {{"encoding", 0}, {"bytes", 0}, {"tables", 0}};
 	uint64_t linear = pctab_survey__linear_bytes(s);
-	_table_ struct table *t = table__new(columns, N_OF(columns));
-	int err;
+	const struct {
+		const char *encoding;
+		uint64_t bytes, tables;
+	} rows[] = {{"varint deltas", s->varint_bytes, s->n_tables},
+		    {"linear index", linear, s->n_linear}};
+	struct columns c = {.out = out};
 
-	table__cell(t, "varint deltas");
-	cell_count(t, s->varint_bytes);
-	cell_count(t, s->n_tables);
-	table__cell(t, "linear index");
-	cell_count(t, linear);
-	cell_count(t, s->n_linear);
 	fputc('\n', out);
-	err = table__print(t, out, "");
+	EACH_ROW (&c, i, N_OF(rows)) {
+		TEXT(&c, NULL, "encoding", rows[i].encoding, NULL);
+		NUMBER(&c, COUNT, NULL, "bytes", rows[i].bytes, NULL);
+		NUMBER(&c, COUNT, NULL, "tables", rows[i].tables, NULL);
+	}
 	if (s->varint_bytes)
 		fprintf(out, "linear / varint: %.3f\n", (double)linear / (double)s->varint_bytes);
-	return err;
+	return c.err;
 }
 
 static void print_chunks(FILE *out, const struct pctab_survey *s)
@@ -54,31 +48,25 @@ static void print_chunks(FILE *out, const struct pctab_survey *s)
 
 static int print_speeds(FILE *out, const struct pctab_speed *speeds)
 {
-	static const struct table_column columns[] = {
-		{"ns per look-up", 0}, {"varint", 0},	   {"linear", 0},
-		{"ratio", 0},	       {"varint best", 0}, {"linear best", 0},
-	};
-	_table_ struct table *t = table__new(columns, N_OF(columns));
+	struct columns c = {.out = out};
 	char count[FORMAT_MAX];
-	int err;
 
-	for (int i = 0; i < PCTAB_SPEED_CASES; i++) {
-		const struct pctab_speed_case *c = &pctab_speed_cases[i];
-
-		table__cellf(t, "%s samples, by %s", format_count(count, c->samples),
-			     c->by_code ? "code bytes" : "table");
-		table__cellf(t, "%.1f", speeds[i].varint);
-		table__cellf(t, "%.1f", speeds[i].linear);
-		table__cellf(t, "%.3f", speeds[i].ratio);
-		table__cellf(t, "%.1f", speeds[i].varint_best);
-		table__cellf(t, "%.1f", speeds[i].linear_best);
-	}
 	fputc('\n', out);
-	err = table__print(t, out, "");
+	EACH_ROW (&c, i, PCTAB_SPEED_CASES) {
+		const struct pctab_speed_case *of = ROW(&c, &pctab_speed_cases[i]);
+
+		FORMAT(&c, "ns per look-up", "%s samples, by %s", format_count(count, of->samples),
+		       of->by_code ? "code bytes" : "table");
+		FORMAT(&c, "varint", "%.1f", speeds[i].varint);
+		FORMAT(&c, "linear", "%.1f", speeds[i].linear);
+		FORMAT(&c, "ratio", "%.3f", speeds[i].ratio);
+		FORMAT(&c, "varint best", "%.1f", speeds[i].varint_best);
+		FORMAT(&c, "linear best", "%.1f", speeds[i].linear_best);
+	}
 	fprintf(out,
 		"The middle and the best of %d rounds of %s look-ups; CPU time of one thread.\n",
 		PCTAB_SPEED_ROUNDS, format_count(count, PCTAB_SPEED_LOOKUPS));
-	return err;
+	return c.err;
 }
 
 int pctab_text(FILE *out, const struct pctab_view *v)
