@@ -19,8 +19,10 @@
 #include "qprof/wire_tables.h"
 #include "qprof/wire_types.h"
 
-/* First byte of every record, each with a row in user/capture/record.c. Values are explicit: the two
- * halves may be built apart. */
+/*
+ * First byte of every record, each with a row in user/capture/record.c. Values are explicit: the
+ * two halves may be built apart.
+ */
 enum wire_type {
 	WIRE_SPAN = 1,
 	WIRE_FORK = 2,

@@ -17,6 +17,7 @@
 #include "../unit/test.h"
 #include "base/cleanup.h"
 #include "capture/kernel.h"
+#include "capture/kernel_attach.h"
 #include "capture/privilege.h"
 #include "capture/uprobe_multi.h"
 #include "plan_of_target.h"
@@ -249,9 +250,10 @@ static inline void capture_open_with(struct capture *c, const struct kernel_opti
 	assert_int_equal(kernel__attach(c->kernel, c->plan, NULL, &c->lib), 0);
 	assert_true(c->lib);
 	if (opt->hits)
-		assert_int_equal(kernel__attach_hits(c->kernel, c->lib, c->plan,
-						     &(struct plan_hits){.items = c->hits, .n = 3}),
-				 0);
+		assert_int_equal(
+			attachments__attach_hits(kernel__attachments(c->kernel), c->lib, c->plan,
+						 &(struct plan_hits){.items = c->hits, .n = 3}),
+			0);
 }
 
 /* Load and attach; nothing runs yet. */

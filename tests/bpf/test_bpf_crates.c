@@ -200,7 +200,7 @@ TEST_CASE(a_layout_without_crates)
 
 	need_capture();
 	t = open_test();
-	kernel__begin_detach(t->capture.kernel, t->capture.lib);
+	attachments__begin_detach(kernel__attachments(t->capture.kernel), t->capture.lib);
 	t->capture.plan->layout.wire.crates.size = 0;
 	assert_int_equal(kernel__attach(t->capture.kernel, t->capture.plan, NULL, &t->capture.lib),
 			 0);

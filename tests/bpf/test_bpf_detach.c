@@ -136,8 +136,8 @@ static void end_beside_a_waiter(bool early)
 	assert_int_equal(waitpid(waiter, NULL, WNOHANG), 0);
 	alarm(60);
 	if (early) {
-		kernel__begin_detach(c.kernel, c.lib);
-		kernel__release(c.kernel, c.lib);
+		attachments__begin_detach(kernel__attachments(c.kernel), c.lib);
+		attachments__release(kernel__attachments(c.kernel), c.lib);
 	}
 	kernel__free(take_ptr(c.kernel));
 	alarm(0);

@@ -13,7 +13,7 @@ TEST_CASE(every_shape_panics_stacks_and_threads)
 
 	need_capture();
 	capture_open(&c, KERNEL_ATTACH_PERF, 4u << 20, 0);
-	assert_string_equal(kernel__attach_name(c.kernel), "perf events");
+	assert_string_equal(attachments__kind(kernel__attachments(c.kernel)), "perf events");
 	capture_script(&c, "abcCdDehz a(b(c(C(d(D(e(h(z))))))))"
 			   "a({a(b(c(d(e(h(!))))))}b)c({b({c(!)}a!)}d){aaa!}"
 			   "a({a(b(^))}c)a(s(b(S(c)))d)r600(a)p4(*50(a(b)c))t(a(b(y)))");
@@ -48,14 +48,14 @@ TEST_CASE(a_detached_library_has_no_probes)
 	threads = count("/proc/self/task");
 	assert_int_equal(kernel__attach(c.kernel, c.plan, NULL, &lib), 0);
 	assert_true(count("/proc/self/fd") > n + 3);
-	kernel__begin_detach(c.kernel, lib);
+	attachments__begin_detach(kernel__attachments(c.kernel), lib);
 	assert_int_equal(kernel__attached(c.kernel, lib, &begun, &done), -ENODATA);
-	kernel__release(c.kernel, lib);
+	attachments__release(kernel__attachments(c.kernel), lib);
 	/* The last descriptor is closed before its probe is removed. */
 	while (count("/proc/self/task") > threads)
 		nanosleep(&pause, NULL);
 	assert_int_equal(count("/proc/self/fd"), n);
-	kernel__release(c.kernel, WIRE_MAX_LIBS - 1);
+	attachments__release(kernel__attachments(c.kernel), WIRE_MAX_LIBS - 1);
 	assert_int_equal(kernel__attach(c.kernel, c.plan, NULL, &again), 0);
 	assert_int_equal(again, lib);
 }

@@ -187,7 +187,7 @@ TEST_CASE(a_layout_without_places)
 	need_capture();
 	t = run("V50");
 	assert_true(t->n_pieces);
-	kernel__begin_detach(t->capture.kernel, t->capture.lib);
+	attachments__begin_detach(kernel__attachments(t->capture.kernel), t->capture.lib);
 	t->capture.plan->layout.wire.places.known = 0;
 	t->capture.plan->layout.wire.calls.context_size = 0;
 	assert_int_equal(kernel__attach(t->capture.kernel, t->capture.plan, NULL, &t->capture.lib),

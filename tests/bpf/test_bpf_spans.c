@@ -7,7 +7,7 @@
 static void compare(const char *script, bool whole, struct capture *c)
 {
 	capture_open(c, KERNEL_ATTACH_MULTI, RING, 0);
-	assert_string_equal(kernel__attach_name(c->kernel),
+	assert_string_equal(attachments__kind(kernel__attachments(c->kernel)),
 			    have_multi() ? "uprobe_multi" : "perf events");
 	capture_script(c, script);
 	assert_int_equal(c->status, 0);

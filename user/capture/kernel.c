@@ -141,6 +141,11 @@ int kernel__open(const struct kernel_options *opt, struct kernel **out)
 
 /* ---- Libraries ------------------------------------------------------------------------------- */
 
+struct attachments *kernel__attachments(const struct kernel *k)
+{
+	return k->attachments;
+}
+
 int kernel__attach(struct kernel *k, const struct plan *plan, const struct filter *filter,
 		   uint8_t *lib)
 {
@@ -150,13 +155,13 @@ int kernel__attach(struct kernel *k, const struct plan *plan, const struct filte
 	if (err)
 		return err;
 	for (enum plan_part part = PLAN_PART_ALWAYS + 1; part < PLAN_PARTS && !err; part++)
-		err = kernel__attach_part(k, number, plan, part);
+		err = attachments__attach_part(k->attachments, number, plan, part);
 	if (!err) {
 		*lib = number;
 		return 0;
 	}
-	kernel__begin_detach(k, number);
-	kernel__release(k, number);
+	attachments__begin_detach(k->attachments, number);
+	attachments__release(k->attachments, number);
 	return err;
 }
 
@@ -167,51 +172,10 @@ int kernel__attach_always(struct kernel *k, const struct plan *plan, const struc
 				   lib);
 }
 
-int kernel__attach_part(struct kernel *k, uint8_t lib, const struct plan *plan, enum plan_part part)
-{
-	return attachments__attach_part(k->attachments, lib, plan, part);
-}
-
-int kernel__attach_hits(struct kernel *k, uint8_t lib, const struct plan *plan,
-			const struct plan_hits *hits)
-{
-	return attachments__attach_hits(k->attachments, lib, plan, hits);
-}
-
 int kernel__attached(struct kernel *k, uint8_t lib, uint64_t *begun_ns, uint64_t *done_ns)
 {
 	return lib < WIRE_MAX_LIBS ? attachments__progress(k->attachments, lib, begun_ns, done_ns)
 				   : -ENODATA;
-}
-
-void kernel__stop_attaching(struct kernel *k)
-{
-	attachments__stop(k->attachments);
-}
-
-void kernel__begin_detach(struct kernel *k, uint8_t lib)
-{
-	attachments__begin_detach(k->attachments, lib);
-}
-
-void kernel__release(struct kernel *k, uint8_t lib)
-{
-	attachments__release(k->attachments, lib);
-}
-
-void kernel__breakpoints(const struct kernel *k, uint32_t *n, uint64_t *each_ns)
-{
-	attachments__breakpoints(k->attachments, n, each_ns);
-}
-
-bool kernel__has_parts(const struct kernel *k)
-{
-	return attachments__has_parts(k->attachments);
-}
-
-const char *kernel__attach_name(const struct kernel *k)
-{
-	return attachments__kind(k->attachments);
 }
 
 /* ---- Processes ------------------------------------------------------------------------------- */

@@ -21,6 +21,7 @@
 #include "plan/plan.h"
 #include "qprof/wire.h"
 
+struct attachments;
 struct bpf_program;
 struct kernel;
 
@@ -30,6 +31,9 @@ struct kernel;
  * (the kernel lacks something), or the kernel's error.
  */
 int kernel__open(const struct kernel_options *opt, struct kernel **out);
+
+/* The libraries that are attached to (kernel_attach.h); the kernel half's. */
+struct attachments *kernel__attachments(const struct kernel *k);
 
 /*
  * Attach the sites of a plan that `filter` needs, of all parts; NULL: all that the kernel half was
@@ -47,13 +51,6 @@ int kernel__attach(struct kernel *k, const struct plan *plan, const struct filte
 #define KERNEL_LIBS_KEPT 8
 int kernel__attach_always(struct kernel *k, const struct plan *plan, const struct filter *filter,
 			  bool foreign, uint8_t *lib);
-
-/*
- * Attach another part of library `lib`, unless that was done. Perf events have no parts. Prints one
- * line on failure.
- */
-int kernel__attach_part(struct kernel *k, uint8_t lib, const struct plan *plan,
-			enum plan_part part);
 
 /*
  * The progress of attaching to library `lib` with perf events. Once counting has begun, attaching
@@ -75,29 +72,6 @@ uint64_t kernel__inode_of(struct kernel *k, int fd);
  * not show it. For the same thread.
  */
 int kernel__file_key(struct kernel *k, int fd, struct wire_file_key *key);
-
-/* Stop attaching in the background, and print a line if probes are missing. */
-void kernel__stop_attaching(struct kernel *k);
-
-/*
- * Attach to where queries of library `lib`, attached before with `plan`, hit their caches. The
- * kernel half must have been opened for hits. Prints one line on failure.
- */
-int kernel__attach_hits(struct kernel *k, uint8_t lib, const struct plan *plan,
-			const struct plan_hits *hits);
-
-/*
- * Detach all probes of a library in the background; its number stays taken. Probes stop to fire
- * now, but the kernel's grace periods take some 40 ms. Perf events are removed one after the other:
- * 40 to 140 ms each.
- */
-void kernel__begin_detach(struct kernel *k, uint8_t lib);
-
-/*
- * Detach, and free the number for another library. No thread's stack and no record in the ring
- * buffer may have this number any more. While probes are not gone, a later call frees the number.
- */
-void kernel__release(struct kernel *k, uint8_t lib);
 
 /* Follow a process, and the children it forks from now on. */
 int kernel__follow(struct kernel *k, pid_t pid);
@@ -194,15 +168,6 @@ int kernel__counters(const struct kernel *k, uint64_t counters[WIRE_COUNTER_MAX]
 
 /* Set all counters to 0. Only while counting is stopped. */
 int kernel__reset_counters(struct kernel *k);
-
-/* As attachments__breakpoints(). */
-void kernel__breakpoints(const struct kernel *k, uint32_t *n, uint64_t *each_ns);
-
-/* False: kernel__attach() attaches all parts at once. */
-bool kernel__has_parts(const struct kernel *k);
-
-/* "uprobe_multi" or "perf events". */
-const char *kernel__attach_name(const struct kernel *k);
 
 /*
  * Stop recording, and begin to detach, as attachments__leave(). No more records can be drained.

@@ -31,7 +31,7 @@ struct attachment {
 	bool served;		       /* by a FUSE server, which may not answer a read */
 	pid_t heir;		       /* the child that detaches; 0: none */
 	bool taken;		       /* two threads may try to take it */
-	bool leaving;		       /* being detached; see kernel__begin_detach() */
+	bool leaving;		       /* being detached; see attachments__begin_detach() */
 	bool released;		       /* likewise, and given back when that is over */
 };
 

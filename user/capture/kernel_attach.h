@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The libraries that the kernel half is attached to, by number. See kernel.h for the contracts. */
+/* The libraries that the kernel half is attached to, by number. */
 #ifndef QPROF_CAPTURE_KERNEL_ATTACH_H
 #define QPROF_CAPTURE_KERNEL_ATTACH_H
 
@@ -17,21 +17,41 @@ int attachments__new(const struct loaded *l, struct attachments **out);
  */
 int attachments__attach(struct attachments *a, const struct plan *plan, const struct filter *filter,
 			unsigned int least, uint8_t *lib);
-/* Attach another part of a library, if its links are not there yet. Prints one line on failure. */
+/*
+ * Attach another part of a library, if its links are not there yet. Perf events have no parts.
+ * Prints one line on failure.
+ */
 int attachments__attach_part(struct attachments *a, uint8_t lib, const struct plan *plan,
 			     enum plan_part part);
+
+/*
+ * Attach to where queries of library `lib`, attached before with `plan`, hit their caches. The
+ * kernel half must have been opened for hits. Prints one line on failure.
+ */
 int attachments__attach_hits(struct attachments *a, uint8_t lib, const struct plan *plan,
 			     const struct plan_hits *hits);
 
-/* The progress of perf events. */
+/* The progress of perf events: as kernel__attached(). */
 int attachments__progress(struct attachments *a, uint8_t lib, uint64_t *begun_ns,
 			  uint64_t *done_ns);
+
+/* Stop attaching in the background, and print a line if probes are missing. */
 void attachments__stop(struct attachments *a);
 
 /* From now on compilers may wait for probes, so perf events are attached in the background. */
 void attachments__begin_recording(struct attachments *a);
 
+/*
+ * Detach all probes of a library in the background; its number stays taken. Probes stop to fire
+ * now, but the kernel's grace periods take some 40 ms. Perf events are removed one after the other:
+ * 40 to 140 ms each.
+ */
 void attachments__begin_detach(struct attachments *a, uint8_t lib);
+
+/*
+ * Detach, and free the number for another library. No thread's stack and no record in the ring
+ * buffer may have this number any more. While probes are not gone, a later call frees the number.
+ */
 void attachments__release(struct attachments *a, uint8_t lib);
 
 /*
@@ -44,7 +64,7 @@ void attachments__breakpoints(const struct attachments *a, uint32_t *n, uint64_t
  * server may never answer a read. */
 int attachments__fd(const struct attachments *a, uint32_t lib);
 
-/* Only uprobe_multi links attach a library in parts. */
+/* Only uprobe_multi links attach a library in parts; else kernel__attach() attaches all at once. */
 bool attachments__has_parts(const struct attachments *a);
 
 /* "uprobe_multi" or "perf events". */

@@ -23,7 +23,7 @@ struct kernel_options {
 	 * everything passes, except for hits. */
 	const struct filter *filter;
 	bool keys;	/* read the keys of queries, and the names of definitions */
-	bool hits;	/* prepare for kernel__attach_hits(), whatever the filter */
+	bool hits;	/* prepare for attachments__attach_hits(), whatever the filter */
 	uint32_t parts; /* PLAN_PART_BITs: compilers that need these are expected */
 	bool off_cpu;	/* record when threads that have hit a probe are off their CPU */
 	bool one_build; /* few toolchains compile at a time: less room for what samples need */

@@ -14,6 +14,7 @@
 #include "base/diag.h"
 #include "base/epoll.h"
 #include "base/invoker.h"
+#include "capture/kernel_attach.h"
 #include "capture/perf_refusal.h"
 #include "capture/running.h"
 #include "capture/running_names.h"
@@ -97,7 +98,7 @@ static int attach_hits(struct session *s, const struct plan *plan, uint8_t lib)
 			"%u of the %u places in %s where a query hits its cache are not proven to "
 			"be instructions: hits will be missing",
 			hits->n_unproven, hits->n + hits->n_unproven, plan->path);
-	return kernel__attach_hits(s->kernel, lib, plan, hits);
+	return attachments__attach_hits(kernel__attachments(s->kernel), lib, plan, hits);
 }
 
 /* Print, before recording starts, the data that may be missing, the reason, and the remedy. */
@@ -149,7 +150,7 @@ static void measure_breakpoints(struct session *s)
 {
 	uint64_t ns;
 
-	kernel__breakpoints(s->kernel, &s->breakpoints, &ns);
+	attachments__breakpoints(kernel__attachments(s->kernel), &s->breakpoints, &ns);
 	s->breakpoint_ns = ns ?: s->breakpoint_ns;
 }
 
@@ -219,14 +220,14 @@ static int attach_part(void *session, uint8_t lib, const struct plan *plan, enum
 {
 	struct session *s = session;
 
-	return kernel__attach_part(s->kernel, lib, plan, part);
+	return attachments__attach_part(kernel__attachments(s->kernel), lib, plan, part);
 }
 
 static void detach(void *session, uint8_t lib)
 {
 	struct session *s = session;
 
-	kernel__begin_detach(s->kernel, lib);
+	attachments__begin_detach(kernel__attachments(s->kernel), lib);
 }
 
 static void release(void *session, uint8_t lib)
@@ -234,7 +235,7 @@ static void release(void *session, uint8_t lib)
 	struct session *s = session;
 
 	sampling__library(s->sampling, lib, NULL);
-	kernel__release(s->kernel, lib);
+	attachments__release(kernel__attachments(s->kernel), lib);
 }
 
 static bool follows(void *session, pid_t pid)
@@ -303,7 +304,9 @@ static int watch_all(struct session *s, uint32_t parts_expected)
 		.follows = follows,
 		.inode = inode,
 		.hits = filter__wants_hits(s->filter),
-		.parts = kernel__has_parts(s->kernel) ? parts_expected : PLAN_PARTS_OPTIONAL,
+		.parts = attachments__has_parts(kernel__attachments(s->kernel))
+				 ? parts_expected
+				 : PLAN_PARTS_OPTIONAL,
 	};
 	struct arrivals_parts parts = {
 		.kernel = s->kernel,
@@ -656,7 +659,7 @@ int session__stop(struct session *s)
 	/* A process that waits for probes must not wait for the end of attaching. */
 	arrivals__end(s->arrivals, false);
 	copy_names(s);
-	kernel__stop_attaching(s->kernel);
+	attachments__stop(kernel__attachments(s->kernel));
 	sampling__stop(s->sampling);
 	kernel__enable(s->kernel, false);
 	s->started_ns = 0;
@@ -725,7 +728,7 @@ void session__cost(const struct session *s, struct session_cost *out)
 	};
 	/* More may be attached by now. */
 	if (s->started_ns)
-		kernel__breakpoints(s->kernel, &out->breakpoints, NULL);
+		attachments__breakpoints(kernel__attachments(s->kernel), &out->breakpoints, NULL);
 	out->waited_ns = arrivals__waited_ns(s->arrivals, &out->n_waited);
 }
 

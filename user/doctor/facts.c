@@ -20,6 +20,7 @@
 
 #include "base/cleanup.h"
 #include "base/diag.h"
+#include "capture/kernel_attach.h"
 #include "capture/mappings.h"
 #include "capture/sample_events.h"
 #include "capture/uprobe_multi.h"
@@ -346,7 +347,8 @@ static int try_record(struct doctor_trials *t)
 	err = kernel__open(&options, &k) ?: probe_costs__measure(k, &t->costs);
 	diag_hold_errors(NULL, 0);
 	if (!err)
-		snprintf(t->attach, sizeof(t->attach), "%s", kernel__attach_name(k));
+		snprintf(t->attach, sizeof(t->attach), "%s",
+			 attachments__kind(kernel__attachments(k)));
 	else if (!t->why[0])
 		snprintf(t->why, sizeof(t->why), "cannot attach: %s", strerror(-err));
 	return err;

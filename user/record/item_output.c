@@ -24,25 +24,33 @@ static bool takes_names(const struct item_output *o)
 	return !o->trace->err && !o->names_full;
 }
 
-void item_output__text(struct item_output *o, const char *text, uint32_t *id)
+int item_output__text(void *items, const char *text, uint32_t *id)
 {
+	struct item_output *o = items;
+
 	*id = TRACE_NO_STRING;
 	if (takes_names(o))
 		wrote_name(o, trace_writer__intern(o->trace->writer, text, id));
+	return 0;
 }
 
-void item_output__compose(struct item_output *o, const struct trace_piece *pieces, uint32_t n,
-			  uint32_t *id)
+int item_output__compose(void *items, const struct trace_piece *pieces, uint32_t n, uint32_t *id)
 {
+	struct item_output *o = items;
+
 	*id = TRACE_NO_STRING;
 	if (takes_names(o))
 		wrote_name(o, trace_writer__compose(o->trace->writer, pieces, n, id));
+	return 0;
 }
 
-void item_output__foreign(struct item_output *o, uint32_t id)
+int item_output__foreign(void *items, uint32_t id)
 {
+	struct item_output *o = items;
+
 	if (takes_names(o))
 		wrote_name(o, trace_writer__foreign(o->trace->writer, id));
+	return 0;
 }
 
 void item_output__map(struct item_output *o, const struct trace_mapping *m)
@@ -63,9 +71,12 @@ void item_output__name(const struct item_output *o, const struct trace_mapping *
 	trace_writer__text(o->trace->writer, string, text);
 }
 
-void item_output__place(struct item_output *o, const struct trace_place *place)
+int item_output__place(void *items, const struct trace_place *place)
 {
+	struct item_output *o = items;
+
 	if (takes_names(o) && !o->places_full)
 		wrote(o, trace_writer__place(o->trace->writer, place), &o->places_full,
 		      "files and lines");
+	return 0;
 }

@@ -15,17 +15,16 @@ struct item_output {
 	bool places_full;	    /* the same of their files and lines */
 };
 
-/* As the functions of trace_writer; errors are noted in the trace_output. */
-void item_output__text(struct item_output *o, const char *text, uint32_t *id);
-void item_output__compose(struct item_output *o, const struct trace_piece *pieces, uint32_t n,
-			  uint32_t *id);
-void item_output__foreign(struct item_output *o, uint32_t id);
+/* Functions of a tracks_sink: `items` is a struct item_output. Errors are noted in `trace`. */
+int item_output__text(void *items, const char *text, uint32_t *id);
+int item_output__compose(void *items, const struct trace_piece *pieces, uint32_t n, uint32_t *id);
+int item_output__foreign(void *items, uint32_t id);
+int item_output__place(void *items, const struct trace_place *place);
+
 void item_output__map(struct item_output *o, const struct trace_mapping *m);
 /* Set *text, to be freed, to the name that `m` gives to virtual id `id`; untouched: it gives none.
  */
 void item_output__name(const struct item_output *o, const struct trace_mapping *m, uint32_t id,
 		       char **text);
-
-void item_output__place(struct item_output *o, const struct trace_place *place);
 
 #endif /* QPROF_RECORD_ITEM_OUTPUT_H */

@@ -49,11 +49,6 @@ void live_output__draw(struct live_output *o, const struct live_state *state)
 		note_error(o, live_view__draw(o->view, state));
 }
 
-void live_output__restore(struct live_output *o)
-{
-	live_view__restore(o->view);
-}
-
 void live_output__leave_terminal(struct live_output *o)
 {
 	struct pollfd idle = {.events = POLLIN};

@@ -36,9 +36,6 @@ void live_output__draw(struct live_output *o, const struct live_state *state);
  */
 void live_output__leave_terminal(struct live_output *o);
 
-/* Restore the terminal: nothing is drawn any more. */
-void live_output__restore(struct live_output *o);
-
 /*
  * Wait until all output is written, and print the summary that `summary` writes; NULL: there is
  * none. Returns 0, the first error, which was printed, or -ETIME if not all was written. A reader

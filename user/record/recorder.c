@@ -182,26 +182,6 @@ static int set_guards(struct recorder *r, struct library *lib, const struct plan
 	return err ?: library__set_guards(lib, labels, plan->n_guards);
 }
 
-#define ITEMS_OF(ctx) (&((struct recorder *)(ctx))->items)
-
-static int on_text(void *ctx, const char *text, uint32_t *id)
-{
-	item_output__text(ITEMS_OF(ctx), text, id);
-	return 0;
-}
-
-static int on_compose(void *ctx, const struct trace_piece *pieces, uint32_t n, uint32_t *id)
-{
-	item_output__compose(ITEMS_OF(ctx), pieces, n, id);
-	return 0;
-}
-
-static int on_foreign(void *ctx, uint32_t id)
-{
-	item_output__foreign(ITEMS_OF(ctx), id);
-	return 0;
-}
-
 static int on_map(void *ctx, const struct trace_mapping *m)
 {
 	struct recorder *r = ctx;
@@ -210,12 +190,6 @@ static int on_map(void *ctx, const struct trace_mapping *m)
 	slow_lines__named(&r->live.slow, m, &r->items);
 	item_output__map(&r->items, m);
 	return err;
-}
-
-static int on_place(void *ctx, const struct trace_place *place)
-{
-	item_output__place(ITEMS_OF(ctx), place);
-	return 0;
 }
 
 static int on_tally(void *ctx, const struct trace_tally *t)
@@ -431,11 +405,12 @@ int recorder__open(const struct recorder_options *opt, struct recorder **out)
 		.job = on_job,
 		.llvm = on_llvm,
 		.label = label_of,
-		.text = on_text,
-		.compose = on_compose,
-		.foreign = on_foreign,
+		.items = &r->items,
+		.text = item_output__text,
+		.compose = item_output__compose,
+		.foreign = item_output__foreign,
 		.map = on_map,
-		.place = on_place,
+		.place = item_output__place,
 		.tally = on_tally,
 		.results = on_results,
 		.symbol = on_symbol,
@@ -696,7 +671,7 @@ int recorder__finish(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MA
 
 	recorder__settle(r);
 	ending.losses = tick(r, counters, true);
-	live_output__restore(&r->live);
+	live_view__restore(r->live.view);
 	trace_output__finish(&r->trace, r->opt.sealer);
 	err = live_output__finish(&r->live, r->opt.summary ? write_summary : NULL, &ending);
 	if (r->trace.err)

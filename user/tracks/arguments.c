@@ -69,7 +69,7 @@ int guard_arguments__record(struct guard_arguments *a, const struct tracks_sink 
 	text = text_of(r);
 	if (!text)
 		return -ENOMEM;
-	err = sink->text(sink->ctx, text, &string);
+	err = sink->text(sink->items, text, &string);
 	/* The trace may have no room for it. */
 	if (err || string == TRACE_NO_STRING)
 		return err;

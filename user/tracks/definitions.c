@@ -160,7 +160,7 @@ int definitions__string(struct definitions *d, const struct plan_layout *layout,
 	/* Parents come before their children. */
 	if (array__reserve_at(&d->strings, index, &d->n_strings, sizeof(*d->strings)))
 		return -ENOMEM;
-	err = sink->text(sink->ctx, crate ? crate : "crate", &root);
+	err = sink->text(sink->items, crate ? crate : "crate", &root);
 	return err ?: paths__string(&from, root, index, sink, id);
 }
 
@@ -219,8 +219,8 @@ static int compose(const struct path_source *from, const struct tracks_sink *sin
 	*known = segment;
 	if (!segment)
 		return 0;
-	return sink->text(sink->ctx, segment, &pieces[2].id)
-		       ?: sink->compose(sink->ctx, pieces, 3, id);
+	return sink->text(sink->items, segment, &pieces[2].id)
+		       ?: sink->compose(sink->items, pieces, 3, id);
 }
 
 int paths__string(const struct path_source *from, uint32_t root, uint32_t index,
@@ -512,12 +512,12 @@ static int make_root(const struct tracks_sink *sink, const char *name, uint32_t 
 		return -ENOMEM;
 	pieces[0].text = first;
 	pieces[1].text = name + n;
-	err = sink->compose(sink->ctx, pieces, 2, id);
+	err = sink->compose(sink->items, pieces, 2, id);
 	free(first);
 	/* A name of one letter cannot be cut. */
 	if (err || !name[n] || !sink->foreign)
 		return err;
-	return sink->foreign(sink->ctx, *id);
+	return sink->foreign(sink->items, *id);
 }
 
 /* The string id + 1 of a crate's name is in *root, or 0. */
@@ -546,11 +546,11 @@ static int numbered_string(const struct tracks_sink *sink, uint32_t root, uint32
 
 	if (index < 100) {
 		snprintf(text, sizeof(text), "[%" PRIu32 "]", index);
-		return sink->compose(sink->ctx, pieces, 2, id);
+		return sink->compose(sink->items, pieces, 2, id);
 	}
 	snprintf(text, sizeof(text), "[%" PRIu32, index / 100);
 	snprintf(rest, sizeof(rest), "%02" PRIu32 "]", index % 100);
-	err = sink->compose(sink->ctx, pieces, 2, &shared);
+	err = sink->compose(sink->items, pieces, 2, &shared);
 	return err
 		       ?: sink->compose(
 				  sink->ctx,

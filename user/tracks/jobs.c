@@ -128,7 +128,7 @@ int llvm_names__record(struct llvm_names *n, struct symbols *symbols,
 	for (uint32_t i = 0; i < r->size; i++)
 		name[i] = r->bytes[i] <= ' ' || r->bytes[i] > '~' ? '?' : (char)r->bytes[i];
 	name[r->size] = '\0';
-	err = sink->text(sink->ctx, name, &id);
+	err = sink->text(sink->items, name, &id);
 	/* Without room in the trace, its samples are counted. */
 	if (err || id == TRACE_NO_STRING)
 		return err;
@@ -165,7 +165,7 @@ static int set_pass(const struct llvm_context *c, const struct wire_sample *r, u
 	*pass = TRACE_NO_STRING;
 	if (!name)
 		return 0;
-	err = c->sink->text(c->sink->ctx, name, pass);
+	err = c->sink->text(c->sink->items, name, pass);
 	*lost |= *pass == TRACE_NO_STRING;
 	return err;
 }

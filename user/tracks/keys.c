@@ -99,7 +99,7 @@ static int file_string(const struct keys_naming *how, struct place_file *file, u
 	int err = 0;
 
 	if (!file->string) {
-		err = how->sink->text(how->sink->ctx, sources__name(how->sources, file),
+		err = how->sink->text(how->sink->items, sources__name(how->sources, file),
 				      &file->string);
 		file->string += !err;
 	}
@@ -123,7 +123,7 @@ static int name_part(const struct keys_naming *how, const struct key_part *part,
 		 range.column, range.end_line, range.end_column);
 	err = file_string(how, range.file, &file);
 	return err
-		       ?: how->sink->compose(how->sink->ctx,
+		       ?: how->sink->compose(how->sink->items,
 					     (const struct trace_piece[]){{.id = part->string},
 									  {.text = separator},
 									  {.id = file},
@@ -158,7 +158,7 @@ static int name_key(const struct keys *k, const struct keys_naming *how, struct 
 		return 0;
 	}
 	if (key->key == KEY_UNIT)
-		return how->sink->text(how->sink->ctx, "()", &key->string);
+		return how->sink->text(how->sink->items, "()", &key->string);
 	if (wire_key_crate(key->key) != WIRE_KEY_LOCAL_CRATE)
 		return name_foreign(how, key->key, &key->string, &key->numbered);
 	return definitions__string(how->definitions, how->layout, how->crate, (uint32_t)key->key,
@@ -185,7 +185,7 @@ static int place_key(const struct keys_naming *how, struct key *key)
 		place.call_line = call.line;
 		err = file_string(how, call.file, &place.call_file);
 	}
-	return err ?: how->sink->place(how->sink->ctx, &place);
+	return err ?: how->sink->place(how->sink->items, &place);
 }
 
 static bool has_key(uint32_t key_of)
@@ -229,7 +229,7 @@ static int map_all(const struct keys *k, const struct keys_naming *how, const ui
 		   uint32_t n, uint32_t first, uint64_t *n_unnamed)
 {
 	uint32_t empty, now;
-	int err = how->sink->text(how->sink->ctx, "", &empty);
+	int err = how->sink->text(how->sink->items, "", &empty);
 
 	while (n && !key_of[n - 1])
 		n--;

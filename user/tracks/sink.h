@@ -15,7 +15,8 @@
  * caused it returns.
  */
 struct tracks_sink {
-	void *ctx;
+	void *ctx;   /* the first argument of all but ... */
+	void *items; /* ... text, compose, foreign and place */
 	int (*process)(void *ctx, const struct trace_process *p); /* new or changed */
 	/* Nothing more comes of a process of the trace, not even spans of its last moments. */
 	int (*over)(void *ctx, uint32_t process);
