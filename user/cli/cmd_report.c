@@ -339,6 +339,7 @@ static struct report_options view_options(const struct contents *c, const struct
 	return (struct report_options){
 		.top = o->top,
 		.width = o->wide ? 0 : screen_columns(screen),
+		.wide = o->wide,
 		.problem = trace_reader__problem(r),
 		.sort = sort[o->sort],
 		.min_ns = o->min.ns,

@@ -54,8 +54,11 @@ static void spare_columns(const char *spare[9], bool off_cpu, enum report_sort s
 static int print_table(FILE *out, const struct report_rows *r, const struct report_options *opt)
 {
 	const char *spare[9];
-	struct columns c = {
-		.out = out, .width = opt->width, .keep_of_name = NAME_KEPT, .spare = spare};
+	struct columns c = {.out = out,
+			    .width = opt->width,
+			    .wide = opt->wide,
+			    .keep_of_name = NAME_KEPT,
+			    .spare = spare};
 
 	spare_columns(spare, report_rows__know_off_cpu(r), opt->sort);
 	if (report_rows__are_sampled(r))

@@ -95,6 +95,7 @@ enum report_llvm {
 struct report_options {
 	size_t top;	     /* rows of queries and processes to show; 0 = all; text only */
 	size_t width;	     /* columns of the text; 0: unlimited */
+	bool wide;	     /* with the columns that few users need */
 	const char *problem; /* damage of the trace (trace_reader__problem()), or NULL */
 	enum report_sort sort;
 	uint64_t min_ns;  /* rows with less self time on the CPU are left out */
