@@ -8,6 +8,7 @@
 #include "../fixtures/sample_items.h"
 #include "../fixtures/sample_summary.h"
 #include "../fixtures/sampled_build.h"
+#include "view/report_columns.h"
 
 static char *report_of(struct summary *s, const struct trace_losses *losses,
 		       const struct report_options *opt)
@@ -313,6 +314,41 @@ TEST_CASE(samples_are_members_of_all_rows)
 					&(struct report_options){.samples = b.model.samples}));
 	json_object_put(parsed_json(text));
 	assert_golden("view/report_sampled.json", text);
+}
+
+static int print_rows(const struct report_row *rows, size_t n, FILE *out)
+{
+	const struct report_rows all = {};
+	const struct report_options opt = {};
+	struct columns c = {.to = COLUMNS_JSON, .out = out};
+
+	columns__begin(&c, "x", "x");
+	if (LIST(&c, "queries", true, "rows"))
+		EACH_ROW (&c, i, n)
+			report_query_columns(&c, &rows[i], &all, &opt);
+	return columns__end(&c);
+}
+
+/* Recorded, in the compilers' tables, met by no sample, and with results that may be none. */
+TEST_CASE(what_an_execution_takes_is_known_of_exact_counts)
+{
+	static const struct report_row rows[] = {
+		{.instead = "", .count = 4, .cpu_ns = 4002},
+		{.instead = "", .results = 8, .cpu_ns = 4000, .self_by = SUMMARY_SELF_SAMPLES},
+		{.instead = "", .results = 8, .self_by = SUMMARY_SELF_SAMPLES},
+		{.instead = "", .results = 8, .results_unsure = 2, .cpu_ns = 4000},
+	};
+	static const uint64_t expected[] = {1000, 500, 0, 0}; /* 0: null */
+	_free_ char *text = printed_text(print_rows(rows, N_OF(rows), out));
+	struct json_object *report = parsed_json(text), *queries = member(report, "queries");
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		struct json_object *row = json_object_array_get_idx(queries, i);
+		struct json_object *each = member(row, "each_cpu_ns");
+
+		assert_int_equal(each ? json_object_get_uint64(each) : 0, expected[i]);
+	}
+	json_object_put(report);
 }
 
 TEST_CASE(hits_of_a_part_of_a_trace_are_unknown)

@@ -86,6 +86,19 @@ static void executions_column(struct columns *c, const struct report_row *row, c
 		columns__unknown(c);
 }
 
+/* By samples it is an estimate, and known where the tables of compilers count all executions. */
+static void each_column(struct columns *c, const struct report_row *row)
+{
+	bool sampled = row->self_by == SUMMARY_SELF_SAMPLES;
+	bool unsure = row->results_unsure || row->results_missing;
+	uint64_t n = row->count ?: unsure ? 0 : row->results;
+
+	if (n && (row->cpu_ns || !sampled))
+		columns__marked(c, report_self_mark(row->self_by), row->cpu_ns / n);
+	else
+		columns__unknown(c);
+}
+
 /* The best that is known of a self time, beside exact ones. */
 void best_columns(struct columns *c, const struct report_row *row, bool there)
 {
@@ -142,6 +155,9 @@ void report_query_columns(struct columns *c, const struct report_row *row,
 		off_cpu_columns(c, row);
 	KNOWN(c, NS, "mean_ns", "mean", row->count, row->mean_ns,
 	      "of an execution; null: none was recorded");
+	COLUMN(c, NS, "each_cpu_ns", ON_PAGE(c, "each", WIDE(c, "each")),
+	       "self time on the CPU of an execution, on average; null: one of both is unknown",
+	       each_column(c, row));
 	KNOWN(c, NS, "min_ns", NULL, row->count, row->min_ns,
 	      "the shortest execution; null: none was recorded");
 	KNOWN(c, NS, "max_ns", ON_PAGE(c, "max", NULL), row->count, row->max_ns,
