@@ -32,7 +32,7 @@
 #include "export/notes.h"
 #include "export/span_merge.h"
 #include "export/timeline.h"
-#include "view/json.h"
+#include "view/columns.h"
 
 /*
  * The most bytes that an interval takes when only the longest are kept; if all are kept, it takes 4
@@ -325,17 +325,15 @@ static int print_report(struct html *h, FILE *to)
 
 /* ---- The `about` block ----------------------------------------------------------------------- */
 
-static void put_texts(struct json *j, const char *key, uint32_t n,
-		      const char *(*text)(const struct html *h, uint32_t i), const struct html *h)
+static void put_texts(struct columns *c, const char *key, uint32_t n,
+		      const char *(*text)(const struct html *h, uint32_t i), const struct html *h,
+		      const char *help)
 {
-	if (j->err)
+	if (!LIST(c, key, true, help))
 		return;
-	fprintf(j->out, ",\n\"%s\":[", key);
-	for (uint32_t i = 0; i < n && !j->err; i++) {
-		json__print(j, i ? "," : "");
-		json__print_text(j, text(h, i));
-	}
-	json__print(j, "]");
+	for (uint32_t i = 0; i < n && !c->err; i++)
+		columns__item(c, i, text(h, i));
+	columns__leave_list(c);
 }
 
 static const char *what_text(const struct html *h, uint32_t i)
@@ -353,125 +351,97 @@ static const char *key_text(const struct html *h, uint32_t i)
 	return trace_reader__string(h->job->r, h->keys.at[i]);
 }
 
-static const char *frame_text(const struct html *h, uint32_t i)
+static void put_frames(struct columns *c, const struct flame *f)
 {
-	return flame_frames__name(&h->flame->frames, i);
+	if (!LIST(c, "frames", true, "by number"))
+		return;
+	for (uint32_t i = 0; i < f->frames.all.n && !c->err; i++)
+		columns__item(c, i, flame_frames__name(&f->frames, i));
+	columns__leave_list(c);
 }
 
-static void put_processes(struct json *j, const struct html *h)
+static void put_stacks(struct columns *c, const struct html *h)
 {
-	json__print(j, ",\n\"processes\":[");
-	for (uint32_t i = 0; i < h->flame->n_processes && !j->err; i++) {
-		const struct flame_process *p = &h->flame->processes[i];
-
-		json__line(j, i);
-		json__text(j, "title", p->title);
-		json__text(j, "cwd", p->process->cwd);
-		json__bool(j, "own", compile_is_own(p->process));
-		json__put(j);
-	}
-	json__print(j, "]");
-}
-
-static void put_threads(struct json *j, const struct html *h)
-{
-	json__print(j, ",\n\"threads\":[");
-	for (uint32_t i = 0; i < h->n_threads && !j->err; i++) {
-		json__line(j, i);
-		json__number(j, "process", h->threads[i].process);
-		json__number(j, "tid", h->threads[i].tid);
-		json__text(j, "name", h->threads[i].name);
-		json__put(j);
-	}
-	json__print(j, "]");
-}
-
-static void put_stacks(struct json *j, const struct html *h)
-{
+	int causes[TRACE_SAMPLE_CAUSES];
 	size_t n = 0;
 
-	json__print(j, ",\n\"stacks\":[");
-	for (int cause = 1; cause < TRACE_SAMPLE_CAUSES && !j->err; cause++) {
-		const struct flame *f = h->stacks[cause];
-
-		if (!f)
-			continue;
-		json__line(j, n++);
-		json__text(j, "cause", sample_cause_name(cause));
-		json__put_open(j);
-		json__array(j, "frames");
-		for (uint32_t i = 0; i < f->frames.all.n && !j->err; i++) {
-			json__print(j, i ? "," : "");
-			json__print_text(j, flame_frames__name(&f->frames, i));
-		}
-		json__print(j, "]}");
+	for (int cause = 1; cause < TRACE_SAMPLE_CAUSES; cause++)
+		if (h->stacks[cause])
+			causes[n++] = cause;
+	if (!LIST(c, "stacks", true, "blocks of sampled stacks"))
+		return;
+	EACH_ROW (c, i, n) {
+		TEXT(c, "cause", NULL, sample_cause_name(causes[i]), "of the samples");
+		put_frames(c, h->stacks[causes[i]]);
 	}
-	json__print(j, "]");
-}
-
-static void put_numbers(struct json *j, const char *key, const struct memory_fault *sums,
-			uint32_t n, const uint64_t *base_ns)
-{
-	json__array(j, key);
-	for (uint32_t i = 0; i < n && !j->err; i++)
-		fprintf(j->out, "%s%" PRIu64, i ? "," : "",
-			base_ns ? sums[i].at_ns - *base_ns : sums[i].bytes);
-	json__print(j, "]");
 }
 
 /* The memory that each process had touched at times since the capture began. */
-static void put_memory(struct json *j, const struct html *h)
+static void put_memory(struct columns *c, const struct html *h)
 {
 	const struct memory_fault *sums = h->memory.at;
 
-	json__print(j, ",\n\"memory\":[");
-	for (uint32_t i = 0, n; i < h->memory.n && !j->err; i += n) {
+	if (!LIST(c, "memory", true, "sums by process"))
+		return;
+	for (uint32_t i = 0, n; i < h->memory.n && !c->err; i += n) {
 		for (n = 1; i + n < h->memory.n && sums[i + n].process == sums[i].process; n++)
 			;
-		json__line(j, i);
-		json__number(j, "process", sums[i].process);
-		json__put_open(j);
-		put_numbers(j, "at", &sums[i], n, &h->base_ns);
-		put_numbers(j, "bytes", &sums[i], n, NULL);
-		json__print(j, "}");
+		fprintf(c->out, "%s\n{\"process\":%" PRIu32 ",\"at\":[", i ? "," : "",
+			sums[i].process);
+		for (uint32_t k = i; k < i + n; k++)
+			fprintf(c->out, "%s%" PRIu64, k > i ? "," : "", sums[k].at_ns - h->base_ns);
+		fputs("],\"bytes\":[", c->out);
+		for (uint32_t k = i; k < i + n; k++)
+			fprintf(c->out, "%s%" PRIu64, k > i ? "," : "", sums[k].bytes);
+		if (fputs("]}", c->out) == EOF)
+			c->err = -EIO;
 	}
-	json__print(j, "]");
+	columns__leave_list(c);
 }
 
 static int print_about(struct html *h, FILE *to)
 {
 	const struct trace_info *info = trace_reader__info(h->job->r);
 	char note[EXPORT_NOTE_MAX], start[24];
-	struct json j = {.out = to};
+	struct columns columns = {.to = COLUMNS_JSON, .out = to}, *c = &columns;
 
 	/* A string, because the number has more digits than JavaScript holds exactly. */
 	snprintf(start, sizeof(start), "%" PRIu64, info->clock_start_ns);
-	json__begin(&j);
-	json__text(&j, "schema", "qprof-page/1");
-	json__text(&j, "tool", info->tool);
-	json__text(&j, "host", info->host);
-	json__text(&j, "kernel", info->kernel);
-	json__text(&j, "clock_start_ns", start);
-	json__number(&j, "realtime_start_ms", info->realtime_start_ns / 1000000);
-	json__bool(&j, "raw", h->job->raw);
-	json__bool(&j, "chosen", h->job->chosen);
-	json__number(&j, "spans", h->job->written);
-	json__number(&j, "sampled", h->job->sampled);
-	json__number(&j, "left_out", h->job->left_out);
-	json__number(&j, "adjusted", h->job->adjusted);
-	json__text(&j, "note", export_note(h->job, NOTE_LEFT_OUT, note) ? note : NULL);
-	json__text(&j, "privacy", "this file " EXPORT_PRIVACY);
-	json__put_open(&j);
-	put_processes(&j, h);
-	put_threads(&j, h);
-	put_memory(&j, h);
-	put_texts(&j, "names", h->whats.n, what_text, h);
-	put_texts(&j, "kinds", h->whats.n, what_kind, h);
-	put_texts(&j, "keys", h->keys.n, key_text, h);
-	put_texts(&j, "frames", h->flame->frames.all.n, frame_text, h);
-	put_stacks(&j, h);
-	json__print(&j, "}\n");
-	return j.err;
+	columns__begin(c, "qprof-page/1", "qprof-page/1");
+	TEXT(c, "tool", NULL, info->tool, "that recorded");
+	TEXT(c, "host", NULL, info->host, "where it did");
+	TEXT(c, "kernel", NULL, info->kernel, "of that");
+	TEXT(c, "clock_start_ns", NULL, start, "start of the capture");
+	NUMBER(c, COUNT, "realtime_start_ms", NULL, info->realtime_start_ns / 1000000, "likewise");
+	BOOL(c, "raw", h->job->raw, "--raw");
+	BOOL(c, "chosen", h->job->chosen, "--crate or --process");
+	NUMBER(c, COUNT, "spans", NULL, h->job->written, "intervals in the page");
+	NUMBER(c, COUNT, "sampled", NULL, h->job->sampled, "of these: by samples");
+	NUMBER(c, COUNT, "left_out", NULL, h->job->left_out, "intervals that have no room");
+	NUMBER(c, COUNT, "adjusted", NULL, h->job->adjusted, "intervals that were cut");
+	TEXT(c, "note", NULL, export_note(h->job, NOTE_LEFT_OUT, note) ? note : NULL, "of these");
+	TEXT(c, "privacy", NULL, "this file " EXPORT_PRIVACY, "what it holds");
+	if (LIST(c, "processes", true, "in the order of the report's"))
+		EACH_ROW (c, i, h->flame->n_processes) {
+			const struct flame_process *p = &h->flame->processes[i];
+
+			TEXT(c, "title", NULL, p->title, "crate and pid");
+			TEXT(c, "cwd", NULL, p->process->cwd, "null: unknown");
+			BOOL(c, "own", compile_is_own(p->process), "of the user's own crates");
+		}
+	if (LIST(c, "threads", true, "by number"))
+		EACH_ROW (c, i, h->n_threads) {
+			NUMBER(c, COUNT, "process", NULL, h->threads[i].process, "its number");
+			NUMBER(c, ID, "tid", NULL, h->threads[i].tid, "thread");
+			TEXT(c, "name", NULL, h->threads[i].name, "null: unknown");
+		}
+	put_memory(c, h);
+	put_texts(c, "names", h->whats.n, what_text, h, "of intervals");
+	put_texts(c, "kinds", h->whats.n, what_kind, h, "of these");
+	put_texts(c, "keys", h->keys.n, key_text, h, "what intervals are about");
+	put_frames(c, h->flame);
+	put_stacks(c, h);
+	return columns__end(c);
 }
 
 static int put_sums(struct html *h)
