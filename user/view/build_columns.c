@@ -147,7 +147,12 @@ void build_query_columns(struct columns *c, const struct build_query *q, const c
 	KNOWN(c, NS, "self_ns", NULL, by_spans, row->self_ns, "without that; null: unknown");
 	NUMBER(c, NS, "self_cpu_ns", NULL, row->best_cpu_ns,
 	       "the best known self time on the CPU; orders the rows");
-	CELL(c, report_title_cpu(off_cpu), build_query_cpu(buf, q, r));
+	/* Marked if it is an estimate beside others that are none. */
+	COLUMN(c, NS, NULL, report_title_cpu(off_cpu), NULL,
+	       r->is_sampled && !row->best_cpu_ns
+		       ? columns__unknown(c)
+		       : columns__marked(c, r->is_sampled ? "" : report_self_mark(row->self_by),
+					 row->best_cpu_ns));
 	PERCENT(c, share_title(c, v), row->best_cpu_ns, r->cpu_ns);
 	KNOWN(c, NS, "self_off_ns",
 	      !r->is_sampled && (off_cpu || c->to == COLUMNS_MARKDOWN) ? REPORT_OFF : NULL,

@@ -258,23 +258,6 @@ uint64_t build_executions(const struct build_view *v, const struct build_process
 	return counts.queries;
 }
 
-static char *print_marked(char buf[FORMAT_MAX + 1], const char *mark, uint64_t ns)
-{
-	char text[FORMAT_MAX];
-
-	snprintf(buf, FORMAT_MAX + 1, "%s%s", mark, format_duration(text, ns));
-	return buf;
-}
-
-char *build_query_cpu(char buf[FORMAT_MAX + 1], const struct build_query *q,
-		      const struct build_rows *r)
-{
-	if (r->is_sampled && !q->row.best_cpu_ns)
-		return strcpy(buf, "-");
-	return print_marked(buf, r->is_sampled ? "" : report_self_mark(q->row.self_by),
-			    q->row.best_cpu_ns);
-}
-
 const char *build_peak(char buf[FORMAT_MAX], const struct build_process *p)
 {
 	return p->process->peak_bytes ? format_bytes(buf, p->process->peak_bytes) : "-";

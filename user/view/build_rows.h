@@ -118,11 +118,6 @@ char *build_crate_name(const struct build_crate *crate, size_t most);
 /* Executions of queries of a compile: recorded, or else by its own tables. */
 uint64_t build_executions(const struct build_view *v, const struct build_process *p);
 
-/* The self time on the CPU that is known best, marked if it is an estimate beside others that are
- * none. */
-char *build_query_cpu(char buf[FORMAT_MAX + 1], const struct build_query *q,
-		      const struct build_rows *r);
-
 /* The most memory that a compiler had; "-" if that is unknown. */
 const char *build_peak(char buf[FORMAT_MAX], const struct build_process *p);
 

@@ -73,7 +73,13 @@ static void executions_column(struct columns *c, const struct report_row *row, c
 			    "≤: results, which may have other origins; ≥: there may be more"))
 		return;
 	if (c->to != COLUMNS_PAGE)
-		columns__text(c, report_row__count(buf, row));
+		columns__text(c, report_count(buf, &(struct summary_row){
+							   .count = row->count,
+							   .results = row->results,
+							   .results_unsure = row->results_unsure,
+							   .results_missing = row->results_missing,
+							   .self_by = row->self_by,
+						   }));
 	else if (row->count || row->self_by != SUMMARY_SELF_SAMPLES)
 		columns__number(c, row->count);
 	else if (row->results)
@@ -87,16 +93,22 @@ static void executions_column(struct columns *c, const struct report_row *row, c
 }
 
 /* By samples it is an estimate, and known where the tables of compilers count all executions. */
-static void each_column(struct columns *c, const struct report_row *row)
+static void each_column(struct columns *c, const struct report_row *row,
+			const struct report_rows *all)
 {
-	bool sampled = row->self_by == SUMMARY_SELF_SAMPLES;
-	bool unsure = row->results_unsure || row->results_missing;
-	uint64_t n = row->count ?: unsure ? 0 : row->results;
+	bool sampled = row && row->self_by == SUMMARY_SELF_SAMPLES;
+	bool unsure = row && (row->results_unsure || row->results_missing);
+	uint64_t n = row ? row->count ?: unsure ? 0 : row->results : 0;
 
-	if (n && (row->cpu_ns || !sampled))
-		columns__marked(c, report_self_mark(row->self_by), row->cpu_ns / n);
-	else
-		columns__unknown(c);
+	COLUMN(c, NS, "each_cpu_ns", ON_PAGE(c, "each", WIDE(c, "each")),
+	       "self time on the CPU of an execution, on average; null: one of both is unknown",
+	       n && (row->cpu_ns || !sampled)
+		       ? columns__marked(c,
+					 report_rows__are_sampled(all)
+						 ? ""
+						 : report_self_mark(row->self_by),
+					 row->cpu_ns / n)
+		       : columns__unknown(c));
 }
 
 /* The best that is known of a self time, beside exact ones. */
@@ -118,6 +130,32 @@ static void off_cpu_columns(struct columns *c, const struct report_row *row)
 	      row->self_ns, NULL);
 }
 
+static void known_time(struct columns *c, const char *title, uint64_t ns)
+{
+	SOME(c, NS, NULL, title, ns, ns, NULL);
+}
+
+/* Of text, where only samples show what queries cost. */
+static void sampled_columns(struct columns *c, const struct report_row *row,
+			    const struct report_rows *all)
+{
+	const uint64_t *extra = row ? row->extra : all->extra;
+
+	NAME(c, NULL, "query", row->name, NULL);
+	executions_column(c, row, "count");
+	known_time(c, "total", row ? report_row__total_ns(row) : 0);
+	known_time(c, "self", row ? row->self_ns : 0);
+	known_time(c, "+-", row ? row->self_error_ns : 0);
+	COLUMN(c, PERCENT, NULL, "self %", NULL,
+	       row->self_ns ? columns__percent(c, row->self_ns, all->self_ns)
+			    : columns__unknown(c));
+	each_column(c, row, all);
+	known_time(c, all->extra[REPORT_SAMPLED_MAX] ? "max" : NULL,
+		   row && row->count ? row->max_ns : extra[REPORT_SAMPLED_MAX]);
+	known_time(c, all->extra[REPORT_SAMPLED_OFF] ? REPORT_WAITING : NULL,
+		   extra[REPORT_SAMPLED_OFF]);
+}
+
 void report_query_columns(struct columns *c, const struct report_row *row,
 			  const struct report_rows *all, const struct report_options *opt)
 {
@@ -126,6 +164,10 @@ void report_query_columns(struct columns *c, const struct report_row *row,
 	bool by_spans = row && row->self_by != SUMMARY_SELF_SAMPLES;
 	bool has_spans = row && (by_spans || row->raw_total_ns);
 
+	if (c->to == COLUMNS_TEXT && report_rows__are_sampled(all)) {
+		sampled_columns(c, row, all);
+		return;
+	}
 	TEXT(c, "name", ON_PAGE(c, "query", NULL), row->name, "rustc's name");
 	FORMAT(c, ON_PAGE(c, NULL, "query"), "%s%s%s", row->name, row->instead,
 	       row->unwound ? " " MARK : "");
@@ -155,9 +197,7 @@ void report_query_columns(struct columns *c, const struct report_row *row,
 		off_cpu_columns(c, row);
 	KNOWN(c, NS, "mean_ns", "mean", row->count, row->mean_ns,
 	      "of an execution; null: none was recorded");
-	COLUMN(c, NS, "each_cpu_ns", ON_PAGE(c, "each", WIDE(c, "each")),
-	       "self time on the CPU of an execution, on average; null: one of both is unknown",
-	       each_column(c, row));
+	each_column(c, row, all);
 	KNOWN(c, NS, "min_ns", NULL, row->count, row->min_ns,
 	      "the shortest execution; null: none was recorded");
 	KNOWN(c, NS, "max_ns", ON_PAGE(c, "max", NULL), row->count, row->max_ns,

@@ -23,17 +23,6 @@ char *report_count(char buf[FORMAT_MAX * 2], const struct summary_row *row)
 	return buf;
 }
 
-char *report_row__count(char buf[FORMAT_MAX * 2], const struct report_row *row)
-{
-	return report_count(buf, &(struct summary_row){
-					 .count = row->count,
-					 .results = row->results,
-					 .results_unsure = row->results_unsure,
-					 .results_missing = row->results_missing,
-					 .self_by = row->self_by,
-				 });
-}
-
 /* Of an item, what it took in the front end and in LLVM. */
 static uint64_t own_ns(const struct report_row *row)
 {

@@ -161,7 +161,6 @@ static inline bool report_rows__are_sampled(const struct report_rows *r)
  * nothing is known.
  */
 char *report_count(char buf[FORMAT_MAX * 2], const struct summary_row *row);
-char *report_row__count(char buf[FORMAT_MAX * 2], const struct report_row *row);
 
 /* The executions of an item: "27", ">= 27", or "-". */
 void item_executions_column(struct columns *c, const char *title, const struct item_row *item);

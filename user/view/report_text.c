@@ -15,9 +15,6 @@
 #include "view/samples_text.h"
 #include "view/verdict_text.h"
 
-/* The command that shows all columns. */
-#define WIDER "report --wide"
-
 #define NAME_MOST 40 /* columns; a command line can be very long */
 
 #define NAME_KEPT 26 /* minimum columns of a name; other columns are left out first */
@@ -53,6 +50,7 @@ static void spare_columns(const char *spare[9], bool off_cpu, enum report_sort s
 
 static int print_table(FILE *out, const struct report_rows *r, const struct report_options *opt)
 {
+	static const char *const of_samples[] = {"max", NULL};
 	const char *spare[9];
 	struct columns c = {.out = out,
 			    .width = opt->width,
@@ -62,10 +60,9 @@ static int print_table(FILE *out, const struct report_rows *r, const struct repo
 
 	spare_columns(spare, report_rows__know_off_cpu(r), opt->sort);
 	if (report_rows__are_sampled(r))
-		c.err = samples_text_rows(out, r, shown(r->n, opt), opt->width, WIDER);
-	else
-		EACH_ROW (&c, i, shown(r->n, opt))
-			report_query_columns(&c, ROW(&c, &r->rows[i]), r, opt);
+		c.spare = of_samples;
+	EACH_ROW (&c, i, shown(r->n, opt))
+		report_query_columns(&c, ROW(&c, &r->rows[i]), r, opt);
 	columns__more(&c, r->n - shown(r->n, opt), "query", "queries");
 	return c.err;
 }

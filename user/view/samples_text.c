@@ -7,8 +7,6 @@
 #include "base/format.h"
 #include "view/report_notes.h"
 
-#define NAME_KEPT 26 /* as in the other table of queries */
-
 bool samples_text_head(FILE *out, const struct samples_totals *t)
 {
 	const struct sample_sum *cpu = &t->of[TRACE_SAMPLE_CPU];
@@ -25,41 +23,6 @@ bool samples_text_head(FILE *out, const struct samples_totals *t)
 	fprintf(out, "%s %% in queries and passes\n",
 		format_percent(percent, cpu->n - t->no_query[TRACE_SAMPLE_CPU].n, cpu->n));
 	return true;
-}
-
-static void time_column(struct columns *c, const char *title, uint64_t ns)
-{
-	SOME(c, NS, NULL, title, ns, ns, NULL);
-}
-
-int samples_text_rows(FILE *out, const struct report_rows *r, size_t n, size_t width,
-		      const char *option)
-{
-	static const char *const spare[] = {"max", NULL};
-	struct columns c = {.out = out,
-			    .width = width,
-			    .option = option,
-			    .keep_of_name = NAME_KEPT,
-			    .spare = spare};
-	char buf[FORMAT_MAX * 2];
-
-	EACH_ROW (&c, i, n) {
-		const struct report_row *row = ROW(&c, &r->rows[i]);
-		const uint64_t *extra = row ? row->extra : r->extra;
-
-		NAME(&c, NULL, "query", row->name, NULL);
-		CELL(&c, "count", report_row__count(buf, row));
-		time_column(&c, "total", row ? report_row__total_ns(row) : 0);
-		time_column(&c, "self", row ? row->self_ns : 0);
-		time_column(&c, "+-", row ? row->self_error_ns : 0);
-		CELL(&c, "self %",
-		     row->self_ns ? format_percent(buf, row->self_ns, r->self_ns) : "-");
-		time_column(&c, r->extra[REPORT_SAMPLED_MAX] ? "max" : NULL,
-			    row && row->count ? row->max_ns : extra[REPORT_SAMPLED_MAX]);
-		time_column(&c, r->extra[REPORT_SAMPLED_OFF] ? REPORT_WAITING : NULL,
-			    extra[REPORT_SAMPLED_OFF]);
-	}
-	return c.err;
 }
 
 void samples_text_marks(FILE *out, const struct report_rows *r)

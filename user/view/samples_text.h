@@ -9,13 +9,6 @@
 /* How much was sampled; nothing, and false, without a sample. */
 bool samples_text_head(FILE *out, const struct samples_totals *t);
 
-/*
- * The first `n` rows of queries of which only samples show what they cost, as a table within
- * `width` columns (0: unlimited). `option` shows the columns that are left out.
- */
-int samples_text_rows(FILE *out, const struct report_rows *r, size_t n, size_t width,
-		      const char *option);
-
 /* Explain the marks and errors in the rows. */
 void samples_text_marks(FILE *out, const struct report_rows *r);
 
