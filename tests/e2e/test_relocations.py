@@ -18,7 +18,7 @@ def hide_and_pack(source, target):
     assert packed_relocations.convert(target) > 100_000
 
 
-@each("stable", "nightly", "Debian's 1.96", "Debian's 1.85", "Debian's 1.63")
+@each("stable", "Debian's 1.63")
 def test_same_plan(t, which):
     """The linker's table of relocations makes no difference to a plan."""
     version = which.rpartition(" ")[2]
