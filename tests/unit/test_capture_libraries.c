@@ -16,7 +16,7 @@
 #include "../fixtures/output.h"
 #include "../fixtures/attached_libraries.h"
 
-static void a_library_is_attached_to_once(void **state)
+TEST_CASE_WITH(a_library_is_attached_to_once, setup, teardown)
 {
 	assert_int_equal(add(fixture("driver_v0.so")), 0);
 	assert_int_equal(add(fixture("driver_v0.so")), 0);
@@ -25,7 +25,7 @@ static void a_library_is_attached_to_once(void **state)
 	assert_int_equal(libraries__attached(libs), 1);
 }
 
-static void another_name_of_it_is_the_same_library(void **state)
+TEST_CASE_WITH(another_name_of_it_is_the_same_library, setup, teardown)
 {
 	struct library_state lib;
 
@@ -37,7 +37,7 @@ static void another_name_of_it_is_the_same_library(void **state)
 	assert_int_equal(world.n, 1);
 }
 
-static void one_that_is_expected_is_attached_to_when_its_plan_is_there(void **state)
+TEST_CASE_WITH(one_that_is_expected_is_attached_to_when_its_plan_is_there, setup, teardown)
 {
 	struct library_state lib;
 
@@ -63,7 +63,7 @@ static int need(const char *path, uint32_t parts)
 #define THREADS	    PLAN_PART_BIT(PLAN_PART_THREADS)
 #define INCREMENTAL PLAN_PART_BIT(PLAN_PART_INCREMENTAL)
 
-static void optional_parts_are_attached_once_and_on_demand(void **state)
+TEST_CASE_WITH(optional_parts_are_attached_once_and_on_demand, setup, teardown)
 {
 	const char *path = fixture("driver_v0.so");
 	struct library_state lib;
@@ -93,7 +93,7 @@ static void optional_parts_are_attached_once_and_on_demand(void **state)
 	assert_false(libraries__lack(libs, PLAN_PARTS_OPTIONAL));
 }
 
-static void a_part_that_failed_is_not_tried_again(void **state)
+TEST_CASE_WITH(a_part_that_failed_is_not_tried_again, setup, teardown)
 {
 	expect(fixture("driver_v0.so"));
 	settle(fixture("driver_v0.so"));
@@ -106,7 +106,7 @@ static void a_part_that_failed_is_not_tried_again(void **state)
 }
 
 /* The caller does not wait for the search, whether the plan is new or stored. */
-static void its_cache_hits_are_looked_for_in_the_background(void **state)
+TEST_CASE_WITH(its_cache_hits_are_looked_for_in_the_background, setup, teardown)
 {
 	struct libraries_ops with_hits = ops;
 
@@ -130,7 +130,7 @@ static void its_cache_hits_are_looked_for_in_the_background(void **state)
 	library_file_settled_ns = 2000000000LL;
 }
 
-static void two_are_planned_at_the_same_time(void **state)
+TEST_CASE_WITH(two_are_planned_at_the_same_time, setup, teardown)
 {
 	expect(fixture("driver_v0.so"));
 	expect(fixture("driver_legacy.so"));
@@ -140,7 +140,7 @@ static void two_are_planned_at_the_same_time(void **state)
 }
 
 /* Another caller needs the library at once. */
-static void one_that_is_expected_can_be_waited_for(void **state)
+TEST_CASE_WITH(one_that_is_expected_can_be_waited_for, setup, teardown)
 {
 	expect(fixture("driver_v0.so"));
 	assert_int_equal(add(fixture("driver_v0.so")), 0);
@@ -149,7 +149,7 @@ static void one_that_is_expected_can_be_waited_for(void **state)
 	assert_int_equal(world.n, 1);
 }
 
-static void one_that_failed_is_not_tried_again(void **state)
+TEST_CASE_WITH(one_that_failed_is_not_tried_again, setup, teardown)
 {
 	struct library_state lib;
 
@@ -165,7 +165,7 @@ static void one_that_failed_is_not_tried_again(void **state)
 	assert_int_equal(lib.err, -EPERM);
 }
 
-static void one_is_found_by_its_inode_numbers(void **state)
+TEST_CASE_WITH(one_is_found_by_its_inode_numbers, setup, teardown)
 {
 	struct library_state lib = {0};
 	struct stat st;
@@ -181,7 +181,7 @@ static void one_is_found_by_its_inode_numbers(void **state)
 	assert_int_equal(libraries__look_inode(libs, 0, 0, &lib), -ENOENT);
 }
 
-static void a_file_that_is_not_a_library_gets_no_probes(void **state)
+TEST_CASE_WITH(a_file_that_is_not_a_library_gets_no_probes, setup, teardown)
 {
 	struct library_state lib;
 	struct output o;
@@ -195,7 +195,7 @@ static void a_file_that_is_not_a_library_gets_no_probes(void **state)
 	output_free(&o);
 }
 
-static void one_whose_plan_is_being_made_can_be_given_up(void **state)
+TEST_CASE_WITH(one_whose_plan_is_being_made_can_be_given_up, setup, teardown)
 {
 	expect(fixture("driver_v0.so"));
 	libraries__free(take_ptr(libs));
@@ -229,7 +229,7 @@ static void write_in_secret(const char *path)
 	assert_int_equal(futimens(fd, (struct timespec[]){st.st_atim, st.st_mtim}), 0);
 }
 
-static void a_write_that_leaves_the_mtime_is_found(void **state)
+TEST_CASE_WITH(a_write_that_leaves_the_mtime_is_found, setup, teardown)
 {
 	struct output o;
 	const char *path = copy("driver_v0.so", 0);
@@ -246,7 +246,7 @@ static void a_write_that_leaves_the_mtime_is_found(void **state)
 	assert_int_equal(world.n_detached, 1);
 }
 
-static void one_that_is_written_to_is_detached_and_planned_anew(void **state)
+TEST_CASE_WITH(one_that_is_written_to_is_detached_and_planned_anew, setup, teardown)
 {
 	struct library_state lib;
 	struct output o;
@@ -270,7 +270,7 @@ static void one_that_is_written_to_is_detached_and_planned_anew(void **state)
 }
 
 /* A look-up never returns a changed library, even before libraries__settle(). */
-static void one_that_is_asked_for_has_not_changed(void **state)
+TEST_CASE_WITH(one_that_is_asked_for_has_not_changed, setup, teardown)
 {
 	struct library_state lib;
 	struct output o;
@@ -286,7 +286,7 @@ static void one_that_is_asked_for_has_not_changed(void **state)
 	output_free(&o);
 }
 
-static void one_that_is_moved_or_deleted_stays(void **state)
+TEST_CASE_WITH(one_that_is_moved_or_deleted_stays, setup, teardown)
 {
 	_library_file_ struct library_file *file = NULL;
 	struct library_state lib;
@@ -309,7 +309,7 @@ static void one_that_is_moved_or_deleted_stays(void **state)
 }
 
 /* A plan may take a minute. */
-static void a_signal_ends_the_wait_for_a_plan(void **state)
+TEST_CASE_WITH(a_signal_ends_the_wait_for_a_plan, setup, teardown)
 {
 	sigset_t term, before;
 	int sig;
@@ -327,7 +327,7 @@ static void a_signal_ends_the_wait_for_a_plan(void **state)
 }
 
 /* The inode stays the same, but not its contents. */
-static void one_that_failed_is_tried_again_when_it_has_changed(void **state)
+TEST_CASE_WITH(one_that_failed_is_tried_again_when_it_has_changed, setup, teardown)
 {
 	struct library_state lib;
 	struct output o;
@@ -369,7 +369,7 @@ static unsigned int children(void)
 	return n;
 }
 
-static void few_are_planned_at_a_time(void **state)
+TEST_CASE_WITH(few_are_planned_at_a_time, setup, teardown)
 {
 	struct pollfd pfd = {.fd = libraries__fd(libs), .events = POLLIN};
 
@@ -384,7 +384,7 @@ static void few_are_planned_at_a_time(void **state)
 }
 
 /* As a toolchain that is installed again while its compilers run. */
-static void a_copy_of_an_attached_one_needs_no_planner(void **state)
+TEST_CASE_WITH(a_copy_of_an_attached_one_needs_no_planner, setup, teardown)
 {
 	struct library_state lib;
 	const char *path;
@@ -435,7 +435,7 @@ static void wait_for_planners(void)
 		assert_int_equal(waitid(P_PID, (id_t)pid, NULL, WEXITED | WNOWAIT), 0);
 }
 
-static void users_take_turns(void **state)
+TEST_CASE_WITH(users_take_turns, setup, teardown)
 {
 	for (int i = 0; i < 6; i++)
 		assert_int_equal(expect(copy_of(i < 5 ? ALICE : BOB, i)), 0);
@@ -457,7 +457,7 @@ int clock_getcpuclockid(pid_t pid, clockid_t *clock)
 	return 0;
 }
 
-static void a_plan_that_takes_long_lets_others_go_first(void **state)
+TEST_CASE_WITH(a_plan_that_takes_long_lets_others_go_first, setup, teardown)
 {
 	_fclose_ FILE *f = NULL;
 	int planner;
@@ -478,7 +478,7 @@ static void a_plan_that_takes_long_lets_others_go_first(void **state)
 		assert_int_equal(world.owners[i], 0);
 }
 
-static void unused_ones_make_room(void **state)
+TEST_CASE_WITH(unused_ones_make_room, setup, teardown)
 {
 	for (int i = 0; i < 40; i++) {
 		assert_int_equal(add(copy_of(ALICE, i)), 0);
@@ -488,7 +488,7 @@ static void unused_ones_make_room(void **state)
 	assert_true(world.n_released > 0);
 }
 
-static void a_user_has_no_more_than_a_few_in_use(void **state)
+TEST_CASE_WITH(a_user_has_no_more_than_a_few_in_use, setup, teardown)
 {
 	world.all_used = true;
 	for (int i = 0; i < LIBRARIES_PER_USER; i++)
@@ -501,7 +501,7 @@ static void a_user_has_no_more_than_a_few_in_use(void **state)
 		assert_int_equal(add(copy_of(0, i)), 0);
 }
 
-static void nothing_makes_room_while_a_process_cannot_be_looked_into(void **state)
+TEST_CASE_WITH(nothing_makes_room_while_a_process_cannot_be_looked_into, setup, teardown)
 {
 	int err = 0;
 
@@ -534,7 +534,7 @@ static pid_t start_process_of(uid_t uid)
 	return pid;
 }
 
-static void a_process_that_cannot_be_looked_into_keeps_no_library_of_others(void **state)
+TEST_CASE_WITH(a_process_that_cannot_be_looked_into_keeps_no_library_of_others, setup, teardown)
 {
 	int err = 0;
 
@@ -555,7 +555,7 @@ static void a_process_that_cannot_be_looked_into_keeps_no_library_of_others(void
 }
 
 /* Overlays over one directory have such files. */
-static void views_of_one_inode_are_attached_to_once(void **state)
+TEST_CASE_WITH(views_of_one_inode_are_attached_to_once, setup, teardown)
 {
 	world.all_one_inode = true;
 	assert_int_equal(add(copy("driver_v0.so", 0)), 0);
@@ -572,7 +572,7 @@ static void views_of_one_inode_are_attached_to_once(void **state)
 }
 
 /* The overlay copied the file: the probes may be on the inode of another library. */
-static void one_that_is_copied_as_it_is_attached_to_is_planned_anew(void **state)
+TEST_CASE_WITH(one_that_is_copied_as_it_is_attached_to_is_planned_anew, setup, teardown)
 {
 	world.copied = true;
 	assert_int_equal(add(copy("driver_v0.so", 0)), 0);
@@ -582,7 +582,7 @@ static void one_that_is_copied_as_it_is_attached_to_is_planned_anew(void **state
 }
 
 /* Root owns the library, but a process of Alice uses it. */
-static void quotas_are_those_of_the_processes(void **state)
+TEST_CASE_WITH(quotas_are_those_of_the_processes, setup, teardown)
 {
 	int err = 0;
 
@@ -593,43 +593,9 @@ static void quotas_are_those_of_the_processes(void **state)
 	assert_int_equal(expect(copy("driver_v0.so", 40)), 0);
 }
 
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
-
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		TEST(a_library_is_attached_to_once),
-		TEST(another_name_of_it_is_the_same_library),
-		TEST(one_that_is_expected_is_attached_to_when_its_plan_is_there),
-		TEST(its_cache_hits_are_looked_for_in_the_background),
-		TEST(optional_parts_are_attached_once_and_on_demand),
-		TEST(a_part_that_failed_is_not_tried_again),
-		TEST(two_are_planned_at_the_same_time),
-		TEST(one_that_is_expected_can_be_waited_for),
-		TEST(one_that_failed_is_not_tried_again),
-		TEST(one_is_found_by_its_inode_numbers),
-		TEST(a_file_that_is_not_a_library_gets_no_probes),
-		TEST(a_write_that_leaves_the_mtime_is_found),
-		TEST(one_that_is_written_to_is_detached_and_planned_anew),
-		TEST(one_that_is_asked_for_has_not_changed),
-		TEST(one_that_is_moved_or_deleted_stays),
-		TEST(a_signal_ends_the_wait_for_a_plan),
-		TEST(one_that_failed_is_tried_again_when_it_has_changed),
-		TEST(few_are_planned_at_a_time),
-		TEST(a_copy_of_an_attached_one_needs_no_planner),
-		TEST(users_take_turns),
-		TEST(a_plan_that_takes_long_lets_others_go_first),
-		TEST(unused_ones_make_room),
-		TEST(nothing_makes_room_while_a_process_cannot_be_looked_into),
-		TEST(a_process_that_cannot_be_looked_into_keeps_no_library_of_others),
-		TEST(views_of_one_inode_are_attached_to_once),
-		TEST(one_that_is_copied_as_it_is_attached_to_is_planned_anew),
-		TEST(quotas_are_those_of_the_processes),
-		TEST(a_user_has_no_more_than_a_few_in_use),
-		TEST(one_whose_plan_is_being_made_can_be_given_up),
-	};
-
 	/* On a busy machine a planner may take long to exit. */
 	file_job_end_ns = 60000000000;
-	return cmocka_run_group_tests(tests, fixture_dir_setup, fixture_dir_teardown);
+	return test_cases__run(fixture_dir_setup, fixture_dir_teardown);
 }

@@ -59,7 +59,7 @@ static void wait_for_children(void)
 		;
 }
 
-static void arguments_are_those_of_the_process(void **state)
+TEST_CASE(arguments_are_those_of_the_process)
 {
 	_look_ struct look *l = NULL;
 	_arguments_ struct arguments args = {0};
@@ -100,7 +100,7 @@ static void end(pid_t pid)
 /* The shell stops itself. */
 #define SLEEPS "-c", "kill -STOP $$", "sh"
 
-static void many_arguments_come_in_several_answers(void **state)
+TEST_CASE(many_arguments_come_in_several_answers)
 {
 	enum { LEN = 100000 };
 	_look_ struct look *l = NULL;
@@ -160,7 +160,7 @@ static void assert_argument_file(struct look *l, const char *file, const char *w
 	assert_string_equal(args.bytes + sizeof(first) + len + size, "last");
 }
 
-static void the_arguments_in_a_file_follow_it(void **state)
+TEST_CASE_WITH(the_arguments_in_a_file_follow_it, directory_make, directory_remove)
 {
 	static const char wanted[] = "--crate-name\0a b\0\0@more\0last";
 	_look_ struct look *l = NULL;
@@ -176,7 +176,7 @@ static void the_arguments_in_a_file_follow_it(void **state)
 }
 
 /* Nor is any of them opened in a way that waits, or does something. */
-static void a_file_that_is_not_the_processs_own_is_not_read(void **state)
+TEST_CASE_WITH(a_file_that_is_not_the_processs_own_is_not_read, directory_make, directory_remove)
 {
 	_look_ struct look *l = NULL;
 	static char big[WIRE_COMMAND_MAX + 1];
@@ -202,7 +202,7 @@ static void a_file_that_is_not_the_processs_own_is_not_read(void **state)
 	assert_argument_file(l, "other", NULL, 0);
 }
 
-static void only_a_compiler_has_argument_files(void **state)
+TEST_CASE_WITH(only_a_compiler_has_argument_files, directory_make, directory_remove)
 {
 	char *const argv[] = {"cc", SLEEPS, "@args", NULL};
 	_arguments_ struct arguments args = {0};
@@ -218,7 +218,7 @@ static void only_a_compiler_has_argument_files(void **state)
 	assert_string_equal(args.bytes + args.size - sizeof("@args"), "@args");
 }
 
-static void memory_is_that_of_the_process(void **state)
+TEST_CASE(memory_is_that_of_the_process)
 {
 	static const char text[] = "in memory";
 	_look_ struct look *l = NULL;
@@ -239,7 +239,7 @@ static void memory_is_that_of_the_process(void **state)
 	assert_int_equal(look__memory(l, getpid(), ranges, 1, bytes), 0);
 }
 
-static void a_process_without_a_compiler_is_none(void **state)
+TEST_CASE(a_process_without_a_compiler_is_none)
 {
 	struct look_range loader = {0};
 	struct library_file *file = NULL;
@@ -274,7 +274,7 @@ static uint64_t capabilities(pid_t pid, const char *set)
 #define N_SETS 5
 
 /* Root has capabilities to give up. Shrinking the bounding set takes CAP_SETPCAP. */
-static void the_child_keeps_no_more_than_it_uses(void **state)
+TEST_CASE(the_child_keeps_no_more_than_it_uses)
 {
 	const char *const sets[N_SETS] = {"CapEff", "CapPrm", "CapInh", "CapAmb", "CapBnd"};
 	const uint64_t kept = privilege_to_look(privilege_effective());
@@ -320,7 +320,7 @@ static void map_another(const char *dir, struct look *l)
 }
 
 /* This process maps a file with a compiler's name, so it looks like a compiler. */
-static void the_library_and_the_loader_are_found(void **state)
+TEST_CASE(the_library_and_the_loader_are_found)
 {
 	char dir[] = "/tmp/qprof-test-XXXXXX", name[64];
 	struct look_range loader = {0};
@@ -359,7 +359,7 @@ static void the_library_and_the_loader_are_found(void **state)
 }
 
 /* To its owner, a stopped child looks like one that a slow file blocks. */
-static void a_child_that_does_not_answer_is_replaced(void **state)
+TEST_CASE(a_child_that_does_not_answer_is_replaced)
 {
 	_look_ struct look *l = NULL;
 	_arguments_ struct arguments args = {0};
@@ -378,7 +378,7 @@ static void a_child_that_does_not_answer_is_replaced(void **state)
 	assert_true(waitpid(first, NULL, 0) == first || errno == ECHILD);
 }
 
-static void one_is_waited_for_though_the_machine_stood_still(void **state)
+TEST_CASE(one_is_waited_for_though_the_machine_stood_still)
 {
 	_look_ struct look *l = NULL;
 	_arguments_ struct arguments args = {0};
@@ -389,7 +389,7 @@ static void one_is_waited_for_though_the_machine_stood_still(void **state)
 	assert_false(stands_still);
 }
 
-static void it_ends_with_us_and_keeps_nothing_open(void **state)
+TEST_CASE(it_ends_with_us_and_keeps_nothing_open)
 {
 	int pair[2], status;
 	char byte;
@@ -415,31 +415,13 @@ static void it_ends_with_us_and_keeps_nothing_open(void **state)
 	close(pair[0]);
 }
 
-static void nothing_can_be_freed(void **state)
+TEST_CASE(nothing_can_be_freed)
 {
 	look__free(NULL);
 }
 
-#define in_directory(test) cmocka_unit_test_setup_teardown(test, directory_make, directory_remove)
-
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(arguments_are_those_of_the_process),
-		cmocka_unit_test(many_arguments_come_in_several_answers),
-		in_directory(the_arguments_in_a_file_follow_it),
-		in_directory(a_file_that_is_not_the_processs_own_is_not_read),
-		in_directory(only_a_compiler_has_argument_files),
-		cmocka_unit_test(memory_is_that_of_the_process),
-		cmocka_unit_test(a_process_without_a_compiler_is_none),
-		cmocka_unit_test(the_child_keeps_no_more_than_it_uses),
-		cmocka_unit_test(the_library_and_the_loader_are_found),
-		cmocka_unit_test(a_child_that_does_not_answer_is_replaced),
-		cmocka_unit_test(one_is_waited_for_though_the_machine_stood_still),
-		cmocka_unit_test(it_ends_with_us_and_keeps_nothing_open),
-		cmocka_unit_test(nothing_can_be_freed),
-	};
-
 	look_ns = LONG_NS;
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_cases__run(NULL, NULL);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "../fixtures/sampled_files.h"
 
-static void a_file_gets_a_table_and_a_bias(void **state)
+TEST_CASE_WITH(a_file_gets_a_table_and_a_bias, begin, cache_home_remove)
 {
 	_library_file_ struct library_file *file = NULL, *other = NULL;
 	_unwind_table_ struct unwind_table *t = NULL;
@@ -48,7 +48,7 @@ static const char *no_llvm_in(const char *const which[2], const char *const name
 	return sampled_files__no_llvm(files, numbers, n);
 }
 
-static void files_say_why_llvm_is_not_shown(void **state)
+TEST_CASE_WITH(files_say_why_llvm_is_not_shown, begin, cache_home_remove)
 {
 	static const struct {
 		const char *which[2], *names[2], *why;
@@ -86,7 +86,7 @@ static void files_say_why_llvm_is_not_shown(void **state)
 	}
 }
 
-static void a_library_without_room_is_said(void **state)
+TEST_CASE_WITH(a_library_without_room_is_said, begin, cache_home_remove)
 {
 	static const char *const which[2] = {"llvm.so"}, *const names[2] = {"libLLVM.so.22"};
 
@@ -97,7 +97,7 @@ static void a_library_without_room_is_said(void **state)
 	close_files();
 }
 
-static void llvms_library_has_a_layout(void **state)
+TEST_CASE_WITH(llvms_library_has_a_layout, begin, cache_home_remove)
 {
 	_library_file_ struct library_file *file = NULL;
 	struct wire_llvm made;
@@ -125,7 +125,7 @@ static void llvms_library_has_a_layout(void **state)
 	close_files();
 }
 
-static void a_library_that_is_not_understood_has_none(void **state)
+TEST_CASE_WITH(a_library_that_is_not_understood_has_none, begin, cache_home_remove)
 {
 	_library_file_ struct library_file *file = copy_of("llvm_OTHER_HASH.so", "a.so");
 	uint64_t bias;
@@ -139,7 +139,7 @@ static void a_library_that_is_not_understood_has_none(void **state)
 	close_files();
 }
 
-static void a_stored_table_is_there_at_once(void **state)
+TEST_CASE_WITH(a_stored_table_is_there_at_once, begin, cache_home_remove)
 {
 	_library_file_ struct library_file *file = NULL;
 	uint64_t bias;
@@ -158,7 +158,7 @@ static void a_stored_table_is_there_at_once(void **state)
 }
 
 /* A store keeps few files, so a foreign user could make room there of what others need. */
-static void tables_of_a_new_toolchain_can_be_waited_for(void **state)
+TEST_CASE_WITH(tables_of_a_new_toolchain_can_be_waited_for, begin, cache_home_remove)
 {
 	_library_file_ struct library_file *a = NULL, *b = NULL;
 	uint32_t numbers[2];
@@ -179,7 +179,7 @@ static void tables_of_a_new_toolchain_can_be_waited_for(void **state)
 }
 
 /* Others' files can take as long as they like. */
-static void foreign_tables_are_not_waited_for(void **state)
+TEST_CASE_WITH(foreign_tables_are_not_waited_for, begin, cache_home_remove)
 {
 	_library_file_ struct library_file *a = NULL;
 	uint64_t bias;
@@ -194,7 +194,7 @@ static void foreign_tables_are_not_waited_for(void **state)
 	close_files();
 }
 
-static void tables_of_foreign_files_are_not_stored(void **state)
+TEST_CASE_WITH(tables_of_foreign_files_are_not_stored, begin, cache_home_remove)
 {
 	_library_file_ struct library_file *file = NULL;
 	uint64_t bias;
@@ -208,7 +208,7 @@ static void tables_of_foreign_files_are_not_stored(void **state)
 }
 
 /* A recording may be shorter than the time that its tables take. */
-static void tables_that_are_being_made_are_stored_at_the_end(void **state)
+TEST_CASE_WITH(tables_that_are_being_made_are_stored_at_the_end, begin, cache_home_remove)
 {
 	_library_file_ struct library_file *file = NULL, *foreign = NULL;
 
@@ -228,7 +228,7 @@ static void die_of_signals(void)
 }
 
 /* Those of damaged files are missing, and nothing else happens. */
-static void files_without_tables_are_counted(void **state)
+TEST_CASE_WITH(files_without_tables_are_counted, begin, cache_home_remove)
 {
 	_library_file_ struct library_file *text = NULL, *short_file = NULL;
 	_output_ struct output o = {};
@@ -254,7 +254,7 @@ static void files_without_tables_are_counted(void **state)
 	close_files();
 }
 
-static void the_vdso_has_one_number_and_its_table(void **state)
+TEST_CASE_WITH(the_vdso_has_one_number_and_its_table, begin, cache_home_remove)
 {
 	const struct library_identity none = {0};
 	_unwind_table_ struct unwind_table *t = NULL;
@@ -278,23 +278,4 @@ static void the_vdso_has_one_number_and_its_table(void **state)
 	close_files();
 }
 
-int main(void)
-{
-#define WITH_CACHE(name) cmocka_unit_test_setup_teardown(name, begin, cache_home_remove)
-	const struct CMUnitTest tests[] = {
-		WITH_CACHE(a_file_gets_a_table_and_a_bias),
-		WITH_CACHE(files_say_why_llvm_is_not_shown),
-		WITH_CACHE(a_library_without_room_is_said),
-		WITH_CACHE(llvms_library_has_a_layout),
-		WITH_CACHE(a_library_that_is_not_understood_has_none),
-		WITH_CACHE(a_stored_table_is_there_at_once),
-		WITH_CACHE(tables_of_a_new_toolchain_can_be_waited_for),
-		WITH_CACHE(foreign_tables_are_not_waited_for),
-		WITH_CACHE(tables_of_foreign_files_are_not_stored),
-		WITH_CACHE(tables_that_are_being_made_are_stored_at_the_end),
-		WITH_CACHE(files_without_tables_are_counted),
-		WITH_CACHE(the_vdso_has_one_number_and_its_table),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_dir_setup, fixture_dir_teardown);
-}
+TEST_MAIN(fixture_dir_setup, fixture_dir_teardown)

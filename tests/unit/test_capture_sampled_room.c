@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "../fixtures/sampled_files.h"
 
-static void a_foreign_user_may_have_so_many_files(void **state)
+TEST_CASE_WITH(a_foreign_user_may_have_so_many_files, begin, cache_home_remove)
 {
 	_output_ struct output o = {};
 	int err[3];
@@ -27,7 +27,7 @@ static void a_foreign_user_may_have_so_many_files(void **state)
 	close_files();
 }
 
-static void foreign_users_leave_half_of_the_numbers(void **state)
+TEST_CASE_WITH(foreign_users_leave_half_of_the_numbers, begin, cache_home_remove)
 {
 	_output_ struct output o = {};
 	const uint32_t most = 20;
@@ -52,7 +52,7 @@ static void foreign_users_leave_half_of_the_numbers(void **state)
 	close_files();
 }
 
-static void foreign_users_leave_room_for_tables(void **state)
+TEST_CASE_WITH(foreign_users_leave_room_for_tables, begin, cache_home_remove)
 {
 	_library_file_ struct library_file *a = NULL, *b = NULL;
 	_output_ struct output o = {};
@@ -74,7 +74,7 @@ static void foreign_users_leave_room_for_tables(void **state)
 	close_files();
 }
 
-static void one_foreign_user_leaves_room_to_the_next(void **state)
+TEST_CASE_WITH(one_foreign_user_leaves_room_to_the_next, begin, cache_home_remove)
 {
 	_library_file_ struct library_file *a = NULL, *b = NULL, *c = NULL;
 	_unwind_table_ struct unwind_table *t = NULL;
@@ -130,7 +130,7 @@ static bool is_there(uint64_t ino, uid_t user)
 }
 
 /* A table takes longer than a mapping that is there for a moment. */
-static void files_that_wait_for_a_table_make_room(void **state)
+TEST_CASE_WITH(files_that_wait_for_a_table_make_room, begin, cache_home_remove)
 {
 	const uint64_t n = 3ull * SAMPLED_PER_USER;
 	uint64_t lost;
@@ -153,7 +153,7 @@ static void files_that_wait_for_a_table_make_room(void **state)
 }
 
 /* Each build has macros of its own. All of them have tables, and the toolchain keeps its one. */
-static void builds_of_one_user_never_end_to_have_tables(void **state)
+TEST_CASE_WITH(builds_of_one_user_never_end_to_have_tables, begin, cache_home_remove)
 {
 	const uint64_t toolchain = 1, builds = 20, macros = 40;
 	uint32_t numbers[40], most = 0;
@@ -180,7 +180,7 @@ static void builds_of_one_user_never_end_to_have_tables(void **state)
 	close_files();
 }
 
-static void a_file_that_is_held_stays(void **state)
+TEST_CASE_WITH(a_file_that_is_held_stays, begin, cache_home_remove)
 {
 	_output_ struct output o = {};
 	uint32_t a, b;
@@ -210,7 +210,7 @@ static void a_file_that_is_held_stays(void **state)
 }
 
 /* Records, and walks that have begun, may still have the number; and the kernel half's caches. */
-static void a_number_is_used_again_once_nothing_has_it(void **state)
+TEST_CASE_WITH(a_number_is_used_again_once_nothing_has_it, begin, cache_home_remove)
 {
 	const struct library_identity third = {.ino = 3};
 
@@ -235,7 +235,7 @@ static void a_number_is_used_again_once_nothing_has_it(void **state)
 }
 
 /* The user with the most bytes loses the file that was mapped least recently. */
-static void foreign_users_share_their_half(void **state)
+TEST_CASE_WITH(foreign_users_share_their_half, begin, cache_home_remove)
 {
 	uint32_t small;
 
@@ -256,7 +256,7 @@ static void foreign_users_share_their_half(void **state)
 }
 
 /* Files of root and the invoker take nothing from the half that foreign users have. */
-static void own_files_do_not_count_against_the_foreign_half(void **state)
+TEST_CASE_WITH(own_files_do_not_count_against_the_foreign_half, begin, cache_home_remove)
 {
 	_output_ struct output o = {};
 	uint64_t most, own = 0, ino = 100;
@@ -284,7 +284,7 @@ static void own_files_do_not_count_against_the_foreign_half(void **state)
 }
 
 /* However much memory there is. */
-static void half_of_the_memory_is_for_foreign_users(void **state)
+TEST_CASE_WITH(half_of_the_memory_is_for_foreign_users, begin, cache_home_remove)
 {
 	uint64_t ino = 1;
 
@@ -297,7 +297,7 @@ static void half_of_the_memory_is_for_foreign_users(void **state)
 }
 
 /* A foreign user who maps the files of others first must not take their tables from them. */
-static void a_file_that_others_map_too_is_not_foreign(void **state)
+TEST_CASE_WITH(a_file_that_others_map_too_is_not_foreign, begin, cache_home_remove)
 {
 	_library_file_ struct library_file *file = NULL;
 	_output_ struct output o = {};
@@ -336,7 +336,7 @@ static void note_file(void)
 			order[n_forks] = st.st_ino;
 }
 
-static void files_of_others_come_before_foreign_ones(void **state)
+TEST_CASE_WITH(files_of_others_come_before_foreign_ones, begin, cache_home_remove)
 {
 	/* The first two of these begin at once. */
 	static const struct {
@@ -369,24 +369,4 @@ static void files_of_others_come_before_foreign_ones(void **state)
 	close_files();
 }
 
-int main(void)
-{
-#define WITH_CACHE(name) cmocka_unit_test_setup_teardown(name, begin, cache_home_remove)
-	const struct CMUnitTest tests[] = {
-		WITH_CACHE(a_foreign_user_may_have_so_many_files),
-		WITH_CACHE(files_that_wait_for_a_table_make_room),
-		WITH_CACHE(foreign_users_leave_half_of_the_numbers),
-		WITH_CACHE(foreign_users_leave_room_for_tables),
-		WITH_CACHE(half_of_the_memory_is_for_foreign_users),
-		WITH_CACHE(one_foreign_user_leaves_room_to_the_next),
-		WITH_CACHE(a_file_that_others_map_too_is_not_foreign),
-		WITH_CACHE(files_of_others_come_before_foreign_ones),
-		WITH_CACHE(builds_of_one_user_never_end_to_have_tables),
-		WITH_CACHE(a_file_that_is_held_stays),
-		WITH_CACHE(a_number_is_used_again_once_nothing_has_it),
-		WITH_CACHE(foreign_users_share_their_half),
-		WITH_CACHE(own_files_do_not_count_against_the_foreign_half),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_dir_setup, fixture_dir_teardown);
-}
+TEST_MAIN(fixture_dir_setup, fixture_dir_teardown)

@@ -84,7 +84,7 @@ static void assert_slot(const struct flow_state *s, int64_t disp, enum flow_kind
 		assert_int_equal(slot->value.value, value);
 }
 
-static void a_call_clobbers_what_it_may(void **state)
+TEST_CASE_WITH(a_call_clobbers_what_it_may, follow_ways, leave)
 {
 	struct flow_state s = state_at("ways.one");
 
@@ -95,7 +95,7 @@ static void a_call_clobbers_what_it_may(void **state)
 	assert_slot(&s, 8, FLOW_ENTRY, WIRE_REG_SI);
 }
 
-static void a_wide_store_covers_two_slots(void **state)
+TEST_CASE_WITH(a_wide_store_covers_two_slots, follow_ways, leave)
 {
 	struct flow_state s = state_at("ways.one");
 
@@ -103,7 +103,7 @@ static void a_wide_store_covers_two_slots(void **state)
 	assert_slot(&s, 0x18, FLOW_UNKNOWN, 0);
 }
 
-static void ways_must_agree(void **state)
+TEST_CASE_WITH(ways_must_agree, follow_ways, leave)
 {
 	struct flow_state s = state_at("ways.both");
 
@@ -116,7 +116,7 @@ static void ways_must_agree(void **state)
 	assert_null(flow_state__slot(&s, s.sp + 0x28));
 }
 
-static void what_a_caller_passes_by_address_is_a_value(void **state)
+TEST_CASE_WITH(what_a_caller_passes_by_address_is_a_value, follow_ways, leave)
 {
 	struct flow_state s = state_at("ways.one");
 	struct flow_value field = flow_field(WIRE_REG_DI, -0x28);
@@ -127,7 +127,7 @@ static void what_a_caller_passes_by_address_is_a_value(void **state)
 	assert_true(field.value != flow_field(WIRE_REG_DI, -0x30).value);
 }
 
-static void fields_are_forgotten_first(void **state)
+TEST_CASE_WITH(fields_are_forgotten_first, follow_crowded, leave)
 {
 	struct flow_state s = state_at("crowded.all");
 
@@ -136,12 +136,12 @@ static void fields_are_forgotten_first(void **state)
 	assert_null(flow_state__slot(&s, s.sp + 8));
 }
 
-static void the_stack_pointer_is_known(void **state)
+TEST_CASE_WITH(the_stack_pointer_is_known, follow_ways, leave)
 {
 	assert_int_equal(state_at("ways.popped").sp, -0x10);
 }
 
-static void arguments_may_be_on_the_stack(void **state)
+TEST_CASE_WITH(arguments_may_be_on_the_stack, follow_stacked, leave)
 {
 	struct flow_state s = state_at("stacked.pushed");
 
@@ -150,7 +150,7 @@ static void arguments_may_be_on_the_stack(void **state)
 	assert_false(s.spoiled);
 }
 
-static void what_is_pushed_for_a_call_is_known(void **state)
+TEST_CASE_WITH(what_is_pushed_for_a_call_is_known, follow_stacked, leave)
 {
 	struct flow_state s = state_at("stacked.pushed");
 
@@ -160,7 +160,7 @@ static void what_is_pushed_for_a_call_is_known(void **state)
 	assert_null(flow_state__slot(&s, -8));
 }
 
-static void an_argument_that_may_be_written_over_is_not_known(void **state)
+TEST_CASE_WITH(an_argument_that_may_be_written_over_is_not_known, follow_stacked, leave)
 {
 	struct flow_state s = state_at("stacked.spoiled");
 
@@ -211,7 +211,9 @@ static void assert_unknown(const struct straight *s, uint32_t at)
 	assert_false(straight__word(s, at, &value));
 }
 
-static void constants_are_stored(void **state)
+TEST_GROUP(straight_setup, straight_teardown)
+
+TEST_CASE(constants_are_stored)
 {
 	_straight_ struct straight *s = ran("constants", 0);
 
@@ -226,7 +228,7 @@ static void constants_are_stored(void **state)
 	assert_unknown(s, STRAIGHT_RESULT - 4);
 }
 
-static void unknown_bytes_stay_unknown(void **state)
+TEST_CASE(unknown_bytes_stay_unknown)
 {
 	_straight_ struct straight *s = ran("unknown", 0);
 
@@ -236,7 +238,7 @@ static void unknown_bytes_stay_unknown(void **state)
 	assert_word(s, 24, 4);
 }
 
-static void vectors_are_copied(void **state)
+TEST_CASE(vectors_are_copied)
 {
 	_straight_ struct straight *s = ran("vectors", 0);
 
@@ -248,7 +250,7 @@ static void vectors_are_copied(void **state)
 	assert_word(s, 56, 0);
 }
 
-static void the_argument_decides(void **state)
+TEST_CASE(the_argument_decides)
 {
 	for (uint64_t argument = 0; argument < 2; argument++) {
 		_straight_ struct straight *s = ran("choices", argument);
@@ -259,14 +261,14 @@ static void the_argument_decides(void **state)
 	}
 }
 
-static void loops_end(void **state)
+TEST_CASE(loops_end)
 {
 	_straight_ struct straight *s = ran("pages", 0);
 
 	assert_word(s, 0, 9);
 }
 
-static void calls_are_run_or_passed_over(void **state)
+TEST_CASE(calls_are_run_or_passed_over)
 {
 	_straight_ struct straight *s = ran("calls", 0);
 
@@ -278,7 +280,7 @@ static void calls_are_run_or_passed_over(void **state)
 	assert_word(s, 72, 0x0101010101010101);
 }
 
-static void what_does_not_return_is_refused(void **state)
+TEST_CASE(what_does_not_return_is_refused)
 {
 	static const char *const names[] = {"forever", "trap"};
 
@@ -293,21 +295,21 @@ static void what_does_not_return_is_refused(void **state)
 }
 
 /* The calls that are run are limited; what lies behind is passed over. */
-static void recursion_is_limited(void **state)
+TEST_CASE(recursion_is_limited)
 {
 	_straight_ struct straight *s = ran("recursive", 0);
 
 	assert_unknown(s, 0);
 }
 
-static void memory_outside_is_left_alone(void **state)
+TEST_CASE(memory_outside_is_left_alone)
 {
 	_straight_ struct straight *s = ran("outside", 0x1000);
 
 	assert_unknown(s, 0);
 }
 
-static void all_that_is_written_over_is_forgotten(void **state)
+TEST_CASE(all_that_is_written_over_is_forgotten)
 {
 	_straight_ struct straight *s = ran("repeated", 0);
 	_straight_ struct straight *any = ran("repeated_unknown", 0);
@@ -322,7 +324,7 @@ static void all_that_is_written_over_is_forgotten(void **state)
 	assert_unknown(any, 0x800);
 }
 
-static void flags_do_not_decide_what_asks_rcx(void **state)
+TEST_CASE(flags_do_not_decide_what_asks_rcx)
 {
 	_straight_ struct straight *s = ran("counted", 0);
 
@@ -330,14 +332,14 @@ static void flags_do_not_decide_what_asks_rcx(void **state)
 	assert_unknown(s, 8);
 }
 
-static void a_move_that_is_not_made_clears_the_upper_half(void **state)
+TEST_CASE(a_move_that_is_not_made_clears_the_upper_half)
 {
 	_straight_ struct straight *s = ran("not_moved", 0);
 
 	assert_word(s, 0, UINT32_MAX);
 }
 
-static void wide_stores_are_forgotten_whole(void **state)
+TEST_CASE(wide_stores_are_forgotten_whole)
 {
 	_straight_ struct straight *s = ran("wide", 0);
 
@@ -347,7 +349,7 @@ static void wide_stores_are_forgotten_whole(void **state)
 	assert_unknown(s, 1024);
 }
 
-static void constants_of_the_library_are_known(void **state)
+TEST_CASE(constants_of_the_library_are_known)
 {
 	_straight_ struct straight *s = ran("library_words", 0);
 
@@ -358,7 +360,7 @@ static void constants_of_the_library_are_known(void **state)
 	assert_unknown(s, 32);
 }
 
-static void copies_are_made(void **state)
+TEST_CASE(copies_are_made)
 {
 	_straight_ struct straight *s = ran("copied", 0);
 	uint64_t words[3];
@@ -373,49 +375,11 @@ static void copies_are_made(void **state)
 	assert_false(straight__bytes(s, STRAIGHT_RESULT - 8, words, sizeof(words)));
 }
 
-static void the_mode_of_one_thread_decides(void **state)
+TEST_CASE(the_mode_of_one_thread_decides)
 {
 	_straight_ struct straight *s = ran("mode", 0);
 
 	assert_word(s, 0, 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_call_clobbers_what_it_may, follow_ways, leave),
-		cmocka_unit_test_setup_teardown(a_wide_store_covers_two_slots, follow_ways, leave),
-		cmocka_unit_test_setup_teardown(ways_must_agree, follow_ways, leave),
-		cmocka_unit_test_setup_teardown(the_stack_pointer_is_known, follow_ways, leave),
-		cmocka_unit_test_setup_teardown(arguments_may_be_on_the_stack, follow_stacked,
-						leave),
-		cmocka_unit_test_setup_teardown(what_is_pushed_for_a_call_is_known, follow_stacked,
-						leave),
-		cmocka_unit_test_setup_teardown(an_argument_that_may_be_written_over_is_not_known,
-						follow_stacked, leave),
-		cmocka_unit_test_setup_teardown(what_a_caller_passes_by_address_is_a_value,
-						follow_ways, leave),
-		cmocka_unit_test_setup_teardown(fields_are_forgotten_first, follow_crowded, leave),
-	};
-	const struct CMUnitTest straight_tests[] = {
-		cmocka_unit_test(constants_are_stored),
-		cmocka_unit_test(unknown_bytes_stay_unknown),
-		cmocka_unit_test(vectors_are_copied),
-		cmocka_unit_test(the_argument_decides),
-		cmocka_unit_test(loops_end),
-		cmocka_unit_test(calls_are_run_or_passed_over),
-		cmocka_unit_test(what_does_not_return_is_refused),
-		cmocka_unit_test(recursion_is_limited),
-		cmocka_unit_test(memory_outside_is_left_alone),
-		cmocka_unit_test(all_that_is_written_over_is_forgotten),
-		cmocka_unit_test(flags_do_not_decide_what_asks_rcx),
-		cmocka_unit_test(a_move_that_is_not_made_clears_the_upper_half),
-		cmocka_unit_test(wide_stores_are_forgotten_whole),
-		cmocka_unit_test(constants_of_the_library_are_known),
-		cmocka_unit_test(copies_are_made),
-		cmocka_unit_test(the_mode_of_one_thread_decides),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown) +
-	       cmocka_run_group_tests(straight_tests, straight_setup, straight_teardown);
-}
+TEST_MAIN(setup, teardown)

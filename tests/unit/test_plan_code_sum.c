@@ -27,7 +27,7 @@ static void assert_same(struct sum a, struct sum b)
 	assert_true(sum_equal(&a, &b));
 }
 
-static void the_order_of_terms_does_not_matter(void **state)
+TEST_CASE(the_order_of_terms_does_not_matter)
 {
 	static struct sum_nodes nodes;
 	struct sum a = entry(&nodes, 1), b = entry(&nodes, 2), ab = sum_add(a, b);
@@ -38,7 +38,7 @@ static void the_order_of_terms_does_not_matter(void **state)
 	assert_false(sum_equal(&a, &b));
 }
 
-static void equal_terms_are_one(void **state)
+TEST_CASE(equal_terms_are_one)
 {
 	static struct sum_nodes nodes;
 	struct sum a = entry(&nodes, 1), b = entry(&nodes, 2), ab = sum_add(a, b);
@@ -52,7 +52,7 @@ static void equal_terms_are_one(void **state)
 		    sum_add(sum_add(sum_scale(b, 3), sum_scale(a, 3)), sum_constant(15)));
 }
 
-static void three_terms_are_unknown(void **state)
+TEST_CASE(three_terms_are_unknown)
 {
 	static struct sum_nodes nodes;
 	struct sum ab = sum_add(entry(&nodes, 1), entry(&nodes, 2));
@@ -66,7 +66,7 @@ static void three_terms_are_unknown(void **state)
 	assert_false(load(&nodes, abc, 8).known);
 }
 
-static void equal_nodes_are_one(void **state)
+TEST_CASE(equal_nodes_are_one)
 {
 	static struct sum_nodes nodes;
 	struct sum a = entry(&nodes, 1), wide = load(&nodes, a, 8), narrow = load(&nodes, a, 4);
@@ -82,7 +82,7 @@ static void equal_nodes_are_one(void **state)
 	assert_null(sum_node_of(&nodes, &wide, &more));
 }
 
-static void what_has_32_bits_keeps_them(void **state)
+TEST_CASE(what_has_32_bits_keeps_them)
 {
 	static struct sum_nodes nodes;
 	struct sum a = entry(&nodes, 1), low = sum_low(&nodes, a), narrow = load(&nodes, a, 4);
@@ -98,7 +98,7 @@ static void what_has_32_bits_keeps_them(void **state)
 	assert_false(sum_low(&nodes, sum_unknown).known);
 }
 
-static void nodes_are_limited(void **state)
+TEST_CASE(nodes_are_limited)
 {
 	static struct sum_nodes nodes;
 
@@ -110,7 +110,7 @@ static void nodes_are_limited(void **state)
 	assert_true(nodes.full);
 }
 
-static void fields_are_of_an_argument(void **state)
+TEST_CASE(fields_are_of_an_argument)
 {
 	static struct sum_nodes nodes;
 	struct sum a = entry(&nodes, 1), at = sum_add(a, sum_constant(24)), low, field, both;
@@ -154,7 +154,7 @@ static bool place(struct sum value, struct wire_place *out)
 	return place_of(&nodes, &value, out);
 }
 
-static void a_register_is_a_place_without_loads(void **state)
+TEST_CASE(a_register_is_a_place_without_loads)
 {
 	struct wire_place p;
 
@@ -164,7 +164,7 @@ static void a_register_is_a_place_without_loads(void **state)
 	assert_true(place_is_sound(&p));
 }
 
-static void loads_are_in_the_order_in_which_they_are_made(void **state)
+TEST_CASE(loads_are_in_the_order_in_which_they_are_made)
 {
 	struct wire_place p;
 
@@ -177,7 +177,7 @@ static void loads_are_in_the_order_in_which_they_are_made(void **state)
 	assert_true(place_is_sound(&p));
 }
 
-static void what_a_probe_cannot_read_is_no_place(void **state)
+TEST_CASE(what_a_probe_cannot_read_is_no_place)
 {
 	struct sum bx = place_entry(WIRE_REG_BX), deep = bx, thread;
 	struct sum_node at_fs = {.kind = SUM_LOAD, .size = 8, .thread = true, .of = bx};
@@ -203,7 +203,7 @@ static void what_a_probe_cannot_read_is_no_place(void **state)
 	assert_int_equal(p.reg, 77);
 }
 
-static void a_plan_holds_only_sound_places(void **state)
+TEST_CASE(a_plan_holds_only_sound_places)
 {
 	const struct wire_place good = {WIRE_REG_R15, 1, 8, 0, {8}};
 	struct wire_place p = good;
@@ -236,7 +236,7 @@ static bool has_shape(struct sum a, const char *shape)
 	return letter_of(a, shape, 'A') != UINT64_MAX;
 }
 
-static void a_shape_is_written_as_assembly(void **state)
+TEST_CASE(a_shape_is_written_as_assembly)
 {
 	struct sum di = place_entry(WIRE_REG_DI), si = place_entry(WIRE_REG_SI);
 	struct sum field = place_load(di, 0x18, 8);
@@ -264,7 +264,7 @@ static void a_shape_is_written_as_assembly(void **state)
 	assert_false(has_shape(di, "?"));
 }
 
-static void a_letter_is_one_number_in_its_range(void **state)
+TEST_CASE(a_letter_is_one_number_in_its_range)
 {
 	struct sum di = place_entry(WIRE_REG_DI);
 	struct sum twice = place_load(place_load(di, 8, 8), 8, 8);
@@ -286,7 +286,7 @@ static void a_letter_is_one_number_in_its_range(void **state)
 	assert_true(shape__is(&nodes, &twice, "[[di+A]8+B]8", &l));
 }
 
-static void places_may_have_to_agree(void **state)
+TEST_CASE(places_may_have_to_agree)
 {
 	static struct eval e;
 	struct letters l = {.known = 0}, none = {.known = 0};
@@ -314,7 +314,7 @@ static void places_may_have_to_agree(void **state)
 
 /* ---- Code visits ----------------------------------------------------------------------------- */
 
-static void a_way_is_gone_so_often(void **state)
+TEST_CASE(a_way_is_gone_so_often)
 {
 	struct visits v = {.n = 0};
 
@@ -325,7 +325,7 @@ static void a_way_is_gone_so_often(void **state)
 	assert_int_equal(v.n, 2);
 }
 
-static void there_are_so_many_ways(void **state)
+TEST_CASE(there_are_so_many_ways)
 {
 	struct visits v = {.n = 0};
 
@@ -383,7 +383,9 @@ static struct elf_image *image_new(const uint8_t *text, size_t len,
 	return img;
 }
 
-static void code_is_looked_at_once(void **state)
+TEST_GROUP(fixture_dir_setup, fixture_dir_teardown)
+
+TEST_CASE(code_is_looked_at_once)
 {
 	static const uint8_t text[64];
 	static const struct elf_builder_symbol syms[] = {
@@ -422,7 +424,7 @@ static void find_slowly(const uint8_t *text, size_t len, struct code_range targe
 	}
 }
 
-static void every_call_is_found(void **state)
+TEST_CASE(every_call_is_found)
 {
 	static const uint8_t common[] = {0xe8, 0xe9, 0xff, 0x15, 0x25, 0x35, 0x00, 0xfe};
 	const struct code_range low = {1, TEXT + 0x20000000};
@@ -452,7 +454,7 @@ static void every_call_is_found(void **state)
 }
 
 /* The assembled tests/fixtures/got.s: a call and a jump. */
-static void calls_through_the_got_are_found(void **state)
+TEST_CASE(calls_through_the_got_are_found)
 {
 	_elf_image_ struct elf_image *img = NULL;
 	struct seen seen = {.n = 0};
@@ -469,7 +471,7 @@ static void calls_through_the_got_are_found(void **state)
 	assert_int_equal(seen.calls[1].to, local);
 }
 
-static void an_error_ends_it(void **state)
+TEST_CASE(an_error_ends_it)
 {
 	/* only calls, each to the next instruction */
 	uint8_t text[SIZE] = {0};
@@ -485,33 +487,4 @@ static void an_error_ends_it(void **state)
 	assert_int_equal(seen.n, 3);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_order_of_terms_does_not_matter),
-		cmocka_unit_test(equal_terms_are_one),
-		cmocka_unit_test(three_terms_are_unknown),
-		cmocka_unit_test(equal_nodes_are_one),
-		cmocka_unit_test(what_has_32_bits_keeps_them),
-		cmocka_unit_test(nodes_are_limited),
-		cmocka_unit_test(fields_are_of_an_argument),
-		cmocka_unit_test(a_register_is_a_place_without_loads),
-		cmocka_unit_test(loads_are_in_the_order_in_which_they_are_made),
-		cmocka_unit_test(what_a_probe_cannot_read_is_no_place),
-		cmocka_unit_test(a_plan_holds_only_sound_places),
-		cmocka_unit_test(a_shape_is_written_as_assembly),
-		cmocka_unit_test(a_letter_is_one_number_in_its_range),
-		cmocka_unit_test(places_may_have_to_agree),
-		cmocka_unit_test(a_way_is_gone_so_often),
-		cmocka_unit_test(there_are_so_many_ways),
-	};
-	const struct CMUnitTest scan_tests[] = {
-		cmocka_unit_test(code_is_looked_at_once),
-		cmocka_unit_test(every_call_is_found),
-		cmocka_unit_test(calls_through_the_got_are_found),
-		cmocka_unit_test(an_error_ends_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL) +
-	       cmocka_run_group_tests(scan_tests, fixture_dir_setup, fixture_dir_teardown);
-}
+TEST_MAIN(NULL, NULL)

@@ -30,7 +30,7 @@ static struct active_jobs found(const char *body, uint8_t size, uint8_t key, uin
 	return out;
 }
 
-static void an_entry_is_filled_in_field_by_field(void **state)
+TEST_CASE(an_entry_is_filled_in_field_by_field)
 {
 	struct active_jobs out = found("by_value", 0x28, 0, 8, 0x18);
 
@@ -39,27 +39,27 @@ static void an_entry_is_filled_in_field_by_field(void **state)
 	assert_int_equal(out.mask, 8);
 }
 
-static void fields_have_any_order(void **state)
+TEST_CASE(fields_have_any_order)
 {
 	assert_false(found("spilled", 0x20, 0x18, 0, 8).has_table);
 }
 
-static void all_branches_are_followed(void **state)
+TEST_CASE(all_branches_are_followed)
 {
 	found("branches", 0x30, 0, 0x10, 0x20);
 }
 
-static void a_large_key_may_be_copied(void **state)
+TEST_CASE(a_large_key_may_be_copied)
 {
 	found("copied", 0x78, 0, 0x58, 0x68);
 }
 
-static void a_table_of_one_entry_has_no_key(void **state)
+TEST_CASE(a_table_of_one_entry_has_no_key)
 {
 	found("unit", 0x20, PLAN_NO_KEY, 0, 0x10);
 }
 
-static void what_shows_no_entry_is_a_problem(void **state)
+TEST_CASE(what_shows_no_entry_is_a_problem)
 {
 	static const char *const bodies[] = {"elsewhere", "alone", "above", "endless"};
 
@@ -71,36 +71,23 @@ static void what_shows_no_entry_is_a_problem(void **state)
 	}
 }
 
-static void what_is_beside_a_state_is_the_key(void **state_p)
+TEST_CASE(what_is_beside_a_state_is_the_key)
 {
-	static const struct plan_job_entry state = {32, PLAN_NO_KEY, 0, 16};
+	static const struct plan_job_entry held = {32, PLAN_NO_KEY, 0, 16};
 	struct plan_job_entry before = {96, PLAN_NO_KEY, 64, 80}, behind = {96, PLAN_NO_KEY, 0, 16},
 			      another = {96, PLAN_NO_KEY, 64, 88},
 			      between = {96, PLAN_NO_KEY, 32, 48}, known = {96, 8, 64, 80};
 
-	active_jobs_infer_key(&before, &state);
+	active_jobs_infer_key(&before, &held);
 	assert_int_equal(before.key, 0);
-	active_jobs_infer_key(&behind, &state);
+	active_jobs_infer_key(&behind, &held);
 	assert_int_equal(behind.key, 32);
-	active_jobs_infer_key(&another, &state);
+	active_jobs_infer_key(&another, &held);
 	assert_int_equal(another.key, PLAN_NO_KEY);
-	active_jobs_infer_key(&between, &state);
+	active_jobs_infer_key(&between, &held);
 	assert_int_equal(between.key, PLAN_NO_KEY);
-	active_jobs_infer_key(&known, &state);
+	active_jobs_infer_key(&known, &held);
 	assert_int_equal(known.key, 8);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_entry_is_filled_in_field_by_field),
-		cmocka_unit_test(fields_have_any_order),
-		cmocka_unit_test(all_branches_are_followed),
-		cmocka_unit_test(a_large_key_may_be_copied),
-		cmocka_unit_test(a_table_of_one_entry_has_no_key),
-		cmocka_unit_test(what_shows_no_entry_is_a_problem),
-		cmocka_unit_test(what_is_beside_a_state_is_the_key),
-	};
-
-	return cmocka_run_group_tests(tests, image_setup, image_teardown);
-}
+TEST_MAIN(image_setup, image_teardown)

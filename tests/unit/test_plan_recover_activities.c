@@ -31,7 +31,7 @@ static const char *name_of(const char *function)
 	return NULL;
 }
 
-static void a_cold_side_without_a_name_is_found(void **state)
+TEST_CASE(a_cold_side_without_a_name_is_found)
 {
 	struct name_info info;
 
@@ -41,13 +41,13 @@ static void a_cold_side_without_a_name_is_found(void **state)
 	assert_int_equal(info.part, NAME_PART_ENTRY);
 }
 
-static void functions_that_number_labels_are_found(void **state)
+TEST_CASE(functions_that_number_labels_are_found)
 {
 	assert_non_null(strstr(name_of("number_text"), "get_or_alloc_cached_stringRe"));
 	assert_non_null(strstr(name_of("number_other"), "get_or_alloc_cached_stringRe"));
 }
 
-static void functions_without_a_label_are_not(void **state)
+TEST_CASE(functions_without_a_label_are_not)
 {
 	assert_null(name_of("fn_callback"));
 	assert_null(name_of("fn_apart"));
@@ -106,8 +106,10 @@ static int recover(struct elf_image *img, struct recovered *r)
 	return known_symbols__find(img, &known) ?: bodies__recover(img, &known, r);
 }
 
+TEST_GROUP(fixture_dir_setup, fixture_dir_teardown)
+
 /* The assembled tests/fixtures/driver_v0.s. */
-static void callers_of_the_cold_side_are_bodies(void **state)
+TEST_CASE(callers_of_the_cold_side_are_bodies)
 {
 	_elf_image_ struct elf_image *img = NULL;
 	_recovered_ struct recovered r = {0};
@@ -129,7 +131,7 @@ static void callers_of_the_cold_side_are_bodies(void **state)
 	}
 }
 
-static void bodies_with_names_keep_them(void **state)
+TEST_CASE(bodies_with_names_keep_them)
 {
 	_elf_image_ struct elf_image *img = NULL;
 	_recovered_ struct recovered r = {0};
@@ -139,7 +141,7 @@ static void bodies_with_names_keep_them(void **state)
 	assert_int_equal(r.n, 0);
 }
 
-static void without_a_cold_side_there_are_none(void **state)
+TEST_CASE(without_a_cold_side_there_are_none)
 {
 	_elf_image_ struct elf_image *img = NULL;
 	_recovered_ struct recovered r = {0};
@@ -170,7 +172,9 @@ static int timers_teardown(void **state)
 	return fixture_dir_teardown(state);
 }
 
-static void functions_that_print_a_text_of_their_argument_drop_timers(void **state)
+TEST_GROUP(timers_setup, timers_teardown)
+
+TEST_CASE(functions_that_print_a_text_of_their_argument_drop_timers)
 {
 	struct name_info info;
 
@@ -215,13 +219,15 @@ static enum name_kind kind_of(const char *function)
 	return info.kind;
 }
 
-static void drops_of_guards_are_found(void **state)
+TEST_GROUP(guards_setup, guards_teardown)
+
+TEST_CASE(drops_of_guards_are_found)
 {
 	assert_int_equal(kind_of("drop"), NAME_DROP_GUARD);
 	assert_int_equal(kind_of("drop_moved"), NAME_DROP_GUARD);
 }
 
-static void other_functions_are_not(void **state)
+TEST_CASE(other_functions_are_not)
 {
 	assert_int_equal(kind_of("no_test"), NAME_OTHER);
 	assert_int_equal(kind_of("tests_other"), NAME_OTHER);
@@ -269,7 +275,9 @@ static enum name_kind cold_kinds_kind_of(const struct result *r, const char *fun
 	return NAME_OTHER;
 }
 
-static void the_tested_bit_shows_the_kind(void **state)
+TEST_GROUP(fixture_dir_setup, fixture_dir_teardown)
+
+TEST_CASE(the_tested_bit_shows_the_kind)
 {
 	__cleanup(result__destroy) struct result r = recovered(false);
 
@@ -280,14 +288,14 @@ static void the_tested_bit_shows_the_kind(void **state)
 	assert_int_equal(r.names.n, 5);
 }
 
-static void several_tests_may_lead_to_one_call(void **state)
+TEST_CASE(several_tests_may_lead_to_one_call)
 {
 	__cleanup(result__destroy) struct result r = recovered(false);
 
 	assert_int_equal(cold_kinds_kind_of(&r, "fn_blocked"), NAME_COLD_BLOCKED);
 }
 
-static void activities_are_named_apart(void **state)
+TEST_CASE(activities_are_named_apart)
 {
 	__cleanup(result__destroy) struct result r = recovered(true);
 
@@ -295,7 +303,7 @@ static void activities_are_named_apart(void **state)
 	assert_int_equal(r.names.n, 1);
 }
 
-static void what_is_called_for_several_kinds_or_untested_is_none(void **state)
+TEST_CASE(what_is_called_for_several_kinds_or_untested_is_none)
 {
 	for (int activities = 0; activities < 2; activities++) {
 		__cleanup(result__destroy) struct result r = recovered(activities);
@@ -305,7 +313,7 @@ static void what_is_called_for_several_kinds_or_untested_is_none(void **state)
 	}
 }
 
-static void a_library_that_names_them_needs_none(void **state)
+TEST_CASE(a_library_that_names_them_needs_none)
 {
 	_elf_image_ struct elf_image *img = NULL;
 
@@ -313,33 +321,4 @@ static void a_library_that_names_them_needs_none(void **state)
 	assert_int_equal(cold_kinds__are_unnamed(img), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_cold_side_without_a_name_is_found),
-		cmocka_unit_test(functions_that_number_labels_are_found),
-		cmocka_unit_test(functions_without_a_label_are_not),
-	};
-	const struct CMUnitTest bodies_tests[] = {
-		cmocka_unit_test(callers_of_the_cold_side_are_bodies),
-		cmocka_unit_test(bodies_with_names_keep_them),
-		cmocka_unit_test(without_a_cold_side_there_are_none),
-		cmocka_unit_test(the_tested_bit_shows_the_kind),
-		cmocka_unit_test(several_tests_may_lead_to_one_call),
-		cmocka_unit_test(activities_are_named_apart),
-		cmocka_unit_test(what_is_called_for_several_kinds_or_untested_is_none),
-		cmocka_unit_test(a_library_that_names_them_needs_none),
-	};
-	const struct CMUnitTest timers_tests[] = {
-		cmocka_unit_test(functions_that_print_a_text_of_their_argument_drop_timers),
-	};
-	const struct CMUnitTest guards_tests[] = {
-		cmocka_unit_test(drops_of_guards_are_found),
-		cmocka_unit_test(other_functions_are_not),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown) +
-	       cmocka_run_group_tests(bodies_tests, fixture_dir_setup, fixture_dir_teardown) +
-	       cmocka_run_group_tests(timers_tests, timers_setup, timers_teardown) +
-	       cmocka_run_group_tests(guards_tests, guards_setup, guards_teardown);
-}
+TEST_MAIN(setup, teardown)

@@ -36,7 +36,7 @@ static const char *name_of(const char *function)
 	return "";
 }
 
-static void functions_are_told_by_what_is_passed_to_others(void **state)
+TEST_CASE(functions_are_told_by_what_is_passed_to_others)
 {
 	assert_non_null(strstr(name_of("expansion"), "11LocalExpnId9expn_data"));
 	assert_non_null(strstr(name_of("expansion_text"), "7ExtCtxt15expansion_descr"));
@@ -44,7 +44,7 @@ static void functions_are_told_by_what_is_passed_to_others(void **state)
 	assert_non_null(strstr(name_of("number_text"), "3impj10__fmt_inner"));
 }
 
-static void each_has_one_name_and_others_have_none(void **state)
+TEST_CASE(each_has_one_name_and_others_have_none)
 {
 	assert_int_equal(found.n, 4);
 	assert_string_equal(name_of("outside"), "");
@@ -52,7 +52,7 @@ static void each_has_one_name_and_others_have_none(void **state)
 }
 
 /* Cold sides are looked at all the same, and what they look up expansions with has its name. */
-static void functions_with_names_get_the_same(void **state)
+TEST_CASE(functions_with_names_get_the_same)
 {
 	assert_int_equal(again.n, 1);
 	for (uint32_t i = 0; i < again.n; i++)
@@ -103,7 +103,9 @@ static enum name_kind kind_of(const char *function)
 	return info.kind;
 }
 
-static void the_drop_of_the_context_is_found(void **state)
+TEST_GROUP(readers_setup, readers_teardown)
+
+TEST_CASE(the_drop_of_the_context_is_found)
 {
 	assert_int_equal(kind_of("drop"), NAME_DROP_CONTEXT);
 	assert_int_equal(kind_of("near"), NAME_OTHER);
@@ -113,7 +115,7 @@ static void the_drop_of_the_context_is_found(void **state)
 }
 
 /* Before 1.86 the state of a context that is there was 3. */
-static void an_older_drop_is_found(void **state)
+TEST_CASE(an_older_drop_is_found)
 {
 	close_readers();
 	assert_int_equal(open_readers("readers_before.so"), 0);
@@ -121,7 +123,7 @@ static void an_older_drop_is_found(void **state)
 	assert_int_equal(kind_of("no_state"), NAME_OTHER);
 }
 
-static void functions_that_unpack_spans_are_found(void **state)
+TEST_CASE(functions_that_unpack_spans_are_found)
 {
 	assert_int_equal(kind_of("span"), NAME_SPAN_DATA);
 	assert_int_equal(kind_of("span_elsewhere"), NAME_SPAN_DATA);
@@ -165,7 +167,9 @@ static void take(struct library *l, const char *prefix, uint64_t functions[QUERI
 	}
 }
 
-static void each_reads_a_place(void **state)
+TEST_GROUP(fixture_dir_setup, fixture_dir_teardown)
+
+TEST_CASE(each_reads_a_place)
 {
 	__cleanup(library__destroy) struct library l = opened("vtables.so");
 	uint64_t functions[QUERIES];
@@ -183,7 +187,7 @@ static void each_reads_a_place(void **state)
 	assert_int_equal(providers_places(l.img, &l.bounds, functions, QUERIES, places), 0);
 }
 
-static void closures_call_providers(void **state)
+TEST_CASE(closures_call_providers)
 {
 	__cleanup(library__destroy) struct library l = opened("vtables.so");
 	uint64_t functions[QUERIES], expected[QUERIES];
@@ -198,7 +202,7 @@ static void closures_call_providers(void **state)
 	assert_memory_equal(functions, expected, sizeof(functions));
 }
 
-static void defaults_are_counted(void **state)
+TEST_CASE(defaults_are_counted)
 {
 	__cleanup(library__destroy) struct library l = opened("vtables.so");
 	struct address_counts counts;
@@ -235,7 +239,9 @@ static bool has(const struct recovered *r, uint64_t addr)
 	return false;
 }
 
-static void names_and_parts_become_symbols(void **state)
+TEST_GROUP(recovered_setup, recovered_teardown)
+
+TEST_CASE(names_and_parts_become_symbols)
 {
 	const uint64_t exported = symbol(recovered_img, "exported")->addr;
 	const uint64_t other = symbol(recovered_img, "other")->addr,
@@ -274,7 +280,7 @@ static void names_and_parts_become_symbols(void **state)
 	assert_int_equal(symbol(recovered_img, "first")->addr, exported);
 }
 
-static void exported_functions_keep_their_names(void **state)
+TEST_CASE(exported_functions_keep_their_names)
 {
 	_elf_image_ struct elf_image *stripped = NULL;
 	_recovered_ struct recovered r = {0};
@@ -306,7 +312,9 @@ static void assert_query(const struct name_info *info, enum name_kind kind)
 	assert_memory_equal(info->query, "type_of", info->query_len);
 }
 
-static void functions_have_the_names_that_a_plan_looks_for(void **state)
+TEST_GROUP(NULL, NULL)
+
+TEST_CASE(functions_have_the_names_that_a_plan_looks_for)
 {
 	__cleanup(recovered__destroy) struct recovered r = {0};
 	struct name_info info[3];
@@ -326,7 +334,7 @@ static void functions_have_the_names_that_a_plan_looks_for(void **state)
 
 /* ---- Recover query numbers ------------------------------------------------------------------- */
 
-static void numbers_are_found_by_wrapper(void **state)
+TEST_CASE(numbers_are_found_by_wrapper)
 {
 	_query_numbers_ struct query_numbers q = {0};
 
@@ -342,8 +350,10 @@ static void numbers_are_found_by_wrapper(void **state)
 
 /* ---- Recover addresses ----------------------------------------------------------------------- */
 
+TEST_GROUP(fixture_dir_setup, fixture_dir_teardown)
+
 /* Of the assembled tests/fixtures/vtables.s: 39 queries with four each, and 40 providers. */
-static void functions_with_the_most_are_first(void **state)
+TEST_CASE(functions_with_the_most_are_first)
 {
 	_elf_image_ struct elf_image *recovered_img = NULL;
 	_bounds_ struct bounds bounds = {0};
@@ -359,36 +369,4 @@ static void functions_with_the_most_are_first(void **state)
 	assert_int_equal(counts.items[1].count, 40);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(functions_are_told_by_what_is_passed_to_others),
-		cmocka_unit_test(each_has_one_name_and_others_have_none),
-		cmocka_unit_test(functions_with_names_get_the_same),
-	};
-	const struct CMUnitTest readers_tests[] = {
-		cmocka_unit_test(the_drop_of_the_context_is_found),
-		cmocka_unit_test(functions_that_unpack_spans_are_found),
-		cmocka_unit_test(an_older_drop_is_found),
-	};
-	const struct CMUnitTest providers_tests[] = {
-		cmocka_unit_test(each_reads_a_place),
-		cmocka_unit_test(closures_call_providers),
-		cmocka_unit_test(defaults_are_counted),
-		cmocka_unit_test(functions_with_the_most_are_first),
-	};
-	const struct CMUnitTest recovered_tests[] = {
-		cmocka_unit_test(exported_functions_keep_their_names),
-		cmocka_unit_test(names_and_parts_become_symbols),
-	};
-	const struct CMUnitTest recovered_query_names[] = {
-		cmocka_unit_test(functions_have_the_names_that_a_plan_looks_for),
-		cmocka_unit_test(numbers_are_found_by_wrapper),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown) +
-	       cmocka_run_group_tests(readers_tests, readers_setup, readers_teardown) +
-	       cmocka_run_group_tests(providers_tests, fixture_dir_setup, fixture_dir_teardown) +
-	       cmocka_run_group_tests(recovered_tests, recovered_setup, recovered_teardown) +
-	       cmocka_run_group_tests(recovered_query_names, NULL, NULL);
-}
+TEST_MAIN(setup, teardown)

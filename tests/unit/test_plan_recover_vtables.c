@@ -64,12 +64,12 @@ static void assert_named(const char *name)
 		assert_name(&r, &r.names.items[i]);
 }
 
-static void queries_are_named(void **state)
+TEST_CASE(queries_are_named)
 {
 	assert_named("vtables.so");
 }
 
-static void wrappers_may_be_in_a_table_of_their_own(void **state)
+TEST_CASE(wrappers_may_be_in_a_table_of_their_own)
 {
 	assert_named("vtables_engine.so");
 }
@@ -98,13 +98,13 @@ static uint32_t loaders_of(const char *name)
 	return n;
 }
 
-static void functions_that_load_are_of_the_query_they_are_listed_for(void **state)
+TEST_CASE(functions_that_load_are_of_the_query_they_are_listed_for)
 {
 	assert_int_equal(loaders_of("vtables.so"), 0);
 	assert_int_equal(loaders_of("vtables_loads.so"), QUERIES / 5);
 }
 
-static void those_that_may_be_of_another_query_are_left_out(void **state)
+TEST_CASE(those_that_may_be_of_another_query_are_left_out)
 {
 	assert_int_equal(loaders_of("vtables_loads_before.so"), 0);
 	assert_int_equal(loaders_of("vtables_loads_both.so"), 0);
@@ -119,7 +119,7 @@ static void assert_refused(const char *name, const char *problem)
 	assert_int_equal(r.names.n, 0);
 }
 
-static void what_does_not_fit_is_refused(void **state)
+TEST_CASE(what_does_not_fit_is_refused)
 {
 	assert_refused("vtables_fewer.so", "another number of providers");
 	assert_refused("vtables_shared.so", "not every query");
@@ -144,7 +144,7 @@ static int find(const char *name, uint32_t n, struct engine_wrappers *table, str
 	return engine__find(*img, &bounds, &counts, table, n);
 }
 
-static void wrappers_are_found(void **state)
+TEST_CASE(wrappers_are_found)
 {
 	_elf_image_ struct elf_image *img = NULL;
 	struct engine_wrappers table[ENGINE_QUERIES];
@@ -156,7 +156,7 @@ static void wrappers_are_found(void **state)
 	assert_int_equal(table[39].functions[1], symbol(img, "incr_49")->addr);
 }
 
-static void tables_of_other_lengths_are_none(void **state)
+TEST_CASE(tables_of_other_lengths_are_none)
 {
 	static const uint32_t lengths[] = {ENGINE_QUERIES - 1, ENGINE_QUERIES + 1};
 	struct engine_wrappers table[ENGINE_QUERIES + 1];
@@ -189,14 +189,16 @@ static bool has(const char *function)
 	return loaders__has(&found, symbol(img, function)->addr);
 }
 
-static void functions_that_load_and_their_callers_are_found(void **state)
+TEST_GROUP(setup, teardown)
+
+TEST_CASE(functions_that_load_and_their_callers_are_found)
 {
 	assert_true(has("loads"));
 	assert_true(has("no_body"));
 	assert_true(has("relay"));
 }
 
-static void other_functions_are_not(void **state)
+TEST_CASE(other_functions_are_not)
 {
 	assert_false(has("plain"));
 	assert_false(has("hashes"));
@@ -223,7 +225,9 @@ static void assert_sets(const char *library, const char *query, uint32_t n, cons
 		assert_int_equal(function, symbol(img, expected)->addr);
 }
 
-static void the_place_has_the_name(void **state)
+TEST_GROUP(fixture_dir_setup, fixture_dir_teardown)
+
+TEST_CASE(the_place_has_the_name)
 {
 	assert_sets("set_providers.so", "spans_more", N, "own");
 	/* It is the beginning of the other's name in memory, and nothing else is put there. */
@@ -232,18 +236,18 @@ static void the_place_has_the_name(void **state)
 	assert_sets("set_providers.so", "twice", N, NULL);
 }
 
-static void all_places_are_set(void **state)
+TEST_CASE(all_places_are_set)
 {
 	assert_sets("set_providers.so", "spans_more", N + 1, NULL);
 }
 
-static void few_places_may_be_unknown(void **state)
+TEST_CASE(few_places_may_be_unknown)
 {
 	assert_sets("set_providers_few.so", "spans_more", N + 28, "own");
 	assert_sets("set_providers_many.so", "spans_more", N + 28, NULL);
 }
 
-static void two_functions_do_not_differ(void **state)
+TEST_CASE(two_functions_do_not_differ)
 {
 	assert_sets("set_providers_several.so", "spans_more", N, NULL);
 	assert_sets("set_providers_several.so", "spans", N, "default_0");
@@ -296,14 +300,16 @@ static void assert_modes(uint32_t non_incr, uint32_t incr, bool right)
 		assert_non_null(strstr(problem, "load or hash"));
 }
 
-static void bodies_that_load_or_hash_are_incremental(void **state)
+TEST_GROUP(modes_setup, modes_teardown)
+
+TEST_CASE(bodies_that_load_or_hash_are_incremental)
 {
 	assert_modes(PLAIN, LOADS, true);
 	assert_modes(PLAIN, HASHES, true);
 	assert_modes(PLAN_NONE, HASHES, true);
 }
 
-static void one_wrapper_s_body_serves_both(void **state)
+TEST_CASE(one_wrapper_s_body_serves_both)
 {
 	query.wrapper_non_incr = query.wrapper_incr = 0x1000;
 	assert_modes(LOADS, LOADS, true);
@@ -312,20 +318,20 @@ static void one_wrapper_s_body_serves_both(void **state)
 	query.wrapper_non_incr = query.wrapper_incr = 0;
 }
 
-static void swapped_modes_are_refused(void **state)
+TEST_CASE(swapped_modes_are_refused)
 {
 	assert_modes(LOADS, PLAIN, false);
 	assert_modes(HASHES, PLAIN, false);
 	assert_modes(HASHES, LOADS, false);
 }
 
-static void one_that_does_is_needed(void **state)
+TEST_CASE(one_that_does_is_needed)
 {
 	assert_modes(PLAIN, PLAIN, false);
 	assert_modes(PLAIN, PLAN_NONE, false);
 }
 
-static void it_may_be_what_the_body_calls(void **state)
+TEST_CASE(it_may_be_what_the_body_calls)
 {
 	bodies[PLAIN].outlined = LOADS + 1;
 	assert_modes(PLAN_NONE, PLAIN, true);
@@ -333,34 +339,4 @@ static void it_may_be_what_the_body_calls(void **state)
 	bodies[PLAIN].outlined = 0;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(queries_are_named),
-		cmocka_unit_test(wrappers_may_be_in_a_table_of_their_own),
-		cmocka_unit_test(functions_that_load_are_of_the_query_they_are_listed_for),
-		cmocka_unit_test(those_that_may_be_of_another_query_are_left_out),
-		cmocka_unit_test(what_does_not_fit_is_refused),
-		cmocka_unit_test(wrappers_are_found),
-		cmocka_unit_test(tables_of_other_lengths_are_none),
-		cmocka_unit_test(the_place_has_the_name),
-		cmocka_unit_test(all_places_are_set),
-		cmocka_unit_test(few_places_may_be_unknown),
-		cmocka_unit_test(two_functions_do_not_differ),
-	};
-	const struct CMUnitTest loaders_tests[] = {
-		cmocka_unit_test(functions_that_load_and_their_callers_are_found),
-		cmocka_unit_test(other_functions_are_not),
-	};
-	const struct CMUnitTest modes_tests[] = {
-		cmocka_unit_test(bodies_that_load_or_hash_are_incremental),
-		cmocka_unit_test(one_wrapper_s_body_serves_both),
-		cmocka_unit_test(swapped_modes_are_refused),
-		cmocka_unit_test(one_that_does_is_needed),
-		cmocka_unit_test(it_may_be_what_the_body_calls),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_dir_setup, fixture_dir_teardown) +
-	       cmocka_run_group_tests(loaders_tests, setup, teardown) +
-	       cmocka_run_group_tests(modes_tests, modes_setup, modes_teardown);
-}
+TEST_MAIN(fixture_dir_setup, fixture_dir_teardown)

@@ -34,7 +34,7 @@ static uint32_t number_of(const char *name)
 	return (uint32_t)(bound_of(name) - bounds.items);
 }
 
-static void records_give_the_bounds(void **state)
+TEST_CASE(records_give_the_bounds)
 {
 	assert_int_equal(bounds.n, 7);
 	for (uint32_t i = 1; i < bounds.n; i++)
@@ -44,7 +44,7 @@ static void records_give_the_bounds(void **state)
 	assert_int_equal(bound_of("cold")->size, symbol(img, "cold")->size);
 }
 
-static void what_calls_reach_is_a_function(void **state)
+TEST_CASE(what_calls_reach_is_a_function)
 {
 	assert_int_equal(bound_of("exported")->of, number_of("exported"));
 	assert_int_equal(bound_of("other")->of, number_of("other"));
@@ -53,20 +53,20 @@ static void what_calls_reach_is_a_function(void **state)
 	assert_false(bounds__starts(&bounds, symbol(img, "cold")->addr));
 }
 
-static void what_jumps_reach_is_a_part(void **state)
+TEST_CASE(what_jumps_reach_is_a_part)
 {
 	assert_int_equal(bound_of("pushed")->of, number_of("exported"));
 	assert_int_equal(bound_of("cold")->of, number_of("exported"));
 	assert_int_equal(bound_of("warm")->of, number_of("exported"));
 }
 
-static void a_part_may_have_no_function(void **state)
+TEST_CASE(a_part_may_have_no_function)
 {
 	assert_int_equal(bound_of("lone")->of, BOUNDS_NONE);
 	assert_int_equal(bound_of("on_frame")->of, BOUNDS_NONE);
 }
 
-static void an_address_lies_in_one_bound(void **state)
+TEST_CASE(an_address_lies_in_one_bound)
 {
 	const struct elf_symbol *f = symbol(img, "exported");
 
@@ -78,7 +78,7 @@ static void an_address_lies_in_one_bound(void **state)
 	assert_null(bounds__at(&bounds, UINT64_MAX));
 }
 
-static void a_file_without_records_has_none(void **state)
+TEST_CASE(a_file_without_records_has_none)
 {
 	static const uint8_t text[] = {0xc3};
 	struct elf_builder b = {.text = text, .text_len = sizeof(text)};
@@ -118,7 +118,9 @@ static bool is_there(const char *name)
 	return bounds__starts(&reached_bounds, symbol(img, name)->addr);
 }
 
-static void what_nothing_leads_to_goes(void **state)
+TEST_GROUP(reached_setup, reached_teardown)
+
+TEST_CASE(what_nothing_leads_to_goes)
 {
 	uint32_t n = reached_bounds.n;
 
@@ -134,7 +136,7 @@ static void what_nothing_leads_to_goes(void **state)
 }
 
 /* A pointer in data of which only the place is in a table. */
-static void packed_pointers_lead_too(void **state)
+TEST_CASE(packed_pointers_lead_too)
 {
 	_elf_image_ struct elf_image *named = NULL, *packed = NULL;
 	_bounds_ struct bounds all;
@@ -148,7 +150,7 @@ static void packed_pointers_lead_too(void **state)
 	assert_false(bounds__starts(&all, symbol(named, "dead")->addr));
 }
 
-static void nothing_goes_where_bolt_did_not_run(void **state)
+TEST_CASE(nothing_goes_where_bolt_did_not_run)
 {
 	_elf_image_ struct elf_image *other = NULL;
 	_bounds_ struct bounds all;
@@ -161,22 +163,4 @@ static void nothing_goes_where_bolt_did_not_run(void **state)
 	assert_int_equal(all.n, n);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(records_give_the_bounds),
-		cmocka_unit_test(what_calls_reach_is_a_function),
-		cmocka_unit_test(what_jumps_reach_is_a_part),
-		cmocka_unit_test(a_part_may_have_no_function),
-		cmocka_unit_test(an_address_lies_in_one_bound),
-		cmocka_unit_test(a_file_without_records_has_none),
-	};
-	const struct CMUnitTest reached_tests[] = {
-		cmocka_unit_test(what_nothing_leads_to_goes),
-		cmocka_unit_test(packed_pointers_lead_too),
-		cmocka_unit_test(nothing_goes_where_bolt_did_not_run),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown) +
-	       cmocka_run_group_tests(reached_tests, reached_setup, reached_teardown);
-}
+TEST_MAIN(setup, teardown)

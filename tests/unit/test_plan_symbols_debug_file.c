@@ -71,14 +71,14 @@ static void assert_found(const char *name, enum symbol_source source, const char
 	assert_true(source == SYMBOLS_OF_DEBUGDATA ? d->fd < 0 : d->fd >= 0);
 }
 
-static void a_library_with_symbols_needs_none(void **state)
+TEST_CASE(a_library_with_symbols_needs_none)
 {
 	copy("driver.debug", build_id_path("driver_v0.so"));
 	assert_none("driver_v0.so");
 	unlink(build_id_path("driver_v0.so"));
 }
 
-static void a_file_is_found_by_the_build_id(void **state)
+TEST_CASE(a_file_is_found_by_the_build_id)
 {
 	const char *path = build_id_path("driver_stripped.so");
 
@@ -98,7 +98,7 @@ static void a_file_is_found_by_the_build_id(void **state)
 	unlink(path);
 }
 
-static void a_file_is_found_by_its_name(void **state)
+TEST_CASE(a_file_is_found_by_its_name)
 {
 	char path[512];
 
@@ -119,7 +119,7 @@ static void a_file_is_found_by_its_name(void **state)
 	assert_int_equal(rename(path, fixture("driver.debug")), 0);
 }
 
-static void compressed_symbols_are_the_librarys(void **state)
+TEST_CASE(compressed_symbols_are_the_librarys)
 {
 	char path[512];
 
@@ -128,7 +128,7 @@ static void compressed_symbols_are_the_librarys(void **state)
 }
 
 /* Only root can give a file to another user. */
-static void a_file_of_another_user_is_not_used(void **state)
+TEST_CASE(a_file_of_another_user_is_not_used)
 {
 	const char *path = build_id_path("driver_stripped.so");
 
@@ -147,7 +147,7 @@ static void a_file_of_another_user_is_not_used(void **state)
 }
 
 /* One whose time of change the clock may reach again. */
-static void a_file_that_just_changed_is_not_used(void **state)
+TEST_CASE(a_file_that_just_changed_is_not_used)
 {
 	const char *path = build_id_path("driver_stripped.so");
 
@@ -159,7 +159,7 @@ static void a_file_that_just_changed_is_not_used(void **state)
 	unlink(path);
 }
 
-static void nothing_is_nothing_to_free(void **state)
+TEST_CASE(nothing_is_nothing_to_free)
 {
 	debug_file__free(NULL);
 }
@@ -197,7 +197,9 @@ static void assert_same_plan(struct plan *a, struct plan *b)
 	assert_true(sample_same(a, b));
 }
 
-static void a_debug_file_gives_the_same_plan(void **state)
+TEST_GROUP(debug_symbols_setup, fixture_dir_teardown)
+
+TEST_CASE(a_debug_file_gives_the_same_plan)
 {
 	_plan_ struct plan *own = plan_of("driver_v0.so"), *plan = plan_of("driver_linked.so");
 
@@ -208,7 +210,7 @@ static void a_debug_file_gives_the_same_plan(void **state)
 	assert_same_plan(plan, own);
 }
 
-static void compressed_symbols_give_the_same_plan(void **state)
+TEST_CASE(compressed_symbols_give_the_same_plan)
 {
 	_plan_ struct plan *own = plan_of("driver_v0.so"), *plan = plan_of("driver_compressed.so");
 
@@ -218,7 +220,7 @@ static void compressed_symbols_give_the_same_plan(void **state)
 }
 
 /* Bytes that are not what they were: fewer symbols, or none. */
-static void damaged_symbols_do_no_harm(void **state)
+TEST_CASE(damaged_symbols_do_no_harm)
 {
 	_free_ uint8_t *bytes = NULL;
 	size_t len = 0;
@@ -285,7 +287,7 @@ static void cut_last_name(uint8_t *elf, char *name, size_t size)
 	assert_non_null(last);
 }
 
-static void a_name_that_the_table_does_not_end_is_none(void **state)
+TEST_CASE(a_name_that_the_table_does_not_end_is_none)
 {
 	_library_file_ struct library_file *file = NULL;
 	_debug_file_ struct debug_file *debug = NULL;
@@ -360,32 +362,10 @@ static int map_compressed(uint32_t locals)
 }
 
 /* With a wrong number libdwfl frees the compressed symbols, and reads them all the same. */
-static void too_many_local_symbols_are_none(void **state)
+TEST_CASE(too_many_local_symbols_are_none)
 {
 	assert_int_equal(map_compressed(0), 0);
 	assert_int_equal(map_compressed(1000), -ENODATA);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_library_with_symbols_needs_none),
-		cmocka_unit_test(a_file_is_found_by_the_build_id),
-		cmocka_unit_test(a_file_is_found_by_its_name),
-		cmocka_unit_test(compressed_symbols_are_the_librarys),
-		cmocka_unit_test(a_file_of_another_user_is_not_used),
-		cmocka_unit_test(a_file_that_just_changed_is_not_used),
-		cmocka_unit_test(nothing_is_nothing_to_free),
-	};
-	const struct CMUnitTest debug_symbols[] = {
-		cmocka_unit_test(a_debug_file_gives_the_same_plan),
-		cmocka_unit_test(compressed_symbols_give_the_same_plan),
-		cmocka_unit_test(damaged_symbols_do_no_harm),
-		cmocka_unit_test(too_many_local_symbols_are_none),
-		/* It leaves the debug file damaged. */
-		cmocka_unit_test(a_name_that_the_table_does_not_end_is_none),
-	};
-
-	return cmocka_run_group_tests(tests, setup, fixture_dir_teardown) +
-	       cmocka_run_group_tests(debug_symbols, debug_symbols_setup, fixture_dir_teardown);
-}
+TEST_MAIN(setup, fixture_dir_teardown)

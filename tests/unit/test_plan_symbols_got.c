@@ -53,12 +53,12 @@ static void assert_slots(struct elf_image *of)
 	assert_int_equal(elf_image__through(of, 0), 0);
 }
 
-static void slots_lead_to_what_relocations_write(void **state)
+TEST_CASE(slots_lead_to_what_relocations_write)
 {
 	assert_slots(img);
 }
 
-static void packed_relocations_are_read(void **state)
+TEST_CASE(packed_relocations_are_read)
 {
 	assert_true(elf_image__has_section(packed, ".relr.dyn"));
 	assert_false(elf_image__has_section(img, ".relr.dyn"));
@@ -74,7 +74,7 @@ static struct code_insn decoded(const char *name)
 }
 
 /* The kernel does not emulate it all the same. */
-static void a_call_through_a_slot_is_one_of_the_function(void **state)
+TEST_CASE(a_call_through_a_slot_is_one_of_the_function)
 {
 	struct code_insn call = decoded("calls.exported"), jump = decoded("calls.tail");
 
@@ -115,13 +115,13 @@ static void assert_parts(struct elf_image *of, const char *name)
 	elf_end(elf);
 }
 
-static void only_the_parts_asked_for_are_read(void **state)
+TEST_CASE(only_the_parts_asked_for_are_read)
 {
 	assert_parts(img, "got.so");
 	assert_parts(packed, "got_packed.so");
 }
 
-static void nothing_is_nothing_to_free(void **state)
+TEST_CASE(nothing_is_nothing_to_free)
 {
 	got__free(NULL);
 }
@@ -156,7 +156,9 @@ static struct found read_table(const uint64_t *words, size_t n)
 #define READ(...) \
 	read_table((const uint64_t[]){__VA_ARGS__}, N_OF(((const uint64_t[]){__VA_ARGS__})))
 
-static void an_even_word_is_a_place(void **state)
+TEST_GROUP(NULL, NULL)
+
+TEST_CASE(an_even_word_is_a_place)
 {
 	struct found f = READ(0x1000, 0x1008, 0x2000);
 
@@ -166,7 +168,7 @@ static void an_even_word_is_a_place(void **state)
 	assert_int_equal(f.at[2], 0x2000);
 }
 
-static void an_odd_word_has_a_bit_for_each_of_63_words(void **state)
+TEST_CASE(an_odd_word_has_a_bit_for_each_of_63_words)
 {
 	struct found f = READ(0x1000, 1 | 1 << 1 | 1 << 3, 1, 1 | 1 << 1 | 1ULL << 63, 0x2000);
 
@@ -179,14 +181,14 @@ static void an_odd_word_has_a_bit_for_each_of_63_words(void **state)
 }
 
 /* A place that came again and again would be kept each time. */
-static void places_that_do_not_ascend_end_the_table(void **state)
+TEST_CASE(places_that_do_not_ascend_end_the_table)
 {
 	assert_int_equal(READ(0x1000, 0x1000, 0x2000).n, 1);
 	assert_int_equal(READ(0x1000, ALL, 0x1100, 0x2000).n, 64);
 	assert_int_equal(READ(0x1000, 0x800).n, 1);
 }
 
-static void places_beyond_the_last_address_end_the_table(void **state)
+TEST_CASE(places_beyond_the_last_address_end_the_table)
 {
 	assert_int_equal(READ(0x1000, ALL - 1, 1).n, 1);
 	assert_int_equal(READ(ALL - 15, ALL, 0x1000).n, 1);
@@ -194,7 +196,7 @@ static void places_beyond_the_last_address_end_the_table(void **state)
 	assert_int_equal(READ(ALL - 63 * 8 - 9, ALL).n, 64);
 }
 
-static void a_word_that_is_cut_is_left_out(void **state)
+TEST_CASE(a_word_that_is_cut_is_left_out)
 {
 	const uint64_t words[] = {0x1000, 0x2000};
 	struct found f = {0};
@@ -205,7 +207,7 @@ static void a_word_that_is_cut_is_left_out(void **state)
 	assert_int_equal(f.n, 1);
 }
 
-static void a_result_ends_the_reading(void **state)
+TEST_CASE(a_result_ends_the_reading)
 {
 	const uint64_t words[] = {0x1000, ALL, 0x2000};
 
@@ -244,7 +246,9 @@ static uint64_t relocated_slot_of(const char *name)
 	return addr + sizeof(code) + (uint64_t)(int64_t)disp;
 }
 
-static void pointers_are_those_of_the_relocations(void **state)
+TEST_GROUP(relocated_setup, relocated_teardown)
+
+TEST_CASE(pointers_are_those_of_the_relocations)
 {
 	uint64_t beside, constants, size, local = symbol(img, "local")->addr;
 
@@ -257,7 +261,7 @@ static void pointers_are_those_of_the_relocations(void **state)
 			 symbol(img, "exported")->addr);
 }
 
-static void relocated_packed_relocations_are_read(void **state)
+TEST_CASE(relocated_packed_relocations_are_read)
 {
 	_elf_image_ struct elf_image *packed = NULL;
 	uint64_t beside, size;
@@ -268,37 +272,11 @@ static void relocated_packed_relocations_are_read(void **state)
 	assert_int_equal(relocated__value(packed, beside + 4), 0);
 }
 
-static void others_have_none(void **state)
+TEST_CASE(others_have_none)
 {
 	assert_int_equal(relocated__value(img, relocated_slot_of("calls.imported")), 0);
 	assert_int_equal(relocated__value(img, relocated_slot_of("calls.local") + 1), 0);
 	assert_int_equal(relocated__value(img, 0), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(slots_lead_to_what_relocations_write),
-		cmocka_unit_test(packed_relocations_are_read),
-		cmocka_unit_test(a_call_through_a_slot_is_one_of_the_function),
-		cmocka_unit_test(only_the_parts_asked_for_are_read),
-		cmocka_unit_test(nothing_is_nothing_to_free),
-	};
-	const struct CMUnitTest relr_tests[] = {
-		cmocka_unit_test(an_even_word_is_a_place),
-		cmocka_unit_test(an_odd_word_has_a_bit_for_each_of_63_words),
-		cmocka_unit_test(places_that_do_not_ascend_end_the_table),
-		cmocka_unit_test(places_beyond_the_last_address_end_the_table),
-		cmocka_unit_test(a_word_that_is_cut_is_left_out),
-		cmocka_unit_test(a_result_ends_the_reading),
-	};
-	const struct CMUnitTest relocated_tests[] = {
-		cmocka_unit_test(pointers_are_those_of_the_relocations),
-		cmocka_unit_test(relocated_packed_relocations_are_read),
-		cmocka_unit_test(others_have_none),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown) +
-	       cmocka_run_group_tests(relr_tests, NULL, NULL) +
-	       cmocka_run_group_tests(relocated_tests, relocated_setup, relocated_teardown);
-}
+TEST_MAIN(setup, teardown)

@@ -80,7 +80,12 @@ static char *record(const char *store, const char *const *traces, size_t n)
 #define CUT  "qprof-20260101T000003Z-u8-p1.qpt"
 #define D    "qprof-20260101T000004Z-u1-p1.qpt"
 
-static void what_a_killed_recording_left_is_added(void **state)
+static int make_log(void **state)
+{
+	return directory_make(state) || setenv(LOG, directory_path("log"), 1);
+}
+
+TEST_CASE_WITH(what_a_killed_recording_left_is_added, make_log, directory_remove)
 {
 	static const char *const traces[] = {A, B, C, NULL};
 	_free_ char *killed = NULL, *next = NULL, *last = NULL;
@@ -97,7 +102,7 @@ static void what_a_killed_recording_left_is_added(void **state)
 	assert_string_equal(last, C "\n");
 }
 
-static void another_store_begins_anew(void **state)
+TEST_CASE_WITH(another_store_begins_anew, make_log, directory_remove)
 {
 	static const char *const traces[] = {A, B, NULL};
 	_free_ char *killed = record("a.db", traces, 0), *next = NULL;
@@ -109,7 +114,7 @@ static void another_store_begins_anew(void **state)
 	assert_string_equal(next, "");
 }
 
-static void one_that_fails_is_tried_again(void **state)
+TEST_CASE_WITH(one_that_fails_is_tried_again, make_log, directory_remove)
 {
 	static const char *const traces[] = {A, BAD, D, NULL};
 	_free_ char *first = record("a.db", traces, 3), *next = NULL;
@@ -120,7 +125,7 @@ static void one_that_fails_is_tried_again(void **state)
 }
 
 /* Else all after it would be added anew by each recording. */
-static void one_that_cannot_be_read_is_not_tried_again(void **state)
+TEST_CASE_WITH(one_that_cannot_be_read_is_not_tried_again, make_log, directory_remove)
 {
 	static const char *const traces[] = {A, CUT, D, NULL};
 	_free_ char *first = record("a.db", traces, 3), *next = NULL;
@@ -130,23 +135,9 @@ static void one_that_cannot_be_read_is_not_tried_again(void **state)
 	assert_string_equal(next, D "\n");
 }
 
-static int make_log(void **state)
-{
-	return directory_make(state) || setenv(LOG, directory_path("log"), 1);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_log, directory_remove)
-
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		TEST(what_a_killed_recording_left_is_added),
-		TEST(another_store_begins_anew),
-		TEST(one_that_fails_is_tried_again),
-		TEST(one_that_cannot_be_read_is_not_tried_again),
-	};
-
 	if (argc > 3 && !strcmp(argv[1], "history"))
 		return add(argv[argc - 1]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_cases__run(NULL, NULL);
 }

@@ -66,7 +66,12 @@ static char *log_of(const struct history_options *o, const char *const *paths, u
 	return output_read(getenv(LOG));
 }
 
-static void traces_are_added_in_turn(void **state)
+static int make_log(void **state)
+{
+	return directory_make(state) || setenv(LOG, directory_path("log"), 1);
+}
+
+TEST_CASE_WITH(traces_are_added_in_turn, make_log, directory_remove)
 {
 	static const char *const paths[] = {"a.qpt", "-b.qpt", "c d.qpt", NULL};
 	const struct history_options options = {};
@@ -77,7 +82,7 @@ static void traces_are_added_in_turn(void **state)
 	assert_string_equal(said.text[1], "");
 }
 
-static void options_are_passed_on(void **state)
+TEST_CASE_WITH(options_are_passed_on, make_log, directory_remove)
 {
 	static const char *const paths[] = {"a.qpt", NULL};
 	const struct history_options options = {
@@ -90,7 +95,7 @@ static void options_are_passed_on(void **state)
 }
 
 /* Of root: others have none to begin with. */
-static void a_child_has_no_capability(void **state)
+TEST_CASE_WITH(a_child_has_no_capability, make_log, directory_remove)
 {
 	static const char *const paths[] = {"rights", NULL};
 	const struct history_options options = {};
@@ -100,7 +105,7 @@ static void a_child_has_no_capability(void **state)
 	assert_string_equal(log, "0 nobody\n");
 }
 
-static void whom_sudo_names_gets_nothing_of_ours(void **state)
+TEST_CASE_WITH(whom_sudo_names_gets_nothing_of_ours, make_log, directory_remove)
 {
 	static const char *const paths[] = {"rights", NULL};
 	const struct history_options options = {.ours = true};
@@ -115,7 +120,7 @@ static void whom_sudo_names_gets_nothing_of_ours(void **state)
 	assert_string_equal(log, "0 nobody\n");
 }
 
-static void one_that_is_killed_stops_no_other(void **state)
+TEST_CASE_WITH(one_that_is_killed_stops_no_other, make_log, directory_remove)
 {
 	static const char *const paths[] = {"killed", "b.qpt", NULL};
 	const struct history_options options = {};
@@ -127,7 +132,7 @@ static void one_that_is_killed_stops_no_other(void **state)
 	assert_contains(said.text[1], "killed is not in the history: signal 15");
 }
 
-static void what_takes_too_long_is_counted(void **state)
+TEST_CASE_WITH(what_takes_too_long_is_counted, make_log, directory_remove)
 {
 	static const char *const paths[] = {"slow", "b.qpt", NULL};
 	const struct history_options options = {};
@@ -138,7 +143,7 @@ static void what_takes_too_long_is_counted(void **state)
 	assert_contains(said.text[1], "2 builds are not in the history yet");
 }
 
-static void a_tick_never_waits(void **state)
+TEST_CASE_WITH(a_tick_never_waits, make_log, directory_remove)
 {
 	_history_queue_ struct history_queue *q = NULL;
 	const struct history_options options = {};
@@ -156,12 +161,7 @@ static void a_tick_never_waits(void **state)
 }
 
 /* It comes before all environments that the queue hands on. */
-static int make_log(void **state)
-{
-	return directory_make(state) || setenv(LOG, directory_path("log"), 1);
-}
-
-static void a_user_may_end_the_waiting(void **state)
+TEST_CASE_WITH(a_user_may_end_the_waiting, make_log, directory_remove)
 {
 	_history_queue_ struct history_queue *q = NULL;
 	const struct history_options options = {};
@@ -175,7 +175,7 @@ static void a_user_may_end_the_waiting(void **state)
 	assert_contains(said.text[1], "1 build is not in the history yet: add its trace");
 }
 
-static void the_first_that_is_dropped_is_named(void **state)
+TEST_CASE_WITH(the_first_that_is_dropped_is_named, make_log, directory_remove)
 {
 	_history_queue_ struct history_queue *q = NULL;
 	const struct history_options options = {};
@@ -192,23 +192,9 @@ static void the_first_that_is_dropped_is_named(void **state)
 	assert_contains(said.text[1], "b.qpt is not in the history: too many traces wait");
 }
 
-#define WITH_LOG(test) cmocka_unit_test_setup_teardown(test, make_log, directory_remove)
-
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		WITH_LOG(traces_are_added_in_turn),
-		WITH_LOG(options_are_passed_on),
-		WITH_LOG(a_child_has_no_capability),
-		WITH_LOG(whom_sudo_names_gets_nothing_of_ours),
-		WITH_LOG(one_that_is_killed_stops_no_other),
-		WITH_LOG(what_takes_too_long_is_counted),
-		WITH_LOG(a_tick_never_waits),
-		WITH_LOG(a_user_may_end_the_waiting),
-		WITH_LOG(the_first_that_is_dropped_is_named),
-	};
-
 	if (argc > 3 && !strcmp(argv[1], "history"))
 		return add(argc, argv);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_cases__run(NULL, NULL);
 }

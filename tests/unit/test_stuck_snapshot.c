@@ -8,7 +8,7 @@
 
 #include "test.h"
 
-static void programs_go_by_their_names(void **state)
+TEST_CASE(programs_go_by_their_names)
 {
 	static const char *const linkers[] = {"cc",	  "x86_64-linux-gnu-gcc-12",
 					      "clang-14", "ld.bfd",
@@ -74,7 +74,7 @@ static int read_script(struct other *o, pid_t pid)
 	}
 }
 
-static void a_build_script_has_a_package(void **state)
+TEST_CASE(a_build_script_has_a_package)
 {
 	char dir[] = "/tmp/qprof-test-XXXXXX", path[64];
 	struct other o;
@@ -107,7 +107,7 @@ static void a_build_script_has_a_package(void **state)
 	rmdir(dir);
 }
 
-static void a_missing_process_is_not_found(void **state)
+TEST_CASE(a_missing_process_is_not_found)
 {
 	struct other o;
 
@@ -117,13 +117,7 @@ static void a_missing_process_is_not_found(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(programs_go_by_their_names),
-		cmocka_unit_test(a_build_script_has_a_package),
-		cmocka_unit_test(a_missing_process_is_not_found),
-	};
-
 	/* On a busy machine the child of a look may take long to answer. */
 	look_ns = 60000000000;
-	return cmocka_run_group_tests(tests, open_look, close_look);
+	return test_cases__run(open_look, close_look);
 }

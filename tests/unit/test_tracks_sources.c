@@ -86,7 +86,7 @@ static void add_two_files(void)
 	ADD_LINES(6, 0, 0, 50);
 }
 
-static void a_position_is_in_a_line_of_a_file(void **state)
+TEST_CASE_WITH(a_position_is_in_a_line_of_a_file, NULL, teardown)
 {
 	static const struct {
 		uint32_t position;
@@ -108,7 +108,7 @@ static void a_position_is_in_a_line_of_a_file(void **state)
 	assert_no_place(0);
 }
 
-static void buckets_follow_one_another(void **state)
+TEST_CASE_WITH(buckets_follow_one_another, NULL, teardown)
 {
 	uint64_t spans[12];
 
@@ -125,7 +125,7 @@ static void buckets_follow_one_another(void **state)
 	assert_no_place(UINT32_MAX);
 }
 
-static void spans_have_four_forms(void **state)
+TEST_CASE_WITH(spans_have_four_forms, NULL, teardown)
 {
 	const uint32_t interned[] = {9, 120, 77};
 
@@ -149,14 +149,14 @@ static void spans_have_four_forms(void **state)
 	assert_no_place(0);
 }
 
-static void a_span_of_zeroes_is_none(void **state)
+TEST_CASE_WITH(a_span_of_zeroes_is_none, NULL, teardown)
 {
 	add_two_files();
 	add_span(0);
 	assert_no_place(0);
 }
 
-static void a_file_whose_lines_are_wrong_has_none(void **state)
+TEST_CASE_WITH(a_file_whose_lines_are_wrong_has_none, NULL, teardown)
 {
 	add_span(span(101, 5, 0));
 	add_file(1, 101, 30, 3, "src/b.rs");
@@ -176,7 +176,7 @@ static void a_file_whose_lines_are_wrong_has_none(void **state)
 	assert_no_place(0);
 }
 
-static void lines_may_come_in_pieces_and_not_twice(void **state)
+TEST_CASE_WITH(lines_may_come_in_pieces_and_not_twice, NULL, teardown)
 {
 	add_span(span(121, 5, 0));
 	ADD_LINES(1, 0, 0, 10);
@@ -188,7 +188,7 @@ static void lines_may_come_in_pieces_and_not_twice(void **state)
 	assert_place(0, "src/b.rs", 3, 0);
 }
 
-static void a_name_has_no_control_characters(void **state)
+TEST_CASE_WITH(a_name_has_no_control_characters, NULL, teardown)
 {
 	add_span(span(101, 5, 0));
 	ADD_LINES(1, 0, 0);
@@ -200,7 +200,7 @@ static void a_name_has_no_control_characters(void **state)
 	assert_place(0, "src/\xc3\xbc.rs", 1, 0);
 }
 
-static void malformed_pieces_are_refused(void **state)
+TEST_CASE_WITH(malformed_pieces_are_refused, NULL, teardown)
 {
 	const uint32_t file[] = {1, 2, 3, 4, WIRE_FILE_NAME_MAX + 1, 0};
 	const uint32_t cut[] = {1, 2, 3, 4, 8, 0x61616161};
@@ -217,7 +217,7 @@ static void malformed_pieces_are_refused(void **state)
 	assert_int_equal(add(99, 0, 0, file, 4), -EBADMSG);
 }
 
-static void an_unknown_layout_has_no_places(void **state)
+TEST_CASE_WITH(an_unknown_layout_has_no_places, NULL, teardown)
 {
 	const struct wire_layout_places unknown = {.first = 1, .step = 2};
 	struct place p;
@@ -264,7 +264,7 @@ static void assert_no_call(uint32_t context)
 	assert_false(sources__call(&s, &calls, &of, &p));
 }
 
-static void what_a_macro_made_has_the_outermost_call(void **state)
+TEST_CASE_WITH(what_a_macro_made_has_the_outermost_call, NULL, teardown)
 {
 	const uint32_t interned[] = {9, 50, 1};
 
@@ -285,7 +285,7 @@ static void what_a_macro_made_has_the_outermost_call(void **state)
 	assert_call(4, "src/b.rs", 2); /* no macro, in what 1 made */
 }
 
-static void wrong_contexts_have_no_call(void **state)
+TEST_CASE_WITH(wrong_contexts_have_no_call, NULL, teardown)
 {
 	const struct wire_layout_calls unknown = {0};
 	const struct place of = {.context = 1};
@@ -315,22 +315,4 @@ static void wrong_contexts_have_no_call(void **state)
 	assert_false(sources__call(&s, &unknown, &of, &p));
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_teardown(name, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(a_position_is_in_a_line_of_a_file),
-		TEST(buckets_follow_one_another),
-		TEST(spans_have_four_forms),
-		TEST(a_span_of_zeroes_is_none),
-		TEST(a_file_whose_lines_are_wrong_has_none),
-		TEST(lines_may_come_in_pieces_and_not_twice),
-		TEST(a_name_has_no_control_characters),
-		TEST(malformed_pieces_are_refused),
-		TEST(an_unknown_layout_has_no_places),
-		TEST(what_a_macro_made_has_the_outermost_call),
-		TEST(wrong_contexts_have_no_call),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

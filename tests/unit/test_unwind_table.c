@@ -14,6 +14,7 @@
 #include "plan/symbols/elf_image.h"
 #include <unistd.h>
 #include <fcntl.h>
+#include <link.h>
 #include <sys/stat.h>
 
 #define PAGE WIRE_UNWIND_PAGE_BYTES
@@ -25,7 +26,7 @@ static void assert_same_rules(const struct unwind_table *t, const struct unwind_
 		assert_rule(unwind_table__rule(t, addr), rows_rule(r, addr));
 }
 
-TEST_CASE(a_table_has_the_rules_of_its_rows)
+static void a_table_has_the_rules_of_its_rows(void **state)
 {
 	struct rng rng = rng_new();
 
@@ -44,7 +45,7 @@ TEST_CASE(a_table_has_the_rules_of_its_rows)
 }
 
 /* Each byte has another rule than the one before: the index has entries of 4 bytes. */
-TEST_CASE(a_table_may_be_as_dense_as_can_be)
+static void a_table_may_be_as_dense_as_can_be(void **state)
 {
 	_unwind_rows_ struct unwind_rows r = {};
 	_unwind_table_ struct unwind_table *t = NULL;
@@ -58,7 +59,7 @@ TEST_CASE(a_table_may_be_as_dense_as_can_be)
 	assert_same_rules(t, &r, ROWS_START, ROWS_START + PAGE);
 }
 
-TEST_CASE(changes_at_the_borders_of_pages_are_kept)
+static void changes_at_the_borders_of_pages_are_kept(void **state)
 {
 	_unwind_rows_ struct unwind_rows r = {};
 	_unwind_table_ struct unwind_table *t = NULL;
@@ -75,7 +76,7 @@ TEST_CASE(changes_at_the_borders_of_pages_are_kept)
 				  ROWS_START + page * PAGE + 3);
 }
 
-TEST_CASE(pages_without_rules_have_no_table)
+static void pages_without_rules_have_no_table(void **state)
 {
 	_unwind_rows_ struct unwind_rows r = {};
 	_unwind_table_ struct unwind_table *t = NULL;
@@ -98,7 +99,7 @@ TEST_CASE(pages_without_rules_have_no_table)
 }
 
 /* Rule numbers are small where rules are used much: the values of this table take one byte each. */
-TEST_CASE(common_rules_have_short_numbers)
+static void common_rules_have_short_numbers(void **state)
 {
 	_unwind_rows_ struct unwind_rows r = {};
 	_unwind_table_ struct unwind_table *t = NULL;
@@ -116,7 +117,7 @@ TEST_CASE(common_rules_have_short_numbers)
 	assert_same_rules(t, &r, ROWS_START, ROWS_START + 12000);
 }
 
-TEST_CASE(what_it_was_made_of_is_noted)
+static void what_it_was_made_of_is_noted(void **state)
 {
 	_unwind_rows_ struct unwind_rows r = {};
 	_unwind_table_ struct unwind_table *t = NULL;
@@ -131,7 +132,7 @@ TEST_CASE(what_it_was_made_of_is_noted)
 	assert_int_equal(t->segments[0].size, 0x123456);
 }
 
-TEST_CASE(a_table_that_is_too_long_is_refused)
+static void a_table_that_is_too_long_is_refused(void **state)
 {
 	static const struct unwind_input in = {.n_segments = 0};
 	_unwind_rows_ struct unwind_rows r = {};
@@ -184,9 +185,7 @@ static struct unwind_table *random_table(struct rng *rng, uint64_t end, uint32_t
 	return rows_table(&r);
 }
 
-TEST_GROUP(unwind_blocks_setup, NULL)
-
-TEST_CASE_WITH(the_kernel_half_finds_the_rules_of_all_files, setup, teardown)
+static void the_kernel_half_finds_the_rules_of_all_files(void **state)
 {
 	struct unwind_table *tables[6];
 	struct wire_unwind_file files[6];
@@ -206,7 +205,7 @@ TEST_CASE_WITH(the_kernel_half_finds_the_rules_of_all_files, setup, teardown)
 }
 
 /* Pages of 200 KB: five to a block. */
-TEST_CASE_WITH(no_table_lies_in_two_blocks, setup, teardown)
+static void no_table_lies_in_two_blocks(void **state)
 {
 	_unwind_rows_ struct unwind_rows r = {};
 	_unwind_table_ struct unwind_table *t = NULL;
@@ -229,7 +228,7 @@ TEST_CASE_WITH(no_table_lies_in_two_blocks, setup, teardown)
 	}
 }
 
-TEST_CASE_WITH(a_full_area_stays_as_it_was, setup, teardown)
+static void a_full_area_stays_as_it_was(void **state)
 {
 	struct rng rng = rng_new();
 	_unwind_table_ struct unwind_table *t = random_table(&rng, 10 * AREA_PAGE, 20);
@@ -254,7 +253,7 @@ TEST_CASE_WITH(a_full_area_stays_as_it_was, setup, teardown)
 	assert_int_equal(unwind_area__add(&a, t, &f), -ENOSPC);
 }
 
-TEST_CASE_WITH(nothing_is_put_behind_a_block, setup, teardown)
+static void nothing_is_put_behind_a_block(void **state)
 {
 	struct rng rng = rng_new();
 	struct wire_unwind_file f;
@@ -280,7 +279,7 @@ TEST_CASE_WITH(nothing_is_put_behind_a_block, setup, teardown)
 
 /* Tables of many sizes come and go; each look-up finds its own rules, and in the end all is free.
  */
-TEST_CASE_WITH(what_is_given_back_is_used_again, setup, teardown)
+static void what_is_given_back_is_used_again(void **state)
 {
 	struct unwind_table *tables[12] = {0};
 	struct wire_unwind_file files[12];
@@ -373,9 +372,16 @@ static void compare(const struct libdw_rules *l, uint64_t addr, const struct cfa
 	free(frame);
 }
 
-TEST_GROUP(preserved_setup, fixture_dir_teardown)
+static int find_libc(struct dl_phdr_info *info, size_t size, void *path)
+{
+	const char **to = path;
 
-TEST_CASE(they_are_where_libdw_finds_them)
+	if (strstr(info->dlpi_name, "/libc.so") || strstr(info->dlpi_name, "/libc-"))
+		*to = info->dlpi_name;
+	return 0;
+}
+
+static void they_are_where_libdw_finds_them(void **state)
 {
 	struct cfa_preserved found[UNWIND_PRESERVED_MAX];
 	uint64_t pcs[UNWIND_PRESERVED_MAX];
@@ -384,9 +390,11 @@ TEST_CASE(they_are_where_libdw_finds_them)
 	uint32_t seen[CFA_AT_CFA + 1] = {};
 	struct elf_segment code;
 	struct rng rng = rng_new();
-	const char *path = path_of_libc();
+	const char *path = NULL;
 	struct libdw_rules l;
 
+	dl_iterate_phdr(find_libc, &path);
+	assert_non_null(path);
 	file = open_file(path);
 	assert_int_equal(elf_image__read(file, &img), 0);
 	assert_int_equal(elf_image__code_segments(img, &code, 1), 1);
@@ -402,7 +410,7 @@ TEST_CASE(they_are_where_libdw_finds_them)
 	assert_true(seen[CFA_AT_CFA] > 100);
 }
 
-TEST_CASE(what_is_in_no_function_is_unknown)
+static void what_is_in_no_function_is_unknown(void **state)
 {
 	_library_file_ struct library_file *file = open_file(fixture("unwind.so"));
 	struct cfa_preserved found = {.kind = {CFA_SAME}};
@@ -411,7 +419,7 @@ TEST_CASE(what_is_in_no_function_is_unknown)
 	assert_int_equal(found.kind[0], CFA_UNKNOWN);
 }
 
-TEST_CASE(a_file_that_cannot_be_read_is_an_error)
+static void a_file_that_cannot_be_read_is_an_error(void **state)
 {
 	_library_file_ struct library_file *file = open_file("/proc/self/status");
 	struct cfa_preserved found = {.kind = {CFA_SAME}};
@@ -420,4 +428,32 @@ TEST_CASE(a_file_that_cannot_be_read_is_an_error)
 	assert_int_equal(found.kind[0], CFA_UNKNOWN);
 }
 
-TEST_MAIN(NULL, NULL)
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_table_has_the_rules_of_its_rows),
+		cmocka_unit_test(a_table_may_be_as_dense_as_can_be),
+		cmocka_unit_test(changes_at_the_borders_of_pages_are_kept),
+		cmocka_unit_test(pages_without_rules_have_no_table),
+		cmocka_unit_test(common_rules_have_short_numbers),
+		cmocka_unit_test(what_it_was_made_of_is_noted),
+		cmocka_unit_test(a_table_that_is_too_long_is_refused),
+	};
+	const struct CMUnitTest area_tests[] = {
+		cmocka_unit_test_setup_teardown(the_kernel_half_finds_the_rules_of_all_files, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(no_table_lies_in_two_blocks, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_full_area_stays_as_it_was, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_given_back_is_used_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(nothing_is_put_behind_a_block, setup, teardown),
+	};
+	const struct CMUnitTest preserved_tests[] = {
+		cmocka_unit_test(they_are_where_libdw_finds_them),
+		cmocka_unit_test(what_is_in_no_function_is_unknown),
+		cmocka_unit_test(a_file_that_cannot_be_read_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL) +
+	       cmocka_run_group_tests(area_tests, unwind_blocks_setup, NULL) +
+	       cmocka_run_group_tests(preserved_tests, preserved_setup, fixture_dir_teardown);
+}

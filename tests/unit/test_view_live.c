@@ -49,21 +49,21 @@ static char *two_intervals(enum live_mode mode)
 	return text;
 }
 
-static void blocks_follow_each_other(void **state)
+TEST_CASE(blocks_follow_each_other)
 {
 	_free_ char *text = two_intervals(LIVE_BLOCKS);
 
 	assert_golden("view/live_blocks.txt", text);
 }
 
-static void an_output_that_is_not_a_terminal_gets_blocks(void **state)
+TEST_CASE(an_output_that_is_not_a_terminal_gets_blocks)
 {
 	_free_ char *text = two_intervals(LIVE_TERMINAL);
 
 	assert_golden("view/live_blocks.txt", text);
 }
 
-static void json_is_one_object_per_line(void **state)
+TEST_CASE(json_is_one_object_per_line)
 {
 	_free_ char *text = two_intervals(LIVE_JSON);
 	int lines = 0;
@@ -138,7 +138,7 @@ static char *two_sampled_intervals(enum live_mode mode)
 	return text;
 }
 
-static void samples_alone_have_rows(void **state)
+TEST_CASE(samples_alone_have_rows)
 {
 	_free_ char *blocks = two_sampled_intervals(LIVE_BLOCKS);
 	_free_ char *json = two_sampled_intervals(LIVE_JSON);
@@ -147,7 +147,7 @@ static void samples_alone_have_rows(void **state)
 	assert_golden("view/live_sampled.json", json);
 }
 
-static void none_prints_nothing(void **state)
+TEST_CASE(none_prints_nothing)
 {
 	_free_ char *text = two_intervals(LIVE_NONE);
 
@@ -155,10 +155,10 @@ static void none_prints_nothing(void **state)
 }
 
 /* Rates cover the time since the last drawn frame, and the last frame is always drawn. */
-static void frames_are_left_out_while_nothing_reads(void **test_state)
+TEST_CASE(frames_are_left_out_while_nothing_reads)
 {
 	_summary_ struct summary *s = sample_three();
-	struct live_state state = state_at(1, s);
+	struct live_state live = state_at(1, s);
 	_writer_thread_ struct writer_thread *w = NULL;
 	_live_view_ struct live_view *v = NULL;
 	_free_ char *text = calloc(1, 1 << 24);
@@ -173,12 +173,12 @@ static void frames_are_left_out_while_nothing_reads(void **test_state)
 	assert_int_equal(live_view__new(out, LIVE_JSON, &v), 0);
 	live_view__write_by(v, w);
 	for (int i = 0; i < 20000; i++)
-		assert_int_equal(live_view__draw(v, &state), 0);
+		assert_int_equal(live_view__draw(v, &live), 0);
 	assert_true(live_view__left_out(v) > 0);
 	assert_true(live_view__left_out(v) < 20000);
-	state = state_at(9, s);
-	state.last = true;
-	assert_int_equal(live_view__draw(v, &state), 0);
+	live = state_at(9, s);
+	live.last = true;
+	assert_int_equal(live_view__draw(v, &live), 0);
 	/* Bytes are waiting a little longer than there are any to read. */
 	assert_int_equal(fcntl(fds[0], F_SETFL, O_NONBLOCK), 0);
 	while (writer_thread__waiting(w)) {
@@ -193,7 +193,7 @@ static void frames_are_left_out_while_nothing_reads(void **test_state)
 	assert_int_equal(text[len - 1], '\n');
 }
 
-static void no_time_between_draws_is_no_rate(void **state)
+TEST_CASE(no_time_between_draws_is_no_rate)
 {
 	_summary_ struct summary *s = sample_one();
 	struct live_state now = state_at(0, s);
@@ -210,7 +210,7 @@ static void no_time_between_draws_is_no_rate(void **state)
 	assert_contains(text, "\"events_per_s\":0");
 }
 
-static void the_table_fits_the_terminal(void **state)
+TEST_CASE(the_table_fits_the_terminal)
 {
 	static const int sizes[][2] = {{24, 80}, {10, 40}, {5, 30}, {50, 120}, {24, 80}};
 	_summary_ struct summary *s = sample_three();
@@ -264,7 +264,7 @@ static char *drawn_with_now(enum live_mode mode)
 	return text;
 }
 
-static void what_compilers_are_in_is_shown(void **state)
+TEST_CASE(what_compilers_are_in_is_shown)
 {
 	_free_ char *blocks = drawn_with_now(LIVE_BLOCKS), *json = drawn_with_now(LIVE_JSON);
 
@@ -278,7 +278,7 @@ static void what_compilers_are_in_is_shown(void **state)
 }
 
 /* Lines for it are taken from the rows of the table, a quarter of them at most. */
-static void on_a_terminal_it_is_above_the_table(void **state)
+TEST_CASE(on_a_terminal_it_is_above_the_table)
 {
 	static const int sizes[][2] = {{24, 80}, {14, 50}, {6, 30}};
 	_summary_ struct summary *s = sample_three();
@@ -333,7 +333,7 @@ static char *raw_draw(void)
 	return bytes;
 }
 
-static void no_color_and_dumb_terminals_are_respected(void **state)
+TEST_CASE(no_color_and_dumb_terminals_are_respected)
 {
 	char *bytes;
 
@@ -377,7 +377,7 @@ static struct summary *compilers(const char *const *crates)
 	return s;
 }
 
-static void lines_come_in_the_order_of_the_compilers(void **state)
+TEST_CASE(lines_come_in_the_order_of_the_compilers)
 {
 	static const char *const crates[] = {"serde", "gone",
 					     "a_crate_with_a_name_that_is_too_long", "gone", NULL};
@@ -412,7 +412,7 @@ static void lines_come_in_the_order_of_the_compilers(void **state)
 				    "a_crate_with_a_name_th..  code\n");
 }
 
-static void more_compilers_than_are_told_of_have_no_line(void **state)
+TEST_CASE(more_compilers_than_are_told_of_have_no_line)
 {
 	const char *crates[2 * TOP_NOW_MAX + 3] = {NULL};
 	struct top_nows nows = {.n = TOP_NOW_MAX};
@@ -428,23 +428,4 @@ static void more_compilers_than_are_told_of_have_no_line(void **state)
 	assert_int_equal(found[TOP_NOW_MAX - 1].process->pid, 10 + 2 * (TOP_NOW_MAX - 1));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(blocks_follow_each_other),
-		cmocka_unit_test(an_output_that_is_not_a_terminal_gets_blocks),
-		cmocka_unit_test(json_is_one_object_per_line),
-		cmocka_unit_test(samples_alone_have_rows),
-		cmocka_unit_test(none_prints_nothing),
-		cmocka_unit_test(frames_are_left_out_while_nothing_reads),
-		cmocka_unit_test(no_time_between_draws_is_no_rate),
-		cmocka_unit_test(the_table_fits_the_terminal),
-		cmocka_unit_test(what_compilers_are_in_is_shown),
-		cmocka_unit_test(on_a_terminal_it_is_above_the_table),
-		cmocka_unit_test(no_color_and_dumb_terminals_are_respected),
-		cmocka_unit_test(lines_come_in_the_order_of_the_compilers),
-		cmocka_unit_test(more_compilers_than_are_told_of_have_no_line),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)
