@@ -94,7 +94,7 @@ def test_hello_world(t, toolchain):
 
 def test_a_crate(t):
     t.need_capture()
-    return SUMMARY % hits_of(t, [t.toolchain().rustc] + crates.arguments("smallvec", t.mkdir("out")))
+    return SUMMARY % hits_of(t, [t.toolchain().rustc] + crates.arguments("unicode-ident", t.mkdir("out")))
 
 
 def test_hits_are_recorded_only_if_asked_for(t):
