@@ -6,9 +6,7 @@ import re
 import shutil
 
 import crates
-import lab
 from compiles import BOOTSTRAP, profiled
-from lab import each
 
 CRATE = "semver"
 # rustc encodes each node of the graph once, whether it was executed, reused or fed.
@@ -87,10 +85,9 @@ def check(process, truth, nodes):
         ours["results"], nodes, ours["executed"], ours["loaded"], loaded)
 
 
-@each(*(lab.toolchains() or ("stable",)))
-def test_results_that_were_reused(t, toolchain):
+def test_results_that_were_reused(t):
     t.need_capture()
-    builds = Builds(t, t.toolchain(toolchain))
+    builds = Builds(t, t.toolchain())
     process, truth, nodes, state = builds.compare("first")
     # There is nothing to load, so the report has no row about it.
     assert "incremental" not in process

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Something slow is planted in a workspace: it is the first line of its table."""
 
-import json
 import re
 
 import explained

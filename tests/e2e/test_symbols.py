@@ -8,7 +8,6 @@ import struct
 import time
 
 import mini_debug
-from lab import each
 from slow_loader import driver
 from test_targets import fake_toolchain
 

@@ -2,7 +2,6 @@
 """The interactive view, driven by tmux: the screen after keys, resizes and signals."""
 
 import itertools
-import json
 import os
 import re
 import shlex
