@@ -53,22 +53,6 @@ static void compare(const struct unwind_rows *r, const struct unwind_table *t,
 	}
 }
 
-/* Where functions have saved registers: at their starts, their ends, and in between. */
-static void find_preserved(const struct eh_frame *frame)
-{
-	struct eh_frame_reader reader;
-	struct cfa_preserved p;
-	struct eh_fde fde;
-
-	eh_frame_reader__init(&reader, frame);
-	for (int i = 0; i < 1000 && eh_frame_reader__next(&reader, &fde); i++) {
-		for (uint64_t at = 0; at <= 4; at++)
-			if (!cfa__preserved(frame, &fde, fde.start + fde.length / 4 * at, &p))
-				expect(p.kind[0] <= CFA_AT_CFA);
-		expect(cfa__preserved(frame, &fde, fde.start + fde.length, &p));
-	}
-}
-
 static void read_section(const uint8_t *data, size_t size)
 {
 	static const uint8_t plt[] = "\xff\x35\1\2\3\4\xff\x25\1\2\3\4\x0f\x1f\x40\0"
@@ -88,7 +72,6 @@ static void read_section(const uint8_t *data, size_t size)
 	struct unwind_area area;
 	size_t len;
 
-	find_preserved(&in.frame);
 	expect(!unwind_rows__read(&in, &rows));
 	expect(!unwind_rows__read(&in, &same));
 	expect(!unwind_table__make(&in, &same, &t));

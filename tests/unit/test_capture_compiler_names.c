@@ -44,7 +44,7 @@ static int do_read(void *ctx, const struct look_memory *ranges, uint32_t n, uint
 }
 
 static const struct compiler_memory memory = {.read = do_read};
-static const struct compiler_context context = {CONTEXT, GLOBALS};
+static const struct compiler_context context = {CONTEXT, GLOBALS, 0};
 
 static void put_symbol(uint32_t symbol, const char *text)
 {

@@ -32,43 +32,6 @@ static int run(const struct eh_fde *fde, struct cfa_runs *r)
 	return cfa__run(&frame, fde, cfa_runs__add, r);
 }
 
-TEST_CASE(registers_are_saved_from_a_pc_on)
-{
-	/* push rbx; push r15 */
-	struct eh_fde fde = function(BYTES("\x42\x0e\x10\x83\x02\x42\x0e\x18\x8f\x03"));
-	struct eh_frame frame = {fde.program.bytes, fde.program.size, 0};
-	struct cfa_preserved p;
-
-	assert_int_equal(cfa__preserved(&frame, &fde, START + 1, &p), 0);
-	for (int i = 0; i < CFA_PRESERVED; i++)
-		assert_int_equal(p.kind[i], CFA_SAME);
-	assert_int_equal(cfa__preserved(&frame, &fde, START + 2, &p), 0);
-	assert_int_equal(p.kind[0], CFA_AT_CFA);
-	assert_int_equal(p.at[0], -16);
-	assert_int_equal(p.kind[4], CFA_SAME);
-	assert_int_equal(cfa__preserved(&frame, &fde, START + 0x1f, &p), 0);
-	assert_int_equal(p.kind[4], CFA_AT_CFA);
-	assert_int_equal(p.at[4], -24);
-	assert_int_equal(cfa__preserved(&frame, &fde, START + 0x20, &p), -ENOENT);
-	assert_int_equal(p.kind[0], CFA_UNKNOWN);
-	assert_int_equal(cfa__preserved(&frame, &fde, START - 1, &p), -ENOENT);
-}
-
-TEST_CASE(a_register_that_is_lost_is_unknown)
-{
-	/* rbx is undefined; r12 is the value of an expression. */
-	struct eh_fde fde = function(BYTES("\x07\x03\x16\x0c\x02\x77\x08"));
-	struct eh_frame frame = {fde.program.bytes, fde.program.size, 0};
-	struct cfa_preserved p;
-
-	assert_int_equal(cfa__preserved(&frame, &fde, START + 4, &p), 0);
-	assert_int_equal(p.kind[0], CFA_UNKNOWN);
-	assert_int_equal(p.kind[1], CFA_UNKNOWN);
-	assert_int_equal(p.kind[2], CFA_SAME);
-	fde = function(BYTES("\x3f"));
-	assert_int_equal(cfa__preserved(&frame, &fde, START, &p), -EBADMSG);
-}
-
 /* From byte 4 on, the rule after these operations. */
 static struct wire_unwind_rule rule_after(const char *program, size_t n)
 {

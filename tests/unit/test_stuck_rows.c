@@ -14,20 +14,22 @@ static const char *const names[] = {[A] = "a", [B] = "b", [C] = "c", [X] = "x", 
 	((struct entered){(at), (start), names[guard], (guard), WIRE_KIND_ACTIVITY, 0})
 
 /* An execution in the frame of a call, requested in that of another. */
-#define RUNS(call, wrapper, of)                    \
-	((struct shown){{.frame = (call),          \
-			 .request = (wrapper),     \
-			 .query = (of),            \
-			 .guard = PLAN_NONE,       \
-			 .kind = WIRE_KIND_QUERY}, \
-			(of) == PLAN_NONE ? NULL : names[of]})
+#define RUNS(call, wrapper, of)                               \
+	((struct shown){{.frame = (call),                     \
+			 .request = (wrapper),                \
+			 .query = (of),                       \
+			 .guard = PLAN_NONE,                  \
+			 .kind = WIRE_KIND_QUERY},            \
+			(of) == PLAN_NONE ? NULL : names[of], \
+			0})
 #define GUARD(call, of)                               \
 	((struct shown){{.frame = (call),             \
 			 .request = PLAN_NONE,        \
 			 .query = PLAN_NONE,          \
 			 .guard = (of),               \
 			 .kind = WIRE_KIND_ACTIVITY}, \
-			names[of]})
+			names[of],                    \
+			0})
 
 /* `want`: "name" from the stack, "name@start" an entered query, "name!start" an activity. */
 static void check_rows(const struct stuck_sources *from, const char *want)
@@ -63,11 +65,14 @@ static void check_rows(const struct stuck_sources *from, const char *want)
 		   want)
 
 /* b is requested and runs within a: calls 3 and 2, 6 and 5. */
-static const struct native_call calls[] = {{100, 0}, {200, 0}, {300, 0}, {400, 0},
-					   {500, 0}, {600, 0}, {700, 0}, {800, 0}};
+static const uint64_t calls[] = {100, 200, 300, 400, 500, 600, 700, 800};
 static const struct shown two[] = {
-	{{.frame = 5, .request = 6, .query = A, .guard = PLAN_NONE, .kind = WIRE_KIND_QUERY}, "a"},
-	{{.frame = 2, .request = 3, .query = B, .guard = PLAN_NONE, .kind = WIRE_KIND_QUERY}, "b"},
+	{{.frame = 5, .request = 6, .query = A, .guard = PLAN_NONE, .kind = WIRE_KIND_QUERY},
+	 "a",
+	 0},
+	{{.frame = 2, .request = 3, .query = B, .guard = PLAN_NONE, .kind = WIRE_KIND_QUERY},
+	 "b",
+	 0},
 };
 
 TEST_CASE(without_events_the_stack_suffices)
@@ -132,7 +137,7 @@ TEST_CASE(an_entry_that_has_left_the_stack_is_ignored)
 
 TEST_CASE(outermost_calls_may_be_missing)
 {
-	const struct native_call few[] = {{100, 0}, {300, 0}};
+	const uint64_t few[] = {100, 300};
 	const struct shown shown[] = {RUNS(1, PLAN_NONE, B)};
 	const struct entered entered[] = {QUERY(90000, 5, A), QUERY(300, 6, B)};
 
@@ -143,8 +148,7 @@ TEST_CASE(outermost_calls_may_be_missing)
 /* Between a and b the thread switched to another stack at a higher address. */
 TEST_CASE(stacks_may_follow_in_any_order)
 {
-	const struct native_call switched[] = {{90100, 0}, {90200, 0}, {90300, 0}, {300, 0},
-					       {400, 0},   {500, 0},   {600, 0}};
+	const uint64_t switched[] = {90100, 90200, 90300, 300, 400, 500, 600};
 	const struct shown shown[] = {RUNS(5, 6, A), RUNS(1, 2, B)};
 
 	CHECK(((struct entered[]){QUERY(500, 5, A), QUERY(90200, 6, B)}), shown, switched, true,
@@ -152,14 +156,15 @@ TEST_CASE(stacks_may_follow_in_any_order)
 	CHECK(((struct entered[]){QUERY(90200, 6, B)}), shown, switched, true, "a b@6");
 }
 
-TEST_CASE(a_key_comes_from_the_entry_or_the_body)
+TEST_CASE(a_key_comes_from_the_entry_or_the_job)
 {
-	const struct native_call keyed[] = {{100, 0}, {200, 7}};
-	const struct shown shown[] = {RUNS(1, PLAN_NONE, A)};
+	const uint64_t keyed[] = {100, 200};
+	struct shown shown[] = {RUNS(1, PLAN_NONE, A)};
 	struct entered entered = QUERY(200, 5, A);
 	struct stuck_sources from = {.shown = shown, .n_shown = 1, .calls = keyed, .n_calls = 2};
 	struct stuck_rows rows;
 
+	shown[0].key = 7;
 	for (uint32_t i = 0; i < 3; i++) {
 		assert_int_equal(stuck_rows__find(&from, &rows), 0);
 		assert_int_equal(rows.n, 1);

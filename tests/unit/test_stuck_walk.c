@@ -213,68 +213,6 @@ static void frames_may_be_large(void **state)
 	check_walk(have_a_large_frame, DEPTH + 1);
 }
 
-#define IN_RBX 0x1122334455667788
-
-/* Calls `fn` with a number in rbx, which functions preserve. */
-__attribute__((naked)) static void call_with_rbx(void (*fn)(void) __attribute__((unused)))
-{
-	__asm__("pushq %rbx\n"
-		".cfi_def_cfa_offset 16\n"
-		".cfi_offset rbx, -16\n"
-		"movabsq $0x1122334455667788, %rbx\n"
-		"callq *%rdi\n"
-		"popq %rbx\n"
-		".cfi_def_cfa_offset 8\n"
-		".cfi_restore rbx\n"
-		"ret\n");
-}
-
-/* Saves rbx, as it uses it. */
-__attribute__((noinline)) static void use_rbx(void)
-{
-	__asm__ volatile("xorl %%ebx, %%ebx" ::: "rbx");
-	run_for_ever();
-	__asm__ volatile("" ::: "memory");
-}
-
-static void hold_in_rbx(void)
-{
-	call_with_rbx(use_rbx);
-	__asm__ volatile("" ::: "memory");
-}
-
-static bool is_in(const struct call *c, const char *function)
-{
-	const char *symbol = c->file ? walked_file__symbol(c->file, c->addr) : NULL;
-
-	return symbol && !strcmp(symbol, function);
-}
-
-static void registers_are_where_inner_functions_saved_them(void **state)
-{
-	pid_t pid = start(hold_in_rbx);
-	struct walking w;
-	uint64_t value;
-	uint32_t i = 0;
-
-	if (!running_child__may_stop(pid))
-		return;
-	open_walking(&w, pid);
-	walk_until(&w, DEPTH + 1);
-	while (i < w.calls.n && !is_in(&w.calls.items[i], "call_with_rbx"))
-		i++;
-	assert_true(i && i < w.calls.n);
-	assert_false(calls__preserved(&w.calls, i, 0, &w.stopped, &w.memory, &value));
-	assert_int_equal(calls__find_preserved(&w.calls, &i, 1), 0);
-	assert_true(calls__preserved(&w.calls, i, 0, &w.stopped, &w.memory, &value));
-	assert_int_equal(value, IN_RBX);
-	/* The innermost function's are in the registers. */
-	assert_true(calls__preserved(&w.calls, 0, 0, &w.stopped, &w.memory, &value));
-	assert_int_equal(value, w.stopped.preserved[0]);
-	close_walking(&w);
-	running_child__end(pid);
-}
-
 static void a_process_that_is_gone_has_no_mappings(void **state)
 {
 	pid_t pid = start(run_for_ever);
@@ -294,7 +232,6 @@ int main(void)
 		cmocka_unit_test(one_that_runs_is_walked),
 		cmocka_unit_test(one_on_another_stack_is_walked),
 		cmocka_unit_test(frames_may_be_large),
-		cmocka_unit_test(registers_are_where_inner_functions_saved_them),
 		cmocka_unit_test(a_process_that_is_gone_has_no_mappings),
 	};
 

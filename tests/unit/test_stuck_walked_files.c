@@ -125,8 +125,6 @@ TEST_CASE(the_vdso_has_a_table)
 	assert_non_null(walked_file__table(f));
 	assert_null(walked_file__file(f));
 	assert_null(walked_file__symbol(f, 0x1000));
-	walked_file__find_preserved(f, &(uint64_t){0x1000}, 1);
-	assert_null(walked_file__preserved(f, 0x1000));
 	walked_file__release(f);
 }
 

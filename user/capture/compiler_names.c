@@ -47,6 +47,7 @@ int compiler_context__of_thread(const struct compiler_memory *m, const struct pl
 	if (!at[0] || !at[1])
 		return -ENOENT;
 	out->globals = at[1];
+	out->current = at[0];
 	return read_one(m, at[0] + current->context, &out->context, 8);
 }
 

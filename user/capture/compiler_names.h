@@ -23,6 +23,7 @@ struct compiler_memory {
 struct compiler_context {
 	uint64_t context;
 	uint64_t globals;
+	uint64_t current; /* the thread's ImplicitCtxt; 0: not asked for */
 };
 
 /*

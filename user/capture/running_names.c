@@ -82,7 +82,7 @@ static int begin(struct running_names *r, pid_t pid, uint64_t until_ns, struct r
 	r->pid = pid;
 	r->until_ns = until_ns;
 	to->memory = (struct compiler_memory){r, read_memory};
-	to->context = (struct compiler_context){to->found.context, to->found.globals};
+	to->context = (struct compiler_context){to->found.context, to->found.globals, 0};
 	/* The kernel half copies what one that dies has: its memory may go at any time. */
 	return err ?: to->found.claimed ? -ENOENT : 0;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "plan/mine/active_jobs.h"
 
 #define KEY_MAX	  sizeof(struct wire_provider_key)
 #define VALUE_MAX sizeof(struct wire_source)
@@ -220,62 +221,16 @@ static int fill_sources(int map, const struct attach_set *set)
 	return batch__send(&b);
 }
 
-/* One of those that the kernel half reads. */
-static bool is_word(uint32_t offset)
-{
-	return offset % 8 == 0 && offset < 8 * WIRE_TABLE_WORDS;
-}
-
-static uint8_t word_of(uint32_t offset)
-{
-	return (uint8_t)(offset / sizeof(uint64_t));
-}
-
-/* Nothing is filled in if a part of it is not known: then samples have no jobs. */
+/* Without tables, samples have no jobs. */
 static int fill_jobs(int map, const struct attach_set *set)
 {
-	const struct plan *plan = set->plan;
-	const struct wire_tables *t = &plan->tables;
-	_free_ struct wire_job_tables *all = NULL;
+	_free_ struct wire_job_tables *all = calloc(1, sizeof(*all));
 	uint32_t lib = set->lib;
 
-	if (map < 0 || !plan->jobs.known || !t->n || t->shards || !is_word(t->items) ||
-	    !is_word(plan->jobs.ctrl) || !is_word(plan->jobs.mask) ||
-	    t->mode >= 8 * WIRE_TABLE_WORDS || t->sharded > UINT8_MAX ||
-	    t->n_shards > WIRE_JOB_SHARDS || t->shard_size % 8 ||
-	    t->n_shards * t->shard_size > WIRE_JOB_SHARDS_BYTES)
-		return 0;
-	all = calloc(1, sizeof(*all));
 	if (!all)
 		return -ENOMEM;
-	*all = (struct wire_job_tables){
-		.current = plan->jobs.current,
-		.mode_at = (uint8_t)t->mode,
-		.sharded = (uint8_t)t->sharded,
-		.ctrl = word_of(plan->jobs.ctrl),
-		.mask = word_of(plan->jobs.mask),
-		.n_entries = word_of(t->items),
-		.n_shards = t->n_shards,
-		.shard = t->shard_size,
-		.n = plan->n_queries < WIRE_JOB_TABLES ? plan->n_queries : WIRE_JOB_TABLES,
-	};
-	for (uint32_t i = 0; i < all->n; i++) {
-		const struct plan_query *q = &plan->queries[i];
-
-		if (!q->active.size || !q->table.kind)
-			continue;
-		all->items[i] = (struct wire_job_table){
-			.text = q->table.text,
-			.length = q->table.length,
-			.name = q->table.name,
-			.at = q->table.active,
-			.size = q->active.size,
-			.key_at = q->active.key,
-			.job = q->active.job,
-			.parent = q->active.parent,
-			.key = q->active.key == PLAN_NO_KEY ? WIRE_KEY_UNKNOWN : q->key,
-		};
-	}
+	if (map < 0 || !active_jobs__tables(set->plan, all))
+		return 0;
 	return bpf_map_update_elem(map, &lib, all, BPF_ANY) ? -errno : 0;
 }
 

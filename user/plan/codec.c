@@ -382,18 +382,6 @@ static void code_step(struct codec *c, struct plan_step *s, const struct plan *p
 	require(c, s->reg <= WIRE_REG_R15 || s->reg == WIRE_REG_NONE);
 }
 
-static void code_held_key(struct codec *c, struct plan_held_key *k, const struct plan *plan)
-{
-	code_u64(c, &k->addr);
-	code_u32(c, &k->query);
-	code_u8(c, &k->key);
-	code_u8(c, &k->reg);
-	code_bool(c, &k->in_place);
-	code_i32(c, &k->slot);
-	require(c, k->query < plan->n_queries && k->key < WIRE_KEY_MAX);
-	require(c, k->reg <= WIRE_REG_R15 || (k->reg == WIRE_REG_NONE && k->slot >= 0));
-}
-
 static uint32_t frame_owners(const struct plan *plan, uint8_t kind)
 {
 	switch (kind) {
@@ -593,10 +581,6 @@ static void code_plan(struct codec *c, struct plan *plan)
 	plan->steps = code_array(c, plan->steps, &plan->n_steps, sizeof(*plan->steps));
 	for (uint32_t i = 0; !c->err && i < plan->n_steps; i++)
 		code_step(c, &plan->steps[i], plan);
-	plan->held_keys =
-		code_array(c, plan->held_keys, &plan->n_held_keys, sizeof(*plan->held_keys));
-	for (uint32_t i = 0; !c->err && i < plan->n_held_keys; i++)
-		code_held_key(c, &plan->held_keys[i], plan);
 	code_frames(c, plan);
 	plan->sites = code_array(c, plan->sites, &plan->n_sites, sizeof(*plan->sites));
 	for (uint32_t i = 0; !c->err && i < plan->n_sites; i++)

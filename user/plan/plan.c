@@ -40,7 +40,6 @@ void plan__free(struct plan *plan)
 	free(plan->bodies);
 	free(plan->sites);
 	free(plan->steps);
-	free(plan->held_keys);
 	free(plan->frames);
 	free(plan->guard_frames);
 	library_file__free(plan->file);

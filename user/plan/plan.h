@@ -184,19 +184,6 @@ struct plan_step {
 	int32_t vtable_offset; /* as of a site */
 };
 
-/*
- * A call in a body, at which the query's key is known: of a thread that is in the call, a register
- * that calls preserve has it, or it is `slot` bytes above sp.
- */
-struct plan_held_key {
-	uint64_t addr;	/* to which the call returns */
-	uint32_t query; /* one of the body's, whose keys are all of one type */
-	uint8_t key;	/* enum wire_key */
-	uint8_t reg;	/* or WIRE_REG_NONE */
-	bool in_place;	/* of a WIRE_KEY_MEMORY: itself is at the slot, not its address */
-	int32_t slot;
-};
-
 /* The state of a thread, as the part of the code that it is in shows it. */
 enum plan_frame_kind {
 	PLAN_FRAME_WRAPPER,  /* of query `of`: its body was called */
@@ -263,10 +250,7 @@ struct plan {
 	uint32_t n_artifacts;	 /* places where a size would be recorded: no interval, no guard */
 	struct plan_step *steps; /* the steps of one guard follow one another */
 	uint32_t n_steps;
-	struct plan_held_key *held_keys; /* by address */
-	uint32_t n_held_keys;
-	uint32_t held_keys_capacity; /* only while the plan is made */
-	struct plan_frame *frames;   /* by address, not overlapping */
+	struct plan_frame *frames; /* by address, not overlapping */
 	uint32_t n_frames;
 	/* PLAN_FRAME_GUARD only: by address; equal ranges have the outer guard first. */
 	struct plan_frame *guard_frames;

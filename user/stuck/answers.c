@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/bisect.h"
+#include "plan/mine/active_jobs.h"
 
 #define LABEL_PREFIX (WIRE_LABEL_MAX + 1)
 
@@ -112,8 +112,12 @@ int compiler__new(const struct plan *plan, struct compiler **out)
 		return -ENOMEM;
 	c->recorded_queries = calloc(plan->n_queries + 1UL, sizeof(bool));
 	c->recorded_guards = calloc(plan->n_guards + 1UL, sizeof(bool));
-	if (!c->recorded_queries || !c->recorded_guards || plan_frames__new(plan, &c->frames))
+	c->jobs = calloc(1, sizeof(*c->jobs));
+	if (!c->recorded_queries || !c->recorded_guards || !c->jobs ||
+	    plan_frames__new(plan, &c->frames))
 		return -ENOMEM;
+	if (!active_jobs__tables(plan, c->jobs))
+		free(take_ptr(c->jobs));
 	c->plan = plan__ref(plan);
 	*out = take_ptr(c);
 	return 0;
@@ -123,14 +127,6 @@ bool compiler__is(const struct compiler *c, const struct library_file *file)
 {
 	return library_identity_is_one(library_file__identity(c->plan->file),
 				       library_file__identity(file));
-}
-
-const struct plan_held_key *compiler__held_key(const struct compiler *c, uint64_t addr)
-{
-	const struct plan_held_key *keys = c->plan->held_keys;
-	size_t i = bisect(c->plan->n_held_keys, k, keys[k].addr < addr);
-
-	return i < c->plan->n_held_keys && keys[i].addr == addr ? &keys[i] : NULL;
 }
 
 const char *compiler__query(const struct compiler *c, uint32_t query)
@@ -180,6 +176,7 @@ void compiler__free(struct compiler *c)
 		return;
 	plan__free(c->plan);
 	plan_frames__free(c->frames);
+	free(c->jobs);
 	free(c->recorded_queries);
 	free(c->recorded_guards);
 	free(c);

@@ -15,6 +15,7 @@
 struct compiler {
 	struct plan *plan; /* a reference */
 	struct plan_frames *frames;
+	struct wire_job_tables *jobs;		  /* NULL: how they are read is not known */
 	bool *recorded_queries, *recorded_guards; /* whose executions and intervals are recorded */
 };
 
@@ -23,12 +24,6 @@ int compiler__new(const struct plan *plan, struct compiler **out);
 
 /* Whether a file is the library. */
 bool compiler__is(const struct compiler *c, const struct library_file *file);
-
-/*
- * Where the key of a body's query is while the body is in the call that returns to ELF address
- * `addr`; NULL: unknown.
- */
-const struct plan_held_key *compiler__held_key(const struct compiler *c, uint64_t addr);
 
 /* Names by the plan's numbers; NULL past the end, and for a guard with a dynamic label. */
 const char *compiler__query(const struct compiler *c, uint32_t query);

@@ -44,7 +44,7 @@ static int compare_sp(const void *a, const void *b)
 /* The call whose frame contains `sp`. */
 static uint32_t call_at(const struct join *j, uint64_t sp)
 {
-	const struct native_call *calls = j->from->calls;
+	const uint64_t *calls = j->from->calls;
 	uint32_t n = j->from->n_calls, call;
 	size_t behind = bisect(n, i, j->by_sp[i].sp <= sp);
 	uint64_t outer;
@@ -53,8 +53,8 @@ static uint32_t call_at(const struct join *j, uint64_t sp)
 		return STUCK_NO_CALL;
 	call = j->by_sp[behind - 1].call;
 	/* If the caller's sp is lower, the caller is on another stack. */
-	outer = call + 1 < n ? calls[call + 1].sp : 0;
-	if (outer > calls[call].sp ? sp < outer : sp - calls[call].sp < FRAME_MOST)
+	outer = call + 1 < n ? calls[call + 1] : 0;
+	if (outer > calls[call] ? sp < outer : sp - calls[call] < FRAME_MOST)
 		return call;
 	return STUCK_NO_CALL;
 }
@@ -115,7 +115,7 @@ static void place_all(struct join *j)
 	uint32_t n = j->from->n_calls;
 
 	for (uint32_t i = 0; i < n; i++)
-		j->by_sp[i] = (struct by_sp){j->from->calls[i].sp, i};
+		j->by_sp[i] = (struct by_sp){j->from->calls[i], i};
 	qsort(j->by_sp, n, sizeof(*j->by_sp), compare_sp);
 	for (uint32_t i = 0; i < j->from->n_entered; i++)
 		place(j, &j->placed[i], &j->from->entered[i]);
@@ -135,12 +135,11 @@ static int add_shown(struct join *j, const struct shown *s)
 		.name = s->name,
 		.kind = s->at.kind,
 		.call = s->at.frame,
+		.key = s->key,
 		.query = s->at.query,
 		.guard = s->at.guard,
 	};
 
-	if (s->at.kind == WIRE_KIND_QUERY)
-		row.key = j->from->calls[row.call].key;
 	return add_row(j, &row);
 }
 
@@ -159,7 +158,7 @@ static int add_entered(struct join *j, const struct placed *p)
 	};
 
 	if (!row.key && e->kind == WIRE_KIND_QUERY && p->shown != NOT_SHOWN)
-		row.key = j->from->calls[p->call].key;
+		row.key = j->from->shown[p->shown].key;
 	return add_row(j, &row);
 }
 

@@ -30,12 +30,7 @@ struct entered {
 struct shown {
 	struct plan_shown at; /* its frames are indices of calls */
 	const char *name;     /* NULL: unknown */
-};
-
-/* A call on the stack. */
-struct native_call {
-	uint64_t sp;
-	uint64_t key; /* of a body's query, as of an entry */
+	uint64_t key;	      /* of a query's, as of an entry */
 };
 
 #define STUCK_NO_CALL UINT32_MAX
@@ -62,7 +57,7 @@ struct stuck_sources {
 	uint32_t n_entered;
 	const struct shown *shown; /* the outermost first */
 	uint32_t n_shown;
-	const struct native_call *calls; /* the innermost first */
+	const uint64_t *calls; /* the sp of each, the innermost first */
 	uint32_t n_calls;
 	bool whole; /* the calls reach the thread's first one */
 };

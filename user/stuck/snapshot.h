@@ -65,10 +65,11 @@ struct snapshot_thread {
 	uint64_t off_since_ns;
 	struct stuck_rows rows;
 	struct stuck_llvm llvm;
-	uint32_t n_begun; /* of these, recorded from now on although they began before */
-	bool torn;	  /* its queries changed while they were read */
-	bool cut;	  /* its latest entries did not all fit */
-	bool preempted;	  /* off the CPU although it could run */
+	uint32_t n_begun;	  /* of these, recorded from now on although they began before */
+	bool torn;		  /* its queries changed while they were read */
+	bool cut;		  /* its latest entries did not all fit */
+	bool preempted;		  /* off the CPU although it could run */
+	const char *keys_problem; /* why the keys of what it entered before are unknown, or NULL */
 	/* The stack. */
 	int err;	     /* why it could not be read, or 0 */
 	bool whole;	     /* it was read to its first call */

@@ -77,8 +77,6 @@ static int read_registers(struct stopped *s)
 	s->bp = r.rbp;
 	s->r11 = r.r11;
 	s->fs_base = r.fs_base;
-	memcpy(s->preserved, (uint64_t[CFA_PRESERVED]){r.rbx, r.r12, r.r13, r.r14, r.r15},
-	       sizeof(s->preserved));
 	return 0;
 }
 

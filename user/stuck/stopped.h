@@ -12,15 +12,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "plan/symbols/cfa.h"
-
 struct stopped {
 	pid_t tid;
 	uint64_t pc, sp, bp, r11;
-	uint64_t preserved[CFA_PRESERVED]; /* rbx, r12 to r15 */
-	uint64_t fs_base;		   /* of its thread-local memory */
-	uint64_t ns;			   /* from the stop request to the detach */
-	int state;			   /* stopped.c's */
+	uint64_t fs_base; /* of its thread-local memory */
+	uint64_t ns;	  /* from the stop request to the detach */
+	int state;	  /* stopped.c's */
 };
 
 /* Called during the ptrace stop. stopped__take() returns its error. */

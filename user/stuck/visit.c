@@ -89,7 +89,9 @@ static void clear_thread(struct visit *v)
 {
 	copied__clear(&v->memory);
 	calls__clear(&v->calls);
+	stuck_jobs__clear(&v->jobs);
 	v->stopped = (struct stopped){0};
+	v->keys_problem = NULL;
 	v->joined = false;
 }
 
@@ -138,6 +140,15 @@ static bool is_in_compiler(const struct visit *v, const struct call *c)
 	return v->compiler && file && c->addr && compiler__is(v->compiler, file);
 }
 
+/* From ELF addresses of the compiler's library to the process's; 0: no call is in it. */
+static uint64_t bias_of(const struct visit *v)
+{
+	for (uint32_t i = 0; i < v->calls.n; i++)
+		if (is_in_compiler(v, &v->calls.items[i]))
+			return v->calls.items[i].pc - v->calls.items[i].addr;
+	return 0;
+}
+
 /* A thread without a stack has no base either. */
 static int name_items(struct visit *v, struct snapshot_thread *t)
 {
@@ -145,57 +156,71 @@ static int name_items(struct visit *v, struct snapshot_thread *t)
 		.memory = {v, read_memory},
 		.runs_same = runs_same,
 		.layout = v->compiler ? &v->compiler->plan->layout : NULL,
+		.bias = bias_of(v),
 		.fs_base = v->stopped.fs_base,
 		.crate = v->crate,
 	};
 
-	for (uint32_t i = 0; i < v->calls.n && !names.bias; i++)
-		if (is_in_compiler(v, &v->calls.items[i]))
-			names.bias = v->calls.items[i].pc - v->calls.items[i].addr;
 	if (!names.layout || !names.fs_base || !names.bias)
 		return 0;
 	return item_names__find(&names, &t->rows);
 }
 
-/* The key that the query of call `i` is in, if it is a body's. */
-static const struct plan_held_key *held_key(const struct visit *v, uint32_t i)
+/* ---- Jobs ------------------------------------------------------------------------------------ */
+
+/* While the thread is stopped, as its jobs stay active. */
+static int read_jobs(struct visit *v)
 {
-	const struct call *c = &v->calls.items[i];
+	const struct compiler_memory memory = {v, read_memory};
+	const struct compiler *c = v->compiler;
+	uint64_t bias = bias_of(v);
+	int err;
 
-	/* The pc is in the call instruction. */
-	return is_in_compiler(v, c) ? compiler__held_key(v->compiler, c->addr + 1) : NULL;
-}
-
-static int find_preserved(struct visit *v)
-{
-	uint32_t calls[ITEMS_NAMED_MAX], n = 0;
-
-	for (uint32_t i = 0; i < v->calls.n && n < ITEMS_NAMED_MAX; i++) {
-		const struct plan_held_key *held = held_key(v, i);
-
-		if (held && item_key__is_preserved(held))
-			calls[n++] = i;
+	if (!bias)
+		return 0;
+	if (!c->jobs) {
+		v->keys_problem = c->plan->jobs.problem ?: c->plan->tables_problem ?: "unknown";
+		return 0;
 	}
-	return calls__find_preserved(&v->calls, calls, n);
+	err = stuck_jobs__read(&memory, c->plan, c->jobs, bias, v->stopped.fs_base, &v->jobs);
+	if (err)
+		stuck_jobs__clear(&v->jobs);
+	if (err && err != -ENOENT)
+		v->keys_problem = err == -E2BIG ? "a compiler has fewer jobs" : strerror(-err);
+	return err == -ENOMEM ? err : 0;
 }
 
-/* The calls with the keys of the queries whose bodies are on the stack. */
-static int native_calls(struct visit *v, struct native_call *out)
+/* Bytes of a body's frame that are looked at. Those of rustc have less than 1,024. */
+#define FRAME_MOST 4096
+
+/* Set what the executions that the stack shows are about. */
+static void find_jobs(struct visit *v, struct shown *shown, uint32_t n)
 {
-	struct item_call at = {.calls = &v->calls, .stopped = &v->stopped, .memory = &v->memory};
-	int err = find_preserved(v);
+	uint64_t number = v->jobs.current;
 
-	for (uint32_t i = 0; i < v->calls.n && !err; i++) {
-		const struct plan_held_key *held = held_key(v, i);
+	for (uint32_t i = n; i--;) {
+		struct shown *s = &shown[i];
+		const struct call *body = &v->calls.items[s->at.frame];
+		uint64_t end = body->sp + FRAME_MOST;
+		const struct stuck_job *job;
 
-		at.index = i;
-		out[i].sp = v->calls.items[i].sp;
-		if (held)
-			out[i].key = item_key(held, &v->compiler->plan->queries[held->query].memory,
-					      &at);
+		if (s->at.kind != WIRE_KIND_QUERY)
+			continue;
+		v->thread->keys_problem = v->keys_problem;
+		if (s->at.frame + 1 < v->calls.n && body[1].sp - body->sp < FRAME_MOST)
+			end = body[1].sp;
+		job = stuck_jobs__in_frame(&v->jobs, &v->memory, body->sp, end, s->at.query,
+					   number);
+		if (!job)
+			continue;
+		s->at.query = job->query;
+		s->name = compiler__query(v->compiler, job->query);
+		s->key = job->key;
+		number = job->parent;
 	}
-	return err;
 }
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
 
 static void take_entered(const struct visit *v, struct entered *out, uint32_t n)
 {
@@ -237,7 +262,7 @@ static int find_shown(const struct visit *v, struct shown **out, uint32_t *n)
 	if (v->compiler)
 		*n = plan_frames__shown(v->compiler->frames, codes, v->calls.n, found, most);
 	for (uint32_t i = 0; i < *n; i++)
-		shown[i] = (struct shown){found[i], shown_name(v, &found[i])};
+		shown[i] = (struct shown){found[i], shown_name(v, &found[i]), 0};
 	*out = take_ptr(shown);
 	return 0;
 }
@@ -251,19 +276,19 @@ static int join_rows(struct visit *v, struct snapshot_thread *t)
 		.whole = v->calls.whole,
 	};
 	_free_ struct entered *entered = calloc(from.n_entered + 1UL, sizeof(*entered));
-	_free_ struct native_call *native = calloc(v->calls.n + 1UL, sizeof(*native));
+	_free_ uint64_t *calls = calloc(v->calls.n + 1UL, sizeof(*calls));
 	_free_ struct shown *shown = NULL;
-	int err;
+	int err = entered && calls ? find_shown(v, &shown, &from.n_shown) : -ENOMEM;
 
-	if (!entered || !native)
-		return -ENOMEM;
-	take_entered(v, entered, from.n_entered);
-	err = native_calls(v, native) ?: find_shown(v, &shown, &from.n_shown);
 	if (err)
 		return err;
+	take_entered(v, entered, from.n_entered);
+	for (uint32_t i = 0; i < v->calls.n; i++)
+		calls[i] = v->calls.items[i].sp;
+	find_jobs(v, shown, from.n_shown);
 	from.entered = entered;
 	from.shown = shown;
-	from.calls = native;
+	from.calls = calls;
 	t->n_calls = v->calls.n;
 	t->whole = v->calls.whole;
 	v->joined = true;
@@ -312,6 +337,7 @@ static int on_stopped(void *ctx, const struct stopped *s)
 	struct visit *v = ctx;
 	int err = walker__walk(v->walker, s, &v->memory, &v->calls)
 			  ?: stuck_llvm__of_calls(&v->calls, s, &v->memory, &v->thread->llvm)
+			  ?: read_jobs(v)
 			  ?: ask(v, v->tid);
 
 	return err || !v->begun_ns ? err : begin_thread(v);
@@ -395,81 +421,6 @@ int visit__thread(struct visit *v, struct snapshot_thread *t)
 }
 
 /* ---- Items ----------------------------------------------------------------------------------- */
-
-/* Registers by their numbers in struct cfa_preserved. */
-static const uint8_t registers[CFA_PRESERVED] = {WIRE_REG_BX, WIRE_REG_R12, WIRE_REG_R13,
-						 WIRE_REG_R14, WIRE_REG_R15};
-
-static bool read_register(const struct item_call *c, uint8_t reg, uint64_t *value)
-{
-	const struct call *call = &c->calls->items[c->index];
-
-	if (reg == WIRE_REG_BP) {
-		*value = call->bp;
-		return !call->bp_lost;
-	}
-	for (unsigned int i = 0; i < CFA_PRESERVED; i++)
-		if (registers[i] == reg)
-			return calls__preserved(c->calls, c->index, i, c->stopped, c->memory,
-						value);
-	return false;
-}
-
-bool item_key__is_preserved(const struct plan_held_key *held)
-{
-	return !held->in_place && held->reg != WIRE_REG_NONE && held->reg != WIRE_REG_BP;
-}
-
-/* As the kernel half reads one at a probe. */
-static uint64_t make_key(uint8_t key, uint32_t index, uint32_t krate)
-{
-	switch (key) {
-	case WIRE_KEY_LOCAL:
-		return wire_key(WIRE_KEY_LOCAL_CRATE, index);
-	case WIRE_KEY_DEF:
-		return krate == WIRE_NO_CRATE ? 0 : wire_key(krate, index);
-	default:
-		return 0;
-	}
-}
-
-/* The words of a key that lies on the copied stack, as bpf/operands.h reads them. */
-static uint64_t key_in_memory(const struct wire_memory_key *m, uint64_t at, struct copied *memory)
-{
-	uint32_t words[WIRE_MEMORY_WORDS];
-	uint64_t pairs[WIRE_MEMORY_WORDS / 2];
-	uint32_t variant, index;
-
-	for (size_t i = 0; i < N_OF(pairs); i++)
-		if (!m || !copied__word(memory, at + m->offset + 8 * i, &pairs[i]))
-			return 0;
-	memcpy(words, pairs, sizeof(words));
-	variant = (m->narrow ? words[0] & 0xff : words[0]) - m->first;
-	index = variant < WIRE_VARIANTS ? m->words[variant] : m->other;
-	if (index == WIRE_LOCAL_WORD)
-		return make_key(WIRE_KEY_LOCAL, words[0], 0);
-	if (index >= WIRE_MEMORY_WORDS - 1)
-		return 0;
-	return make_key(WIRE_KEY_DEF, words[index], words[index + 1]);
-}
-
-uint64_t item_key(const struct plan_held_key *held, const struct wire_memory_key *m,
-		  const struct item_call *c)
-{
-	uint64_t slot = c->calls->items[c->index].sp + (uint32_t)held->slot, value;
-
-	if (held->in_place)
-		return held->slot < 0 ? 0 : key_in_memory(m, slot, c->memory);
-	if (held->reg != WIRE_REG_NONE) {
-		if (held->key == WIRE_KEY_DEF || !read_register(c, held->reg, &value))
-			return 0;
-	} else if (held->slot < 0 || !copied__word(c->memory, slot, &value)) {
-		return 0;
-	}
-	if (held->key == WIRE_KEY_MEMORY)
-		return key_in_memory(m, value, c->memory);
-	return make_key(held->key, (uint32_t)value, (uint32_t)(value >> 32));
-}
 
 /* The name of a row further in with the same key, or NULL. */
 static const char *known_name(const struct stuck_rows *rows, uint32_t row)

@@ -9,6 +9,7 @@
 #include "capture/session.h"
 #include "stuck/answers.h"
 #include "stuck/copied.h"
+#include "stuck/jobs.h"
 #include "stuck/snapshot.h"
 #include "stuck/stopped.h"
 #include "stuck/walk.h"
@@ -42,6 +43,8 @@ struct visit {
 	struct stopped stopped;
 	struct copied memory;
 	struct calls calls;
+	struct stuck_jobs jobs;
+	const char *keys_problem; /* why these are not known, or NULL */
 };
 
 /* Find out which program the process runs. 0, or an error of the session. */
@@ -53,29 +56,7 @@ int visit__begin(struct visit *v);
  */
 int visit__thread(struct visit *v, struct snapshot_thread *t);
 
-/*
- * The items that the queries of a thread are about: their keys, from a copied stack, and the names
- * of those, from the compiler's memory.
- */
-
-/* A call of a thread, and the memory that its calls were found in. */
-struct item_call {
-	const struct calls *calls;
-	uint32_t index;
-	const struct stopped *stopped;
-	struct copied *memory;
-};
-
-/*
- * The key of the query that a body executes, as wire_key(), while it is in call `c`; 0: unknown.
- * `m` is for keys in memory, which must lie on a stack of the thread. A key in a register is known
- * after calls__find_preserved().
- */
-uint64_t item_key(const struct plan_held_key *held, const struct wire_memory_key *m,
-		  const struct item_call *c);
-
-/* Whether calls__find_preserved() has to be asked for a key. */
-bool item_key__is_preserved(const struct plan_held_key *held);
+/* The names of the items that the queries of a thread are about, from the compiler's memory. */
 
 /* Rows from the innermost on that get a name: each takes some looks at the process. */
 #define ITEMS_NAMED_MAX 64

@@ -11,7 +11,6 @@
 #include "unwind/step.h"
 #include "base/clock.h"
 #include "base/diag.h"
-#include "base/map.h"
 #include "plan/library/file.h"
 #include "plan/symbols/functions.h"
 #include "unwind/job.h"
@@ -117,8 +116,7 @@ static const struct walked_mapping *mapping_at(const struct walker *w, uint64_t 
 static int add_call(const struct walker *w, const struct unwind_registers *r, struct calls *out,
 		    struct wire_unwind_rule *rule)
 {
-	struct call c = {
-		.pc = unwind_registers__pc(r), .sp = r->sp, .bp = r->bp, .bp_lost = r->bp_lost};
+	struct call c = {.pc = unwind_registers__pc(r), .sp = r->sp};
 	uint32_t i;
 	const struct walked_mapping *m = mapping_at(w, c.pc, &i);
 
@@ -165,83 +163,10 @@ void calls__clear(struct calls *c)
 	*c = (struct calls){0};
 }
 
-/* ---- Registers that functions preserve ------------------------------------------------------- */
-
-/* Calls within one, of which the innermost ones are not asked. Most functions save all they use. */
-#define REACH 16
-
-bool calls__preserved(const struct calls *c, uint32_t i, unsigned int reg, const struct stopped *s,
-		      struct copied *memory, uint64_t *value)
-{
-	while (i--) {
-		const struct call *inner = &c->items[i];
-		const struct cfa_preserved *p =
-			inner->file ? walked_file__preserved(inner->file, inner->addr) : NULL;
-
-		if (!p || p->kind[reg] == CFA_UNKNOWN)
-			return false;
-		if (p->kind[reg] == CFA_AT_CFA)
-			return copied__word(memory, c->items[i + 1].sp + (uint64_t)p->at[reg],
-					    value);
-	}
-	*value = s->preserved[reg];
-	return true;
-}
-
-static int in_order(const void *a, const void *b)
-{
-	const struct call *x = a, *y = b;
-
-	if (x->file != y->file)
-		return x->file < y->file ? -1 : 1;
-	return (x->addr > y->addr) - (x->addr < y->addr);
-}
-
-/* The calls of one file from `i` on; returns the next one's. */
-static uint32_t find_in_file(const struct call *calls, uint32_t n, uint32_t i)
-{
-	uint64_t addrs[UNWIND_PRESERVED_MAX];
-	struct walked_file *file = calls[i].file;
-	uint32_t wanted = 0;
-
-	for (; i < n && calls[i].file == file && wanted < UNWIND_PRESERVED_MAX; i++)
-		if (!wanted || calls[i].addr != addrs[wanted - 1])
-			addrs[wanted++] = calls[i].addr;
-	walked_file__find_preserved(file, addrs, wanted);
-	return i;
-}
-
-int calls__find_preserved(const struct calls *c, const uint32_t *calls, uint32_t n)
-{
-	_free_ struct call *wanted = calloc((size_t)n * REACH + 1, sizeof(*wanted));
-	uint32_t n_wanted = 0;
-
-	if (!wanted)
-		return -ENOMEM;
-	for (uint32_t k = 0, next = 0; k < n; k++) {
-		uint32_t end = calls[k], first = end > REACH ? end - REACH : 0;
-
-		for (uint32_t i = first > next ? first : next; i < end; i++) {
-			const struct call *inner = &c->items[i];
-
-			if (inner->file && !walked_file__preserved(inner->file, inner->addr))
-				wanted[n_wanted++] = *inner;
-		}
-		next = end;
-	}
-	if (n_wanted)
-		qsort(wanted, n_wanted, sizeof(*wanted), in_order);
-	for (uint32_t i = 0; i < n_wanted;)
-		i = find_in_file(wanted, n_wanted, i);
-	return 0;
-}
-
 /* ---- Files of code --------------------------------------------------------------------------- */
 
 /* For how long a table may be made. */
 #define MAKING_NS 20000000000ull
-/* Addresses of a file for which the saved registers are kept; then all are forgotten. */
-#define PRESERVED_KEPT 4096
 
 struct walked_file {
 	struct walked_files *all;
@@ -254,9 +179,6 @@ struct walked_file {
 	uint64_t begun_ns; /* of the job */
 	bool symbols_read;
 	struct functions *functions;
-	struct u64_map preserved; /* address -> index */
-	struct cfa_preserved *places;
-	uint32_t n_places, places_capacity;
 };
 
 struct walked_files {
@@ -380,8 +302,6 @@ static void file__free(struct walked_file *f)
 	give_up(f);
 	functions__free(f->functions);
 	library_file__free(f->file);
-	u64_map__destroy(&f->preserved);
-	free(f->places);
 	free(f);
 }
 
@@ -504,39 +424,6 @@ const char *walked_file__symbol(struct walked_file *f, uint64_t addr)
 	if (!f->symbols_read)
 		read_symbols(f);
 	return f->functions && functions__find(f->functions, addr, &range) ? range.symbol : NULL;
-}
-
-/* ---- Saved registers ------------------------------------------------------------------------- */
-
-static void keep(struct walked_file *f, uint64_t addr, const struct cfa_preserved *p)
-{
-	uint32_t index = f->n_places;
-
-	if (!array__add(&f->places, &f->n_places, &f->places_capacity, p))
-		u64_map__put(&f->preserved, addr, index);
-}
-
-void walked_file__find_preserved(struct walked_file *f, const uint64_t *addrs, uint32_t n)
-{
-	_free_ struct cfa_preserved *found = calloc(n + 1UL, sizeof(*found));
-
-	if (!f->file || !found)
-		return;
-	if (f->n_places + n > PRESERVED_KEPT) {
-		u64_map__clear(&f->preserved);
-		f->n_places = 0;
-	}
-	/* A part that could not be read stays unknown, and is not read again. */
-	unwind_preserved__find(f->file, addrs, n, WALKED_PRESERVED_MS * 1000000ull, found);
-	for (uint32_t i = 0; i < n; i++)
-		keep(f, addrs[i], &found[i]);
-}
-
-const struct cfa_preserved *walked_file__preserved(const struct walked_file *f, uint64_t addr)
-{
-	uint32_t at = u64_map__get(&f->preserved, addr);
-
-	return at == U64_MAP_NONE ? NULL : &f->places[at];
 }
 
 void walked_files__free(struct walked_files *all)

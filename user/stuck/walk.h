@@ -9,7 +9,6 @@
 #include "stuck/copied.h"
 #include "stuck/stopped.h"
 #include "capture/look.h"
-#include "plan/symbols/cfa.h"
 #include "unwind/table.h"
 
 /*
@@ -23,10 +22,9 @@
  * Files, and bytes of tables and of symbols. Past them, files that no process uses are forgotten,
  * then no more are read.
  */
-#define WALKED_FILES_MAX    512
-#define WALKED_TABLES_MAX   (128u << 20)
-#define WALKED_SYMBOLS_MAX  (1u << 30)
-#define WALKED_PRESERVED_MS 2000
+#define WALKED_FILES_MAX   512
+#define WALKED_TABLES_MAX  (128u << 20)
+#define WALKED_SYMBOLS_MAX (1u << 30)
 
 struct walked_files;
 struct walked_file;
@@ -54,15 +52,6 @@ const struct library_file *walked_file__file(const struct walked_file *f);
 /* The mangled symbol of the function that contains an address, the file's; or NULL. */
 const char *walked_file__symbol(struct walked_file *f, uint64_t addr);
 
-/*
- * Find out for some addresses where the function there has saved registers: at most
- * UNWIND_PRESERVED_MAX, in rising order.
- */
-void walked_file__find_preserved(struct walked_file *f, const uint64_t *addrs, uint32_t n);
-
-/* The result of walked_file__find_preserved(); NULL: the address was not asked for. */
-const struct cfa_preserved *walked_file__preserved(const struct walked_file *f, uint64_t addr);
-
 void walked_files__free(struct walked_files *all);
 DEFINE_CLEANUP(struct walked_files, walked_files__free)
 #define _walked_files_ __cleanup(walked_files__free_p)
@@ -72,8 +61,6 @@ struct walker;
 struct call {
 	uint64_t pc; /* in the call instruction; of the innermost call, the thread's pc */
 	uint64_t sp; /* of this function at the pc */
-	uint64_t bp;
-	bool bp_lost;		  /* bp is unknown */
 	struct walked_file *file; /* that contains the pc, the walker's; NULL: none */
 	const char *path;	  /* of the file, the walker's; NULL: none */
 	uint64_t addr;		  /* the pc as an ELF address of that file */
@@ -100,17 +87,6 @@ int walker__refresh(struct walker *w, uint64_t until_ns);
 /* The calls of one thread. Valid until walker__refresh(). The caller clears `out` in any case. */
 int walker__walk(const struct walker *w, const struct stopped *s, struct copied *memory,
 		 struct calls *out);
-
-/*
- * The value of a register at call `i`, by its number in struct cfa_preserved: an inner call has
- * saved it, or it is still there. False if that is not known. walker__find_preserved() finds out
- * more.
- */
-bool calls__preserved(const struct calls *c, uint32_t i, unsigned int reg, const struct stopped *s,
-		      struct copied *memory, uint64_t *value);
-
-/* Find out where the calls within some calls have saved registers. `calls` are indices, rising. */
-int calls__find_preserved(const struct calls *c, const uint32_t *calls, uint32_t n);
 
 void calls__clear(struct calls *c);
 

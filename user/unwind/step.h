@@ -7,8 +7,6 @@
 #include <stdint.h>
 
 #include "qprof/wire_unwind.h"
-#include "plan/library/file.h"
-#include "plan/symbols/cfa.h"
 
 struct unwind_registers {
 	uint64_t pc, sp, bp, r11;
@@ -36,21 +34,5 @@ enum unwind_stepped {
 /* The same steps as those of the kernel half (bpf/unwind.h). */
 enum unwind_stepped unwind_registers__step(struct unwind_registers *r, struct wire_unwind_rule rule,
 					   unwind_read_fn *read, void *ctx);
-
-/*
- * Where functions have saved the registers that they preserve, which unwind tables leave out. A
- * child process (plan/file_job.h) reads .eh_frame: 10 ms for librustc_driver.
- */
-
-/* The most pcs of a call. */
-#define UNWIND_PRESERVED_MAX 512
-
-/*
- * For each of `n` pcs, which are ELF virtual addresses in rising order: all zeroes, so unknown, if
- * no function is there. 0, or a negative errno: -ETIME if the child takes longer than `most_ns`.
- * Prints nothing.
- */
-int unwind_preserved__find(struct library_file *file, const uint64_t *pcs, uint32_t n,
-			   uint64_t most_ns, struct cfa_preserved *out);
 
 #endif /* QPROF_UNWIND_STEP_H */

@@ -79,6 +79,8 @@ static void thread_columns(struct columns *c, const struct snapshot_thread *t,
 	TEXT(c, "stack", NULL, stack_state(t),
 	     "whole; cut: its outermost calls are missing; or why it could not be read");
 	BOOL(c, "consistent", !t->torn && !t->cut, "false: it went on while it was read");
+	TEXT(c, "keys_problem", NULL, t->keys_problem,
+	     "why the keys of queries that it entered before are unknown; null: they are not");
 	if (LIST(c, "open", true, "intervals, the outermost first"))
 		EACH_ROW (c, i, t->rows.n)
 			open_columns(c, &t->rows.items[i], p);

@@ -225,6 +225,9 @@ static void put_doubts(const struct text *t, const struct snapshot_thread *threa
 			strerror(-thread->err));
 	else if (!thread->err && !thread->whole)
 		fputs("              its stack could not be read to its beginning\n", t->out);
+	if (thread->keys_problem)
+		fprintf(t->out, "              what its queries are about is unknown: %s\n",
+			thread->keys_problem);
 	if (thread->torn)
 		fputs("              it went on while this was read\n", t->out);
 	if (thread->cut)

@@ -113,3 +113,57 @@ void active_jobs_infer_key(struct plan_job_entry *entry, const struct plan_job_e
 	else if (at + state->size == entry->size)
 		entry->key = 0;
 }
+
+/* ---- From the plan to the memory ------------------------------------------------------------- */
+
+/* One of those that are read of a table. */
+static bool is_word(uint32_t offset)
+{
+	return offset % 8 == 0 && offset < 8 * WIRE_TABLE_WORDS;
+}
+
+static uint8_t word_of(uint32_t offset)
+{
+	return (uint8_t)(offset / sizeof(uint64_t));
+}
+
+bool active_jobs__tables(const struct plan *plan, struct wire_job_tables *out)
+{
+	const struct wire_tables *t = &plan->tables;
+
+	if (!plan->jobs.known || !t->n || t->shards || !is_word(t->items) ||
+	    !is_word(plan->jobs.ctrl) || !is_word(plan->jobs.mask) ||
+	    t->mode >= 8 * WIRE_TABLE_WORDS || t->sharded > UINT8_MAX ||
+	    t->n_shards > WIRE_JOB_SHARDS || t->shard_size % 8 ||
+	    t->n_shards * t->shard_size > WIRE_JOB_SHARDS_BYTES)
+		return false;
+	*out = (struct wire_job_tables){
+		.current = plan->jobs.current,
+		.mode_at = (uint8_t)t->mode,
+		.sharded = (uint8_t)t->sharded,
+		.ctrl = word_of(plan->jobs.ctrl),
+		.mask = word_of(plan->jobs.mask),
+		.n_entries = word_of(t->items),
+		.n_shards = t->n_shards,
+		.shard = t->shard_size,
+		.n = plan->n_queries < WIRE_JOB_TABLES ? plan->n_queries : WIRE_JOB_TABLES,
+	};
+	for (uint32_t i = 0; i < out->n; i++) {
+		const struct plan_query *q = &plan->queries[i];
+
+		if (!q->active.size || !q->table.kind)
+			continue;
+		out->items[i] = (struct wire_job_table){
+			.text = q->table.text,
+			.length = q->table.length,
+			.name = q->table.name,
+			.at = q->table.active,
+			.size = q->active.size,
+			.key_at = q->active.key,
+			.job = q->active.job,
+			.parent = q->active.parent,
+			.key = q->active.key == PLAN_NO_KEY ? WIRE_KEY_UNKNOWN : q->key,
+		};
+	}
+	return true;
+}

@@ -42,4 +42,10 @@ int active_jobs_mine(const struct elf_image *img, uint64_t entry, uint64_t slot,
  */
 void active_jobs_infer_key(struct plan_job_entry *entry, const struct plan_job_entry *state);
 
+/*
+ * How the tables of active jobs are read in a compiler's memory. False, and *out is untouched, if a
+ * part of that is not known.
+ */
+bool active_jobs__tables(const struct plan *plan, struct wire_job_tables *out);
+
 #endif /* QPROF_PLAN_MINE_ACTIVE_JOBS_H */

@@ -282,63 +282,6 @@ static bool key_of_body(struct keys_finder *f, uint32_t body, struct mine_key *o
 	return true;
 }
 
-static bool is_preserved(uint8_t reg)
-{
-	return reg == WIRE_REG_BX || reg == WIRE_REG_BP || reg >= WIRE_REG_R12;
-}
-
-static int compare_held(const void *a, const void *b)
-{
-	const struct plan_held_key *x = a, *y = b;
-
-	return (x->addr > y->addr) - (x->addr < y->addr);
-}
-
-static int hold(struct plan *plan, const struct plan_held_key *key)
-{
-	int err = array__reserve_one(&plan->held_keys, plan->n_held_keys, &plan->held_keys_capacity,
-				     sizeof(*plan->held_keys));
-
-	if (!err)
-		plan->held_keys[plan->n_held_keys++] = *key;
-	return err;
-}
-
-/* Places in a body, and where the key is there. */
-struct wanted {
-	uint64_t *addrs; /* of the body's sites, then to where its calls return */
-	struct mined_key *at;
-	size_t n_sites, n;
-};
-
-static void wanted__destroy(struct wanted *w)
-{
-	free(w->addrs);
-	free(w->at);
-}
-
-static int collect_wanted(const struct keys_finder *f, uint32_t body, struct wanted *w)
-{
-	const struct plan *plan = f->plan;
-	size_t most = plan->n_sites + f->code.n + 1;
-
-	w->addrs = calloc(most, sizeof(*w->addrs));
-	w->at = calloc(most, sizeof(*w->at));
-	if (!w->addrs || !w->at)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < plan->n_sites; i++)
-		if (is_in(&plan->sites[i], body))
-			w->addrs[w->n++] = plan->sites[i].addr;
-	w->n_sites = w->n;
-	for (size_t i = 0; i < f->code.n; i++) {
-		const struct code_insn *insn = &f->code.insns[i];
-
-		if (insn->flow == CODE_CALL || insn->flow == CODE_CALL_INDIRECT)
-			w->addrs[w->n++] = insn->addr + insn->size;
-	}
-	return 0;
-}
-
 static void place_sites(struct keys_finder *f, uint32_t body, const struct mined_key *at)
 {
 	for (uint32_t i = 0; i < f->plan->n_sites; i++) {
@@ -353,97 +296,26 @@ static void place_sites(struct keys_finder *f, uint32_t body, const struct mined
 	}
 }
 
-/* While a body is in one of its calls, the provider may run. The key is where it is once the call
- * has returned. */
-static int hold_at_calls(struct keys_finder *f, uint32_t body, const struct wanted *w)
-{
-	struct plan *plan = f->plan;
-	const struct plan_query *q = query_of(plan, body);
-	int err = 0;
-
-	for (size_t i = w->n_sites; i < w->n && !err; i++) {
-		const struct mined_key *at = &w->at[i];
-		bool in_register = at->reg != WIRE_REG_NONE && is_preserved(at->reg);
-
-		if (!in_register && at->slot == MINED_NO_KEY)
-			continue;
-		err = hold(plan, &(struct plan_held_key){
-					 .addr = w->addrs[i],
-					 .query = (uint32_t)(q - plan->queries),
-					 .key = q->key,
-					 .reg = in_register ? at->reg : WIRE_REG_NONE,
-					 .slot = in_register ? 0 : at->slot,
-				 });
-	}
-	return err;
-}
-
 static int mine_places(struct keys_finder *f, uint64_t entry, uint32_t body,
 		       const struct mine_key *key)
 {
-	__cleanup(wanted__destroy) struct wanted wanted = {0};
+	const struct plan *plan = f->plan;
+	_free_ uint64_t *addrs = calloc(plan->n_sites + 1UL, sizeof(*addrs));
+	_free_ struct mined_key *at = calloc(plan->n_sites + 1UL, sizeof(*at));
 	struct walk w;
-	int err = walk__init(&w, f->img, &f->code, entry);
+	size_t n = 0;
+	int err;
 
-	err = err ?: collect_wanted(f, body, &wanted);
-	err = err ?: mine_body_key(&w, entry, key, wanted.addrs, wanted.n, wanted.at);
+	if (!addrs || !at)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < plan->n_sites; i++)
+		if (is_in(&plan->sites[i], body))
+			addrs[n++] = plan->sites[i].addr;
+	err = walk__init(&w, f->img, &f->code, entry);
+	err = err ?: mine_body_key(&w, entry, key, addrs, n, at);
 	walk__fini(&w);
-	if (err)
-		return err;
-	place_sites(f, body, wanted.at);
-	return hold_at_calls(f, body, &wanted);
-}
-
-/* Instructions before a call among which one gives it the address of the key. */
-#define GIVES_WITHIN 12
-
-/* The slot whose address instruction `call` gets in `reg`; or MINED_NO_KEY. */
-static int32_t slot_given(const struct code *code, size_t call, uint8_t reg)
-{
-	for (size_t i = call; i-- && call - i <= GIVES_WITHIN;) {
-		const struct code_insn *insn = &code->insns[i];
-
-		if (insn->addr + insn->size != code->insns[i + 1].addr ||
-		    insn->flow != CODE_FALLS || insn->writes & 1u << CODE_REG_SP)
-			break;
-		if (!(insn->writes & 1u << reg))
-			continue;
-		return insn->shape == CODE_LEA && insn->base == CODE_REG_SP && insn->disp >= 0 &&
-				       insn->disp < PLAN_LAYOUT_MAX
-			       ? (int32_t)insn->disp
-			       : MINED_NO_KEY;
-	}
-	return MINED_NO_KEY;
-}
-
-/* The body of a query with a key in memory has a copy of it, whose address the provider gets. */
-static int mine_copies(struct keys_finder *f)
-{
-	struct plan *plan = f->plan;
-	int err = 0;
-
-	for (size_t i = 0; i < f->code.n && !err; i++) {
-		const struct code_insn *call = &f->code.insns[i];
-		struct plan_held_key held = {.key = WIRE_KEY_MEMORY,
-					     .addr = call->addr + call->size,
-					     .reg = WIRE_REG_NONE,
-					     .in_place = true};
-
-		for (uint32_t k = 0; call->flow == CODE_CALL && k < plan->n_queries; k++) {
-			const struct plan_query *q = &plan->queries[k];
-			int at = q->key == WIRE_KEY_MEMORY && q->provider == call->target
-					 ? key_of_provider(f, q)
-					 : -1;
-
-			if (at < 0)
-				continue;
-			held.query = k;
-			held.slot = slot_given(&f->code, i, code_arguments[at]);
-			if (held.slot != MINED_NO_KEY)
-				err = hold(plan, &held);
-			break;
-		}
-	}
+	if (!err)
+		place_sites(f, body, at);
 	return err;
 }
 
@@ -453,13 +325,10 @@ static int place_in_body(struct keys_finder *f, const struct owner *owner)
 	struct mine_key key;
 	int err;
 
-	if (body == PLAN_NONE)
+	if (body == PLAN_NONE || !key_of_body(f, body, &key))
 		return 0;
 	err = code_decoder__decode(f->decoder, owner->regions, owner->n_regions, &f->code);
-	err = err ?: mine_copies(f);
-	if (err || !key_of_body(f, body, &key))
-		return err;
-	return mine_places(f, owner->entry, body, &key);
+	return err ?: mine_places(f, owner->entry, body, &key);
 }
 
 /* The bodies of queries whose key is worth looking for. */
@@ -498,7 +367,6 @@ int keys_finder__new(struct elf_image *img, const struct known_symbols *known,
 int keys_finder__place(struct keys_finder *f)
 {
 	struct plan *plan = f->plan;
-	int err;
 
 	for (uint32_t i = 0; i < plan->n_sites; i++) {
 		struct plan_site *site = &plan->sites[i];
@@ -507,10 +375,7 @@ int keys_finder__place(struct keys_finder *f)
 		    plan_query__names(&plan->queries[site->query]))
 			place_argument(f, site);
 	}
-	err = place_in_bodies(f);
-	if (plan->n_held_keys)
-		qsort(plan->held_keys, plan->n_held_keys, sizeof(*plan->held_keys), compare_held);
-	return err;
+	return place_in_bodies(f);
 }
 
 void keys_finder__free(struct keys_finder *f)

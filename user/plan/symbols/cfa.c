@@ -39,17 +39,7 @@ struct saved {
 };
 
 /* The registers that are followed. */
-enum followed {
-	/* In the order of struct cfa_preserved. */
-	RBX,
-	R12,
-	R13,
-	R14,
-	R15,
-	RBP,
-	RA,
-	N_FOLLOWED
-};
+enum followed { RBP, RA, N_FOLLOWED };
 
 struct state {
 	struct cfa cfa;
@@ -69,8 +59,6 @@ struct machine {
 	uint64_t end;
 	cfa_run_fn *run;
 	void *ctx;
-	uint64_t wanted;     /* with `found`: a pc */
-	struct state *found; /* set to the state there; or NULL */
 };
 
 /* ---- Rules ----------------------------------------------------------------------------------- */
@@ -235,8 +223,8 @@ static const uint8_t *take_block(struct machine *m, size_t *n)
 static struct saved *register_of(struct state *s, uint64_t reg)
 {
 	static const uint8_t followed[EH_FRAME_RA + 1] = {
-		[3] = RBX + 1,	[EH_FRAME_RBP] = RBP + 1, [12] = R12 + 1,	  [13] = R13 + 1,
-		[14] = R14 + 1, [15] = R15 + 1,		  [EH_FRAME_RA] = RA + 1,
+		[EH_FRAME_RBP] = RBP + 1,
+		[EH_FRAME_RA] = RA + 1,
 	};
 
 	return reg <= EH_FRAME_RA && followed[reg] ? &s->saved[followed[reg] - 1] : NULL;
@@ -291,8 +279,6 @@ static int advance_to(struct machine *m, uint64_t pc)
 	if (m->in_cie || pc < start)
 		return -EBADMSG;
 	m->pc = pc < m->end ? pc : m->end;
-	if (m->found && m->wanted >= start && m->wanted < m->pc)
-		*m->found = m->now;
 	return start < m->pc ? m->run(m->ctx, start, m->pc, rule_of(&m->fde->cie, &m->now)) : 0;
 }
 
@@ -533,34 +519,4 @@ int cfa__run(const struct eh_frame *frame, const struct eh_fde *fde, cfa_run_fn 
 	struct machine m = {.frame = frame, .fde = fde, .run = run, .ctx = ctx};
 
 	return run_all(&m);
-}
-
-static int ignore(void *ctx, uint64_t start, uint64_t end, struct wire_unwind_rule rule)
-{
-	(void)ctx, (void)start, (void)end, (void)rule;
-	return 0;
-}
-
-int cfa__preserved(const struct eh_frame *frame, const struct eh_fde *fde, uint64_t pc,
-		   struct cfa_preserved *out)
-{
-	struct state found = {};
-	struct machine m = {
-		.frame = frame, .fde = fde, .run = ignore, .wanted = pc, .found = &found};
-	int err = pc - fde->start < fde->length ? run_all(&m) : -ENOENT;
-
-	*out = (struct cfa_preserved){};
-	if (err)
-		return err;
-	for (int i = 0; i < CFA_PRESERVED; i++) {
-		struct saved saved = place_of(&found, (enum followed)i);
-
-		if (saved.kind == SAVED_NOT)
-			out->kind[i] = CFA_SAME;
-		if (saved.kind != SAVED_AT_CFA || saved.offset != (int32_t)saved.offset)
-			continue;
-		out->kind[i] = CFA_AT_CFA;
-		out->at[i] = (int32_t)saved.offset;
-	}
-	return 0;
 }

@@ -29,23 +29,4 @@ typedef int cfa_run_fn(void *ctx, uint64_t start, uint64_t end, struct wire_unwi
  */
 int cfa__run(const struct eh_frame *frame, const struct eh_fde *fde, cfa_run_fn *run, void *ctx);
 
-/* Where a function has the caller's value of a register. */
-enum cfa_place {
-	CFA_UNKNOWN = 0,
-	CFA_SAME,   /* in the register */
-	CFA_AT_CFA, /* the word at CFA + at */
-};
-
-/* Registers that functions preserve, without rbp: rbx, r12, r13, r14, r15. */
-#define CFA_PRESERVED 5
-
-struct cfa_preserved {
-	int32_t at[CFA_PRESERVED];
-	uint8_t kind[CFA_PRESERVED]; /* enum cfa_place */
-};
-
-/* Where the function has them at `pc`. 0; -ENOENT if `pc` is not in it, or -EBADMSG. */
-int cfa__preserved(const struct eh_frame *frame, const struct eh_fde *fde, uint64_t pc,
-		   struct cfa_preserved *out);
-
 #endif /* QPROF_PLAN_SYMBOLS_CFA_H */
