@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Takes any bytes as the memory of a running compiler, and changes it between the reads. The
- * readers count results of queries in it, and copy and name definitions. Each count is a number or
- * unknown, the reads are few, and the records have the form of those that the kernel half sends.
+ * readers count results of queries in it, read active jobs, and copy and name definitions. Each
+ * count is a number or unknown, the reads are few, and the records have the form of those that the
+ * kernel half sends.
  *
  * An input is where things are (struct head), and the memory.
  */
 #include <errno.h>
 
 #include "capture/compiler_results.h"
+#include "stuck/jobs.h"
 #include "tracks/definitions.h"
 #include "tracks/results.h"
 #include "fuzz.h"
@@ -149,6 +151,55 @@ static void count(const struct compiler_memory *m, const struct wire_context *c,
 	expect(!results__give(&w.results, &library, &sink, 0));
 }
 
+static void read_jobs(const struct compiler_memory *m, const struct head *h)
+{
+	static struct plan_query queries[QUERIES];
+	static struct wire_job_tables tables;
+	const struct plan plan = {
+		.queries = queries,
+		.n_queries = QUERIES,
+		.layout.wire = {.size = 16,
+				.globals = h->layout[0],
+				.current = {.offset = h->layout[1],
+					    .context = h->layout[2],
+					    .known = 1}},
+	};
+	struct stuck_jobs jobs = {0};
+	int err;
+
+	tables = (struct wire_job_tables){
+		.current = h->layout[3],
+		.mode_at = h->tables[2] % (8 * WIRE_TABLE_WORDS),
+		.sharded = h->tables[3],
+		.ctrl = h->tables[4] % WIRE_TABLE_WORDS,
+		.mask = h->tables[0] % WIRE_TABLE_WORDS,
+		.n_entries = h->tables[1] % WIRE_TABLE_WORDS,
+		.n_shards = h->tables[5] % (WIRE_JOB_SHARDS + 1),
+		.shard = h->tables[6] % 9 * 8,
+		.n = QUERIES,
+	};
+	for (uint32_t i = 0; i < QUERIES; i++) {
+		queries[i].memory.offset = h->layout[4] % 64;
+		tables.items[i] = (struct wire_job_table){
+			.text = h->query[0],
+			.length = h->query[1],
+			.name = h->query[2] + i * h->query[5],
+			.at = h->query[3] + i * h->query[5],
+			.size = (uint8_t)(16 + h->layout[5] % 200),
+			.key_at = h->layout[6] % 17,
+			.job = h->layout[7] % 9,
+			.parent = h->layout[8] % 9,
+			.key = (uint8_t)((h->query[0] + i) % WIRE_KEY_MAX),
+		};
+	}
+	w.reads = 0;
+	err = stuck_jobs__read(m, &plan, &tables, MEMORY, MEMORY, &jobs);
+	expect(err <= 0 && jobs.n <= STUCK_JOBS_MAX);
+	for (uint32_t i = 1; i < jobs.n && !err; i++)
+		expect(jobs.items[i - 1].number <= jobs.items[i].number);
+	stuck_jobs__clear(&jobs);
+}
+
 static void name(const struct compiler_memory *m, const struct compiler_context *c,
 		 const struct head *h)
 {
@@ -193,7 +244,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct compiler_memory m = {NULL, read_memory};
 	const struct wire_context c = {.context = MEMORY};
-	const struct compiler_context names = {MEMORY, MEMORY + 64};
+	const struct compiler_context names = {MEMORY, MEMORY + 64, 0};
 	struct head h;
 
 	if (size < sizeof(h))
@@ -205,6 +256,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	w.step = h.step;
 	w.change = h.change;
 	count(&m, &c, &h);
+	read_jobs(&m, &h);
 	name(&m, &names, &h);
 	definitions__clear(&w.definitions);
 	results__clear(&w.results);

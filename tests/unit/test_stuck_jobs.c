@@ -190,7 +190,7 @@ TEST_CASE(a_key_that_is_no_definition_is_none)
 	setup(NULL);
 	put_jobs();
 	put_job(DEF, 2, 8, 3, (const uint32_t[]){9, WIRE_NO_CRATE}, 2);
-	put_job(MEMORY, 1, 4, 3, (const uint32_t[]){77, 2, 6, 4, 0, 0}, 6);
+	put_job(MEMORY, 1, 4, 3, (const uint32_t[]){77, 99, 6, 4, 0, 0}, 6);
 	tables.items[LOCAL].key = WIRE_KEY_UNKNOWN;
 	assert_int_equal(read_jobs(&jobs), 0);
 	for (uint32_t i = 0; i < 4; i++)

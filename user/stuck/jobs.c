@@ -23,8 +23,7 @@ struct reader {
 	const struct plan *plan;
 	const struct wire_job_tables *all;
 	struct table *tables;
-	uint32_t n_tables, capacity;
-	uint32_t n_buckets; /* of all */
+	uint32_t n_tables, capacity, n_buckets;
 	/* While they are read, `number` is the address of an entry, or 0. */
 	struct stuck_jobs *out;
 	/* Ranges that are read at once, the table or job of each, and what takes its bytes. */
