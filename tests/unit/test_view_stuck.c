@@ -17,12 +17,14 @@ TEST_CASE(a_snapshot_is_a_line)
 		"syn\",\"age_ns\":65000000000,\"threads\":["
 		"{\"tid\":4712,\"name\":\"ctrl-c\",\"state\":\"S\",\"cpu_ns\":0,\"off_ns\":null,"
 		"\"preempted\":false,\"system_call\":\"futex\",\"stopped_ns\":60000,\"stack\":"
-		"\"whole\",\"consistent\":true,\"open\":[],\"llvm\":null,\"functions\":[\"libc.so."
+		"\"whole\",\"consistent\":true,"
+		"\"keys_problem\":null,\"open\":[],\"llvm\":null,\"functions\":[\"libc.so."
 		"6\","
 		"\"std::thread::park\",\"ctrlc::sem_wait_forever\"],\"calls\":8},"
 		"{\"tid\":4713,\"name\":\"rustc\",\"state\":\"S\",\"cpu_ns\":3000000000,"
 		"\"off_ns\":400000000,\"preempted\":false,\"system_call\":null,\"stopped_ns\":"
-		"150000,\"stack\":\"whole\",\"consistent\":true,\"open\":["
+		"150000,\"stack\":\"whole\",\"consistent\":true,"
+		"\"keys_problem\":\"no context\",\"open\":["
 		"{\"name\":\"analysis\",\"kind\":\"Query\",\"key\":null,\"entered\":\"before\","
 		"\"start_ns\":"
 		"null,\"elapsed_ns\":null},"
@@ -40,7 +42,8 @@ TEST_CASE(a_snapshot_is_a_line)
 		"query\",null],\"calls\":20},"
 		"{\"tid\":4714,\"name\":\"opt a\",\"state\":\"R\",\"cpu_ns\":10000000,\"off_ns\":"
 		"null,\"preempted\":false,\"system_call\":null,\"stopped_ns\":0,\"stack\":"
-		"\"Operation not permitted\",\"consistent\":false,\"open\":[],\"llvm\":{\"pass\":"
+		"\"Operation not permitted\",\"consistent\":false,"
+		"\"keys_problem\":null,\"open\":[],\"llvm\":{\"pass\":"
 		"\"GVN\",\"type\":\"GVNPass\",\"function\":\"app::huge\",\"symbol\":"
 		"\"_RNvCs1_3app4huge\",\"scope\":\"function\",\"codegen\":true},\"functions\":[],"
 		"\"calls\":0}]}],"
@@ -61,6 +64,7 @@ TEST_CASE(a_snapshot_is_a_line)
 	struct json_object *parsed;
 	_free_ char *text = NULL, *of_component = NULL;
 
+	sample_threads[1].keys_problem = "no context";
 	sample_threads[2].llvm = (struct stuck_llvm){.scope = WIRE_LLVM_FUNCTION,
 						     .codegen = true,
 						     .pass = (char *)"GVNPass",
@@ -74,6 +78,7 @@ TEST_CASE(a_snapshot_is_a_line)
 	assert_contains(of_component,
 			"\"app::huge\",\"symbol\":\"_RNvCs1_3app4huge\",\"scope\":\"scc\"");
 	sample_threads[2].llvm = (struct stuck_llvm){};
+	sample_threads[1].keys_problem = NULL;
 	parsed = json_tokener_parse(text);
 	assert_non_null(parsed);
 	json_object_put(parsed);
@@ -109,6 +114,16 @@ TEST_CASE(the_busy_come_first_with_what_they_are_in)
 		"              it went on while this was read\n"
 		"  thread 4712 ctrl-c: waiting in futex, 0 ns of CPU time, in "
 		"ctrlc::sem_wait_forever\n");
+}
+
+TEST_CASE(why_the_keys_are_unknown_is_said)
+{
+	_free_ char *text = NULL;
+
+	sample_threads[1].keys_problem = "no context";
+	text = text_of(&sample_snapshot, false);
+	sample_threads[1].keys_problem = NULL;
+	assert_contains(text, "              what its queries are about is unknown: no context\n");
 }
 
 /* Also of a thread that waits, and is in no query. */
