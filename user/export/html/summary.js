@@ -139,7 +139,7 @@ class SummaryView {
 			return [];
 		const crateOf = (step) => this.crates.find((row) => row.pid === step.pid && row.name === step.name);
 		const isKnown = (step) => this.model.about.spans && crateOf(step)?.process;
-		const [name, ...others] = describedColumns(path["@steps"], steps);
+		const [name, ...others] = path["@steps"].map((description) => describedColumn(description, steps));
 		return [this.pathStrip(path), this.pathLegend(steps), new DataTable({
 			caption: "The critical path: what the build waited for, from its start to its end",
 			rows: steps, sort: 3, perPage: STEPS_SHOWN, bare: true, filter: false,
@@ -302,7 +302,7 @@ class SummaryView {
 		const columns = describedColumns(this.build["@crates"], crates).filter(({key}) => crates.length > 1 || key !== "alone_ns");
 		const known = columnAt(columns, ...PARTS.map(([key]) => key)) >= 0;
 		columns[0].does = this.does((row) => this.showCrate(row));
-		columns.splice(columnAt(columns, "wall_ns") + 1, 0,
+		columns.splice(Math.max(columnAt(columns, "wall_ns"), 0) + 1, 0,
 			...crates.some(endOf) ? [{title: "End", value: endOf}] : [],
 			...known ? [{title: "Parts", value: (row) => row.wall_ns, isPicture: true,
 				node: (row) => this.bar(PARTS.map(([key]) => row[key] || 0), longest)}] : []);
@@ -333,8 +333,8 @@ class SummaryView {
 	// The table of a list has these of the report's columns: the name, what it cost, and more.
 	most(list, rows, title, ...more) {
 		const columns = describedColumns(this.model.report["@" + list], rows);
-		const {key} = columns[costAt(columns)] || {};
-		return [{...columns[0], title}, ...[key, ...more].flatMap((wanted) => columns.filter((column) => column.key === wanted))];
+		const of = (...keys) => columns.filter(({key}) => keys.includes(key));
+		return [{...columns[0], title}, ...of(SELF, ON_CPU).slice(-1), ...more.flatMap((key) => of(key))];
 	}
 
 	// Where the time on the CPU is known, a query that waits is not expensive.

@@ -12,6 +12,7 @@ const FILE_ROOM = 36; // characters of the path of a file
 class DataTable {
 	constructor({caption, columns, rows, actions = [], sort = 0, perPage = ROWS_PER_PAGE, filter = true, bare = false,
 		first = () => false}) {
+		sort = columns[sort] ? sort : 0;
 		Object.assign(this, {caption, columns, rows, actions, sort, perPage, first});
 		this.descending = Boolean(columns[sort].numeric);
 		this.wanted = "";
@@ -189,7 +190,7 @@ function columnAt(columns, ...keys) {
 
 // By which rows are in order at first: the cost that a report ranks them by.
 function costAt(columns) {
-	return Math.max(columnAt(columns, SELF), columnAt(columns, ON_CPU), 0);
+	return Math.max(columnAt(columns, SELF), columnAt(columns, ON_CPU));
 }
 
 // The meaning of the marks that there are, for a caption.
