@@ -513,7 +513,7 @@ def test_stripped_library_of_nobody(t):
     """The compiler in the PATH is only likely: if it is of no use, others are still recorded."""
     fake = os.path.dirname(fake_toolchain(t, strip))
     env = {"PATH": fake + ":" + os.environ["PATH"]}
-    run = t.record(["sh", "-c", '"$@"', "sh", *rustc(t, crates.SHORT)], options=(), env=env)
+    run = t.record(["sh", "-c", '"$@"', "sh", *rustc(t, crates.LONG)], options=(), env=env)
     text = run.stderr.decode()
     assert "stripped" in text and "going on without" in text, text
     assert len(t.report(run.trace)["processes"]) == 1
