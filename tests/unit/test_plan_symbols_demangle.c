@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "plan/symbols/demangle.h"
-#include "plan/symbols/demangle_v0.h"
 #include "plan/symbols/v0_reader.h"
 
 #include "test.h"

@@ -9,7 +9,7 @@
 
 #include "analyze/code_name.h"
 #include "base/array.h"
-#include "plan/symbols/demangle_v0.h"
+#include "plan/symbols/demangle.h"
 #include "plan/symbols/function_name.h"
 
 struct slice {

@@ -15,7 +15,6 @@
 #include "capture/library_table.h"
 #include "capture/old_numbers.h"
 #include "plan/job.h"
-#include "plan/load.h"
 #include "proc/processes.h"
 
 /* To find out which libraries are in use, the mappings of all followed processes are read. */

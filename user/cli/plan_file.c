@@ -15,7 +15,7 @@
 #include "base/own_path.h"
 #include "plan/cache.h"
 #include "plan/codec.h"
-#include "plan/load.h"
+#include "plan/job.h"
 #include "unwind/codec.h"
 #include "unwind/job.h"
 

@@ -324,16 +324,10 @@ static int add_query(struct builder *b, const struct function *f, struct plan_qu
 	return 0;
 }
 
-static uint32_t number_of(const struct builder *b, uint64_t wrapper)
-{
-	const struct query_number *number = query_numbers__of(&b->numbers, wrapper);
-
-	return number ? number->number : 0;
-}
-
 static int collect_query(struct builder *b, const struct function *f)
 {
 	struct plan *plan = b->plan;
+	const struct query_number *number;
 	struct plan_query *q;
 	int err = add_query(b, f, &q);
 
@@ -342,7 +336,8 @@ static int collect_query(struct builder *b, const struct function *f)
 	switch (f->kind) {
 	case NAME_WRAPPER_NON_INCR:
 		q->wrapper_non_incr = f->entry;
-		q->number = number_of(b, f->entry);
+		number = query_numbers__of(&b->numbers, f->entry);
+		q->number = number ? number->number : 0;
 		return find_body(b, f, &q->body_non_incr);
 	case NAME_WRAPPER_INCR:
 		q->wrapper_incr = f->entry;

@@ -24,11 +24,6 @@ static bool slot_fits(int32_t bytes)
 	return bytes == PLAN_NO_SLOT || (bytes >= 0 && bytes % 4 == 0 && bytes <= PLAN_SLOT_MAX);
 }
 
-static bool reads_vtable(const struct plan_site *s)
-{
-	return s->role == WIRE_ROLE_IDENTIFY || s->role == WIRE_ROLE_GUARD_QUERY;
-}
-
 static bool source_is_sound(const struct wire_source *s)
 {
 	return !s->text ||
@@ -91,7 +86,8 @@ const char *plan_site_excess(const struct plan_site *s)
 		return "a load whose return address has no known place";
 	if (!slot_fits(s->slot) || !slot_fits(s->key_slot))
 		return "an operand more than 262,136 bytes up the stack";
-	if (reads_vtable(s) && !vtable_fits(s->vtable_offset))
+	if ((s->role == WIRE_ROLE_IDENTIFY || s->role == WIRE_ROLE_GUARD_QUERY) &&
+	    !vtable_fits(s->vtable_offset))
 		return "a vtable of more than 32,768 bytes";
 	if (s->sp_delta % 8 || s->sp_delta < -PLAN_SP_DELTA_MAX || s->sp_delta > PLAN_SP_DELTA_MAX)
 		return "a probe site more than 16,376 bytes down the stack";

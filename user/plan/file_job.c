@@ -350,11 +350,6 @@ static int make_room(struct file_job *j)
 	return 0;
 }
 
-static bool is_late(const struct file_job *j)
-{
-	return clock_ns(CLOCK_MONOTONIC) >= j->deadline_ns;
-}
-
 /* Another process has ended the child: not a limit of ours, and not a fault of its own. */
 static bool was_ended_by_others(int status)
 {
@@ -394,7 +389,7 @@ int file_job__read(struct file_job *j)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0 && errno == EAGAIN)
-			return is_late(j) ? -ETIME : 0;
+			return clock_ns(CLOCK_MONOTONIC) >= j->deadline_ns ? -ETIME : 0;
 		if (n < 0)
 			return -errno;
 		j->len += (size_t)n;

@@ -55,12 +55,6 @@ static bool has_honest_ctime(int fd)
 	return !file_mount__of(fd, &m) && !m.fuse && (!m.overlay || m.ours);
 }
 
-/* The clock may reach a ctime in the future again. */
-static bool is_settled(const struct library_identity *id)
-{
-	return (int64_t)clock_ns(CLOCK_REALTIME) - id->ctime_ns > library_file_settled_ns;
-}
-
 int library_file__take(int fd, const char *path, const struct library_identity *id,
 		       struct library_file **out)
 {
@@ -113,7 +107,9 @@ int library_file__try(const char *path, struct library_file **out)
 	if (fstat(fd, &st))
 		return -errno;
 	id = library_identity_of(&st);
-	id.lasting = has_honest_ctime(fd) && is_settled(&id);
+	/* The clock may reach a ctime in the future again. */
+	id.lasting = has_honest_ctime(fd) &&
+		     (int64_t)clock_ns(CLOCK_REALTIME) - id.ctime_ns > library_file_settled_ns;
 	return library_file__take(take_fd(fd), path, &id, out);
 }
 

@@ -40,14 +40,6 @@ static bool is_text(const struct eval *e, const struct eval_call *call)
 }
 
 /* The function that is given the first text; 0 if there is none. */
-static uint64_t first_given(const struct eval *e)
-{
-	for (uint32_t i = 0; i < e->n_calls; i++)
-		if (e->calls[i].target && is_text(e, &e->calls[i]))
-			return e->calls[i].target;
-	return 0;
-}
-
 static int find_intern(struct elf_image *img, const struct owner *o, uint64_t *intern)
 {
 	const struct eval_function f = {
@@ -58,7 +50,10 @@ static int find_intern(struct elf_image *img, const struct owner *o, uint64_t *i
 	_free_ struct eval *e = NULL;
 	int err = eval__run(&f, &e);
 
-	*intern = err ? 0 : first_given(e);
+	*intern = 0;
+	for (uint32_t i = 0; !err && i < e->n_calls && !*intern; i++)
+		if (e->calls[i].target && is_text(e, &e->calls[i]))
+			*intern = e->calls[i].target;
 	return err;
 }
 
@@ -68,32 +63,17 @@ static bool is_unnamed(const struct owner *o)
 	return !strncmp(o->name, "fn_", 3);
 }
 
-static bool is_cold_activity(const struct owner *o)
-{
-	struct name_info info;
-
-	name_classify(o->name, &info);
-	return info.kind == NAME_COLD_ACTIVITY;
-}
-
-static int name(struct recovered *out, uint64_t function, const char *text, size_t number)
-{
-	char numbered[192];
-
-	snprintf(numbered, sizeof(numbered), "%s.llvm.%zu", text, number);
-	return recovered__add(out, function, numbered);
-}
-
 /* Several cold sides call one function: one name is enough. */
 static int name_intern(struct recovered *out, uint64_t intern, size_t number)
 {
 	for (uint32_t i = 0; i < out->n; i++)
 		if (out->items[i].addr == intern && strstr(out->text + out->items[i].at, INTERN))
 			return 0;
-	return name(out, intern,
-		    "_RINvMs0_NtC21rustc_data_structures9profilingNtB2_12SelfProfiler" INTERN
-		    "ReEB2_",
-		    number);
+	return recovered__addf(
+		out, intern,
+		"_RINvMs0_NtC21rustc_data_structures9profilingNtB2_12SelfProfiler" INTERN
+		"ReEB2_.llvm.%zu",
+		number);
 }
 
 static int look_at(struct elf_image *img, const struct owner *o, size_t number,
@@ -106,22 +86,33 @@ static int look_at(struct elf_image *img, const struct owner *o, size_t number,
 	if (err || !intern)
 		return err;
 	if (unnamed)
-		err = name(out, o->entry,
-			   "_RINvNvMNtC21rustc_data_structures9profilingNtB2_15SelfProfilerRef"
-			   "4exec9cold_callNCINvB2_34generic_activity_with_arg_recorder0E0EB2_",
-			   number);
+		err = recovered__addf(
+			out, o->entry,
+			"_RINvNvMNtC21rustc_data_structures9profilingNtB2_15SelfProfilerRef4exec"
+			"9cold_callNCINvB2_34generic_activity_with_arg_recorder0E0EB2_.llvm.%zu",
+			number);
 	return err ?: name_intern(out, intern, number);
+}
+
+/* Those of the function with this part of a name; none without such a function. */
+static int callers_of(struct elf_image *img, const char *part, struct owners *out)
+{
+	uint64_t function = dynsym__function(img, part);
+
+	return function ? callers__find(img, &function, 1, out) : 0;
 }
 
 int activities__recover(struct elf_image *img, struct recovered *out, const char **problem)
 {
 	_owners_ struct owners owners = {0};
-	uint64_t thread_number = dynsym__function(img, DYNSYM_THREAD_NUMBER);
-	int err = thread_number ? callers__find(img, &thread_number, 1, &owners) : 0;
+	int err = callers_of(img, DYNSYM_THREAD_NUMBER, &owners);
 	size_t looked = 0;
 
 	for (size_t i = 0; i < owners.n && !err && !*problem; i++) {
-		if (!is_unnamed(&owners.items[i]) && !is_cold_activity(&owners.items[i]))
+		struct name_info info;
+
+		name_classify(owners.items[i].name, &info);
+		if (!is_unnamed(&owners.items[i]) && info.kind != NAME_COLD_ACTIVITY)
 			continue;
 		if (looked++ == SIDES_MAX)
 			*problem = "more functions ask for the number of their thread than can be "
@@ -149,16 +140,13 @@ static bool has_name(const struct known_symbols *known, uint64_t entry)
 static int name_bodies(const struct owners *owners, const struct known_symbols *known,
 		       struct recovered *out)
 {
-	char name[96];
 	int err = 0;
 
-	for (size_t i = 0; i < owners->n && !err; i++) {
-		if (has_name(known, owners->items[i].entry))
-			continue;
-		snprintf(name, sizeof(name),
-			 "_RNvNtC16rustc_query_impl9execution17try_execute_query.%zu", i);
-		err = recovered__add(out, owners->items[i].entry, name);
-	}
+	for (size_t i = 0; i < owners->n && !err; i++)
+		if (!has_name(known, owners->items[i].entry))
+			err = recovered__addf(
+				out, owners->items[i].entry,
+				"_RNvNtC16rustc_query_impl9execution17try_execute_query.%zu", i);
 	return err;
 }
 
@@ -184,14 +172,6 @@ struct droppers {
 	uint32_t n;
 };
 
-/* A part of what its first argument leads to. */
-static bool is_of_first(const struct eval *e, const struct sum *text)
-{
-	struct wire_place place;
-
-	return place_of(&e->nodes, text, &place) && place.n == 1 && place.reg == WIRE_REG_DI;
-}
-
 /* 1, 0, or -ENOMEM. */
 static int drops(struct elf_image *img, const struct owner *o, uint64_t printer)
 {
@@ -202,9 +182,15 @@ static int drops(struct elf_image *img, const struct owner *o, uint64_t printer)
 	_free_ struct eval *e = NULL;
 	int err = eval__run(&f, &e);
 
-	for (uint32_t i = 0; !err && i < e->n_calls; i++)
-		if (e->calls[i].target == printer && is_of_first(e, &e->calls[i].first))
+	for (uint32_t i = 0; !err && i < e->n_calls; i++) {
+		struct wire_place place;
+
+		/* It prints a part of what its first argument leads to. */
+		if (e->calls[i].target == printer &&
+		    place_of(&e->nodes, &e->calls[i].first, &place) && place.n == 1 &&
+		    place.reg == WIRE_REG_DI)
 			return 1;
+	}
 	return err;
 }
 
@@ -233,7 +219,7 @@ static int find_droppers(struct elf_image *img, struct droppers *d, const char *
 {
 	_owners_ struct owners owners = {0};
 	uint64_t printer = dynsym__function(img, PRINTER);
-	int err = printer ? callers__find(img, &printer, 1, &owners) : 0;
+	int err = callers_of(img, PRINTER, &owners);
 
 	if (owners.n > PRINT_MAX) {
 		*problem = "more functions print the time of a pass than can be looked at";
@@ -247,17 +233,6 @@ static int find_droppers(struct elf_image *img, struct droppers *d, const char *
 	return err < 0 ? err : 0;
 }
 
-static int name_drop(struct recovered *out, uint64_t function, uint32_t number)
-{
-	char name[160];
-
-	snprintf(name, sizeof(name),
-		 "_RINvNtC4core3ptr13drop_in_placeNtNtC21rustc_data_structures9profiling"
-		 "18VerboseTimingGuardEB0_.%u",
-		 number);
-	return recovered__add(out, function, name);
-}
-
 int timers__recover(struct elf_image *img, struct recovered *out, const char **problem)
 {
 	struct droppers d = {.n = 0};
@@ -265,7 +240,11 @@ int timers__recover(struct elf_image *img, struct recovered *out, const char **p
 
 	for (uint32_t i = 0; i < d.n && !err; i++)
 		if (d.called[i])
-			err = name_drop(out, d.addrs[i], i);
+			err = recovered__addf(
+				out, d.addrs[i],
+				"_RINvNtC4core3ptr13drop_in_placeNtNtC21rustc_data_structures"
+				"9profiling18VerboseTimingGuardEB0_.%u",
+				i);
 	return err;
 }
 
@@ -292,7 +271,7 @@ struct search {
 
 /* Where the function that is looked at has its guards, by bytes above sp at its entry. */
 struct slots {
-	int64_t at[SLOTS_MAX];
+	uint64_t at[SLOTS_MAX];
 	size_t n;
 };
 
@@ -319,40 +298,27 @@ static bool is_direct_call(const void *arg, size_t i)
 }
 
 /* The stack slot whose address call `i` passes first. */
-static bool passes_slot(const struct fixpoint *flow, size_t i, int64_t *at)
+static bool passes_slot(const struct fixpoint *flow, size_t i, uint64_t *at)
 {
 	struct flow_state s;
 
 	flow__at(flow, i, &s);
-	*at = s.regs[WIRE_REG_DI].value;
+	*at = (uint64_t)s.regs[WIRE_REG_DI].value;
 	return s.reached && s.regs[WIRE_REG_DI].kind == FLOW_STACK;
-}
-
-static void find_slots(const struct search *s, const struct fixpoint *flow, struct slots *slots)
-{
-	for (size_t i = 0; i < s->code.n && slots->n < SLOTS_MAX; i++)
-		if (makes(s, &s->code.insns[i]) && passes_slot(flow, i, &slots->at[slots->n]))
-			slots->n++;
-}
-
-static bool has_slot(const struct slots *slots, int64_t at)
-{
-	for (size_t i = 0; i < slots->n; i++)
-		if (slots->at[i] == at)
-			return true;
-	return false;
 }
 
 static int note_passed(struct search *s, const struct fixpoint *flow)
 {
 	struct slots slots = {.n = 0};
-	int64_t at;
+	uint64_t at;
 	int err = 0;
 
-	find_slots(s, flow, &slots);
+	for (size_t i = 0; i < s->code.n && slots.n < SLOTS_MAX; i++)
+		if (makes(s, &s->code.insns[i]) && passes_slot(flow, i, &slots.at[slots.n]))
+			slots.n++;
 	for (size_t i = 0; i < s->code.n && slots.n && !err; i++)
 		if (s->code.insns[i].flow == CODE_CALL && !makes(s, &s->code.insns[i]) &&
-		    passes_slot(flow, i, &at) && has_slot(&slots, at))
+		    passes_slot(flow, i, &at) && array__has_u64(slots.at, slots.n, at))
 			err = add(&s->passed, s->code.insns[i].target);
 	return err;
 }
@@ -444,7 +410,6 @@ static bool guards_drops(const struct search *s, const struct owner *f)
 static int name_drops(struct search *s, struct recovered *out)
 {
 	_owners_ struct owners owners = {0};
-	char name[160];
 	int err = owners__find(s->img, s->passed.items, s->passed.n, &owners);
 
 	for (size_t i = 0; i < owners.n && !err; i++) {
@@ -455,13 +420,12 @@ static int name_drops(struct search *s, struct recovered *out)
 		err = code_decoder__decode(s->decoder, f->regions, f->n_regions, &s->code);
 		if (err == -EFAULT)
 			err = 0;
-		else if (!err && guards_drops(s, f)) {
-			snprintf(name, sizeof(name),
-				 "_RINvNtC4core3ptr13drop_in_placeNtNtC21rustc_data_structures"
-				 "9profiling11TimingGuardEB0_.%zu",
-				 i);
-			err = recovered__add(out, f->entry, name);
-		}
+		else if (!err && guards_drops(s, f))
+			err = recovered__addf(
+				out, f->entry,
+				"_RINvNtC4core3ptr13drop_in_placeNtNtC21rustc_data_structures"
+				"9profiling11TimingGuardEB0_.%zu",
+				i);
 	}
 	return err;
 }
@@ -500,9 +464,6 @@ int recovered_guards__find(struct elf_image *img, const struct known_symbols *kn
 
 /* ---- Kinds of cold sides --------------------------------------------------------------------- */
 
-/* Functions that are looked at: looking takes time, and code is untrusted. */
-#define COLD_KINDS_SIDES_MAX 256
-
 /* Branches that lead to one call. */
 #define WAYS_MAX 8
 /* rustc's EventFilter::GENERIC_ACTIVITIES. */
@@ -529,8 +490,8 @@ struct cold_kinds_search {
 	struct elf_image *img;
 	struct code_decoder *decoder;
 	struct code code;
-	struct side sides[COLD_KINDS_SIDES_MAX];
-	uint64_t entries[COLD_KINDS_SIDES_MAX];
+	struct side sides[SIDES_MAX];
+	uint64_t entries[SIDES_MAX];
 	uint32_t n;
 };
 
@@ -548,11 +509,10 @@ int cold_kinds__are_unnamed(struct elf_image *img)
 static int find_sides(struct cold_kinds_search *s)
 {
 	_owners_ struct owners owners = {0};
-	uint64_t thread_number = dynsym__function(s->img, DYNSYM_THREAD_NUMBER);
-	int err = thread_number ? callers__find(s->img, &thread_number, 1, &owners) : 0;
+	int err = callers_of(s->img, DYNSYM_THREAD_NUMBER, &owners);
 
-	for (size_t i = 0; i < owners.n && s->n < COLD_KINDS_SIDES_MAX && !err; i++) {
-		if (strncmp(owners.items[i].name, "fn_", 3))
+	for (size_t i = 0; i < owners.n && s->n < SIDES_MAX && !err; i++) {
+		if (!is_unnamed(&owners.items[i]))
 			continue;
 		s->entries[s->n] = owners.items[i].entry;
 		s->sides[s->n++].entry = owners.items[i].entry;
@@ -568,18 +528,6 @@ static struct side *side_at(struct cold_kinds_search *s, uint64_t entry)
 	return NULL;
 }
 
-/* The filter is 16 bits wide and aligned. */
-static uint32_t bits_of(const struct code_insn *test)
-{
-	return test->imm << (test->shape == CODE_TEST_MASK && test->disp & 1 ? 8 : 0);
-}
-
-static void vote(struct side *side, uint32_t filter)
-{
-	side->several = side->several || (side->filter && side->filter != filter);
-	side->filter = filter;
-}
-
 /* The tests of the filter that lead to call `i`. */
 static void look_at_call(const struct walk *w, size_t i, struct side *side)
 {
@@ -588,9 +536,14 @@ static void look_at_call(const struct walk *w, size_t i, struct side *side)
 
 	for (size_t k = 0; k < n; k++) {
 		const struct code_insn *test = walk__mask_test(w->code, guards[k].mask);
+		uint32_t filter;
 
-		if (test)
-			vote(side, bits_of(test));
+		if (!test)
+			continue;
+		/* The filter is 16 bits wide and aligned. */
+		filter = test->imm << (test->shape == CODE_TEST_MASK && test->disp & 1 ? 8 : 0);
+		side->several = side->several || (side->filter && side->filter != filter);
+		side->filter = filter;
 	}
 }
 
@@ -625,17 +578,13 @@ static int find_kinds(struct cold_kinds_search *s)
 
 static int name_side(const struct side *side, uint32_t number, struct recovered *out)
 {
-	char name[192];
-
-	for (size_t i = 0; i < N_OF(kinds); i++) {
-		if (kinds[i].filter != side->filter)
-			continue;
-		snprintf(name, sizeof(name),
-			 "_RINvNvMNtC21rustc_data_structures9profilingNtB2_15SelfProfilerRef"
-			 "4exec9cold_callNCNvB2_%s0EB2_.llvm.%u",
-			 kinds[i].method, number);
-		return recovered__add(out, side->entry, name);
-	}
+	for (size_t i = 0; i < N_OF(kinds); i++)
+		if (kinds[i].filter == side->filter)
+			return recovered__addf(
+				out, side->entry,
+				"_RINvNvMNtC21rustc_data_structures9profilingNtB2_15SelfProfilerRef"
+				"4exec9cold_callNCNvB2_%s0EB2_.llvm.%u",
+				kinds[i].method, number);
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "plan/code/opcode.h"
 #include "plan/code/sum.h"
 #include "plan/mine/owners.h"
 #include "plan/code/eval.h"
@@ -282,7 +283,7 @@ static bool looks_like_drop(const uint8_t *head, size_t len)
 
 		if (p[0] != 0x8b || (p[1] & 0xc7) != 0x87)
 			continue;
-		disp = p[2] | (uint32_t)p[3] << 8 | (uint32_t)p[4] << 16 | (uint32_t)p[5] << 24;
+		disp = opcode_u32(p + 2);
 		if (disp >= FAR && disp < OFFSET_MAX)
 			return true;
 	}

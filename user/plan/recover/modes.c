@@ -8,15 +8,6 @@ static bool runs(const struct plan *plan, uint32_t query_body, uint32_t body)
 	return query_body == body || plan__outlined(plan, query_body) == body;
 }
 
-/* The number of queries that have the body for each mode. */
-static void count_modes(const struct plan *plan, uint32_t body, uint32_t n[2])
-{
-	for (uint32_t i = 0; i < plan->n_queries; i++) {
-		n[0] += runs(plan, plan->queries[i].body_non_incr, body);
-		n[1] += runs(plan, plan->queries[i].body_incr, body);
-	}
-}
-
 /* Where a query has one wrapper, that and its body serve both modes. */
 static bool serve_both(const struct plan *plan)
 {
@@ -31,22 +22,23 @@ int modes__check(struct elf_image *img, const struct known_symbols *known, const
 		 const char **problem)
 {
 	_owners_ struct owners owners = {0};
-	uint32_t n[2] = {0};
+	bool incremental = false, other = false;
 	int err;
 
 	*problem = NULL;
 	if (serve_both(plan))
 		return 0;
 	err = callers__of_cold(img, known, NAME_COLD_LOAD, NAME_COLD_HASHING, &owners);
-
 	for (size_t i = 0; i < owners.n && !err; i++) {
 		uint32_t body = plan__body_at(plan, owners.items[i].entry);
 
-		if (body != PLAN_NONE)
-			count_modes(plan, body, n);
+		for (uint32_t q = 0; q < plan->n_queries && body != PLAN_NONE; q++) {
+			other |= runs(plan, plan->queries[q].body_non_incr, body);
+			incremental |= runs(plan, plan->queries[q].body_incr, body);
+		}
 	}
-	*problem = n[1] && !n[0] ? NULL
-				 : "the functions that load or hash results are not those which "
-				   "its table of queries has for incremental compiles";
+	if (!incremental || other)
+		*problem = "the functions that load or hash results are not those which its table "
+			   "of queries has for incremental compiles";
 	return err;
 }

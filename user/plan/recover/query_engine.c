@@ -131,19 +131,11 @@ static bool names_agree(const struct variant_names *names, uint32_t first, struc
 	return true;
 }
 
-/* 1, 0 or -ENOMEM. */
-static int has_providers(struct elf_image *img, const struct bounds *bounds, uint32_t n)
-{
-	struct address_counts counts;
-	uint64_t defaults;
-
-	return addresses__count(img, bounds, &counts)
-		       ?: providers_defaults(img, bounds, &counts, n, &defaults);
-}
-
 static int check(struct elf_image *img, const struct bounds *bounds, const struct engine_methods *m,
 		 const struct variant_names *names, struct described *d, const char **problem)
 {
+	struct address_counts counts;
+	uint64_t defaults;
 	int found;
 
 	if (!m->n) {
@@ -156,7 +148,8 @@ static int check(struct elf_image *img, const struct bounds *bounds, const struc
 			   "that it describes";
 		return 0;
 	}
-	found = has_providers(img, bounds, m->n);
+	found = addresses__count(img, bounds, &counts)
+			?: providers_defaults(img, bounds, &counts, m->n, &defaults);
 	if (found < 0)
 		return found;
 	if (!found)
@@ -340,19 +333,14 @@ static uint32_t stored_number(const struct reader *r, const struct code_insn *in
 	return (uint32_t)bytes[insn->size - 4] | (uint32_t)bytes[insn->size - 3] << 8;
 }
 
-static bool is_address(const struct code_insn *insn)
-{
-	return (insn->shape == CODE_LEA || insn->shape == CODE_MOVE64) &&
-	       insn->base == CODE_REG_SP && insn->reg < CODE_REG_SP;
-}
-
 static int note(const struct reader *r, const struct code_insn *insn, int64_t sp,
 		struct engine_methods *m)
 {
 	int64_t disp = insn->shape == CODE_MOVE64 ? 0 : insn->disp;
 	struct engine_store store = {sp + disp, stored_number(r, insn)};
 
-	if (is_address(insn))
+	if ((insn->shape == CODE_LEA || insn->shape == CODE_MOVE64) && insn->base == CODE_REG_SP &&
+	    insn->reg < CODE_REG_SP)
 		return array__add(&m->addresses, &m->n_addresses, &m->addresses_capacity, &store);
 	return store.number == UINT32_MAX
 		       ? 0
@@ -488,14 +476,6 @@ static int try_run(struct reader *r, const uint64_t *functions, uint32_t n_funct
 	return err;
 }
 
-static uint64_t word_at(const uint8_t *p)
-{
-	uint64_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
 static int try_runs(struct reader *r, const uint8_t *words, size_t n_words, uint32_t n,
 		    uint32_t *found, struct engine_methods *out)
 {
@@ -504,8 +484,10 @@ static int try_runs(struct reader *r, const uint8_t *words, size_t n_words, uint
 	int err = 0;
 
 	for (size_t i = 0; i <= n_words && !err; i++) {
-		uint64_t function = i < n_words ? word_at(words + 8 * i) : 0;
+		uint64_t function = 0;
 
+		if (i < n_words)
+			memcpy(&function, words + 8 * i, sizeof(function));
 		if (function && bounds__starts(r->bounds, function)) {
 			err = array__add(&run, &len, &capacity, &function);
 			continue;
@@ -523,19 +505,16 @@ int engine_methods__find(struct elf_image *img, const struct bounds *bounds,
 {
 	_code_decoder_ struct code_decoder *decoder = NULL;
 	struct reader r = {.img = img, .bounds = bounds, .known = known};
-	uint64_t addr, size;
+	uint64_t addr;
 	uint32_t found = 0;
-	size_t room;
-	const uint8_t *words;
+	size_t size;
+	const uint8_t *words = elf_image__section_bytes(img, ".data.rel.ro", &addr, &size);
 	int err = code_decoder__new(img, &decoder);
 
 	*out = (struct engine_methods){0};
-	if (err || !n || !elf_image__section(img, ".data.rel.ro", &addr, &size))
-		return err;
 	r.decoder = decoder;
-	words = elf_image__bytes(img, addr, &room);
-	if (words)
-		err = try_runs(&r, words, (room < size ? room : size) / 8, n, &found, out);
+	if (!err && n && words)
+		err = try_runs(&r, words, size / 8, n, &found, out);
 	code__free(&r.code);
 	if (!err && found > 1)
 		engine_methods__destroy(out);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,8 @@
 #include "plan/code/opcode.h"
 
 /* st_name has 32 bits; rustc's names have 30 MB. */
-#define TEXT_MAX (512u << 20)
+#define TEXT_MAX     (512u << 20)
+#define NAME_MAX_LEN 512
 
 static int add_text(struct recovered *r, const char *text, size_t len)
 {
@@ -28,6 +30,17 @@ int recovered__add(struct recovered *r, uint64_t addr, const char *name)
 
 	return add_text(r, name, strlen(name) + 1)
 		       ?: array__add(&r->items, &r->n, &r->capacity, &item);
+}
+
+int recovered__addf(struct recovered *r, uint64_t addr, const char *fmt, ...)
+{
+	char name[NAME_MAX_LEN];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(name, sizeof(name), fmt, ap);
+	va_end(ap);
+	return recovered__add(r, addr, name);
 }
 
 /* Symbols while they are made. `names` are theirs, and have no other items. */
@@ -136,19 +149,14 @@ uint64_t dynsym__function(struct elf_image *img, const char *part)
 
 /* ---- Names of a query's functions ------------------------------------------------------------ */
 
-#define NAME_MAX_LEN 512
-
 static const char path_of_query[] = "NvNtNtNt";
 
 /* `path`: the namespaces of the function's path. */
 static int add_function(struct recovered *out, const char *query, uint32_t len, uint64_t addr,
 			const char *path, const char *function)
 {
-	char name[NAME_MAX_LEN];
-
-	snprintf(name, sizeof(name), "_R%sC16rustc_query_impl10query_impl%u%.*s%s", path, len,
-		 (int)len, query, function);
-	return recovered__add(out, addr, name);
+	return recovered__addf(out, addr, "_R%sC16rustc_query_impl10query_impl%u%.*s%s", path, len,
+			       (int)len, query, function);
 }
 
 int query_names__wrappers(struct recovered *out, const char *query, uint32_t len, uint64_t non_incr,
@@ -202,11 +210,6 @@ void query_numbers__destroy(struct query_numbers *q)
 /* lea with a 64-bit register, of a place relative to its end: REX.W, 8d, modrm, four bytes. */
 #define LEA_SIZE 7
 
-static bool is_lea(const uint8_t *p)
-{
-	return (p[0] & 0xfb) == 0x48 && opcode_is_lea_rip(p + 1);
-}
-
 static uint32_t count_in(struct elf_image *img, const struct bounds *b, const struct bound *part)
 {
 	size_t len;
@@ -221,7 +224,7 @@ static uint32_t count_in(struct elf_image *img, const struct bounds *b, const st
 		if (!found)
 			break;
 		i = (size_t)(found - bytes);
-		if (is_lea(found - 1))
+		if ((found[-1] & 0xfb) == 0x48 && opcode_is_lea_rip(found))
 			n += bounds__starts(b, opcode_target(found + 2, part->addr + i + 6));
 	}
 	return n;

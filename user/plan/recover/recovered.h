@@ -30,6 +30,9 @@ struct recovered {
  * any other text without ".cold" and ".warm". It is copied. 0 or -ENOMEM.
  */
 int recovered__add(struct recovered *r, uint64_t addr, const char *name);
+/* The same, as printf() has it, of 511 bytes at most. */
+int recovered__addf(struct recovered *r, uint64_t addr, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /*
  * Give the image a symbol for each name, for each part of a function, and for each function without

@@ -312,14 +312,6 @@ static int find_loaders(struct table *t)
 	return err;
 }
 
-static int add_query(struct recovered *out, const struct query *q)
-{
-	int err = q->loader ? query_names__loader(out, q->name, q->len, q->loader) : 0;
-
-	return err ?: query_names__wrappers(out, q->name, q->len, q->wrapper[0], q->wrapper[1])
-		       ?: query_names__provider(out, q->name, q->len, q->provider);
-}
-
 /* rustc has it as a closure, whose number is not known. It shows where spans are. */
 static int add_source_span(const struct table *t, struct recovered *out)
 {
@@ -379,8 +371,14 @@ int vtables__recover(struct elf_image *img, const struct bounds *bounds, struct 
 		err = read_table(&t, &counts, problem);
 	if (!err && !*problem)
 		err = find_loaders(&t);
-	for (uint32_t i = 0; !err && !*problem && i < t.n; i++)
-		err = add_query(out, &t.queries[i]);
+	for (uint32_t i = 0; !err && !*problem && i < t.n; i++) {
+		const struct query *q = &t.queries[i];
+
+		err = q->loader ? query_names__loader(out, q->name, q->len, q->loader) : 0;
+		err = err ?: query_names__wrappers(out, q->name, q->len, q->wrapper[0],
+						   q->wrapper[1])
+			       ?: query_names__provider(out, q->name, q->len, q->provider);
+	}
 	return err || *problem ? err : add_source_span(&t, out);
 }
 

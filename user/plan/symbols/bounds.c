@@ -195,18 +195,12 @@ static int find_functions_of_parts(struct finder *f)
 
 static int find_sections(struct finder *f)
 {
-	uint64_t size;
-	size_t room;
-
 	for (size_t i = 0; i < N_OF(part_sections); i++)
 		if (!elf_image__section(f->img, part_sections[i], &f->starts[i], &f->sizes[i]))
 			f->sizes[i] = 0;
-	if (!elf_image__section(f->img, ".eh_frame", &f->frame.addr, &size) ||
-	    size > EH_FRAME_SIZE_MAX)
-		return -ENODATA;
-	f->frame.data = elf_image__bytes(f->img, f->frame.addr, &room);
-	f->frame.size = size < room ? size : room;
-	return f->frame.data ? 0 : -ENODATA;
+	f->frame.data =
+		elf_image__section_bytes(f->img, ".eh_frame", &f->frame.addr, &f->frame.size);
+	return f->frame.data && f->frame.size <= EH_FRAME_SIZE_MAX ? 0 : -ENODATA;
 }
 
 int bounds__find(const struct elf_image *img, struct bounds *out)
@@ -312,20 +306,6 @@ static int follow_exports(struct marker *m)
 	return err;
 }
 
-/* A section's part of the file; NULL if there is none. */
-static const uint8_t *section(const struct marker *m, const char *name, size_t *size)
-{
-	uint64_t addr, in_memory;
-	const uint8_t *p;
-
-	if (!elf_image__section(m->img, name, &addr, &in_memory))
-		return NULL;
-	p = elf_image__bytes(m->img, addr, size);
-	if (*size > in_memory)
-		*size = in_memory;
-	return p;
-}
-
 static int follow_packed(void *arg, uint64_t place)
 {
 	struct marker *m = arg;
@@ -343,7 +323,8 @@ static int follow_packed(void *arg, uint64_t place)
 static int follow_pointers(struct marker *m)
 {
 	size_t size;
-	const uint8_t *p = section(m, ".rela.dyn", &size);
+	uint64_t addr;
+	const uint8_t *p = elf_image__section_bytes(m->img, ".rela.dyn", &addr, &size);
 	size_t n = p ? size / sizeof(Elf64_Rela) : 0;
 	int err = 0;
 
@@ -354,7 +335,7 @@ static int follow_pointers(struct marker *m)
 		if (ELF64_R_TYPE(rela.r_info) == R_X86_64_RELATIVE)
 			err = mark(m, (uint64_t)rela.r_addend);
 	}
-	p = err ? NULL : section(m, ".relr.dyn", &size);
+	p = err ? NULL : elf_image__section_bytes(m->img, ".relr.dyn", &addr, &size);
 	return p ? relr__each(p, size, follow_packed, m) : err;
 }
 

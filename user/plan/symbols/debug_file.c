@@ -99,14 +99,6 @@ char *debug_file__place(const uint8_t *id, size_t len)
 	return path;
 }
 
-static void try_build_id(struct search *s)
-{
-	_free_ char *path = debug_file__place(s->id, s->id_len);
-
-	if (path)
-		try(s, path, SYMBOLS_OF_BUILD_ID);
-}
-
 static void try_link(struct search *s)
 {
 	static const char *const ways[] = {"", "/.debug"};
@@ -130,15 +122,17 @@ struct debug_file *debug_file__find(struct library_file *lib)
 {
 	_elf_image_ struct elf_image *img = NULL;
 	struct search s = {.lib = lib};
+	_free_ char *place = NULL;
 
 	if (read_quietly(lib, &img) || elf_image__has_symbols(img))
 		return NULL;
 	s.id_len = elf_image__build_id(img, s.id);
 	elf_image__debuglink(img, s.link);
-	if (s.id_len) {
-		try_build_id(&s);
+	place = s.id_len ? debug_file__place(s.id, s.id_len) : NULL;
+	if (place)
+		try(&s, place, SYMBOLS_OF_BUILD_ID);
+	if (s.id_len)
 		try_link(&s);
-	}
 	if (!s.found && elf_image__has_section(img, ".gnu_debugdata"))
 		take(&s, NULL, SYMBOLS_OF_DEBUGDATA);
 	return s.found;

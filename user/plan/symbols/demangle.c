@@ -15,7 +15,6 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "plan/symbols/demangle_v0.h"
 
 /* "17h" and the digits. */
 #define HASH_LEN 19

@@ -16,6 +16,12 @@
  */
 bool demangle(const char *symbol, size_t len, struct demangled *d);
 
+/*
+ * Append the text of a v0 symbol. `s` is the symbol after "_R"; it has only ASCII letters, digits
+ * and '_'. False as demangle().
+ */
+bool demangle_v0(const char *s, size_t len, enum v0_style style, struct demangled *d);
+
 /* ---- Names of C++ ---------------------------------------------------------------------------- */
 
 /* Readable names of LLVM's functions. */

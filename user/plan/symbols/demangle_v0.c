@@ -3,7 +3,7 @@
  * The v0 mangling, https://doc.rust-lang.org/rustc/symbol-mangling/v0.html: a grammar that is read
  * from left to right, with one function for each of its rules.
  */
-#include "plan/symbols/demangle_v0.h"
+#include "plan/symbols/demangle.h"
 
 #include <ctype.h>
 #include <stdint.h>

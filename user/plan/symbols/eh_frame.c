@@ -179,18 +179,6 @@ static bool find_cie(struct eh_frame_reader *r, uint32_t at)
 	return r->has_cie;
 }
 
-/* The FDE whose content, behind its distance from its CIE, is `b`. */
-static bool read_fde(struct eh_frame_reader *r, struct dwarf_bytes *b, struct eh_fde *out)
-{
-	out->cie = r->cie;
-	out->start = read_address(r->frame, b, r->cie.encoding);
-	out->length = read_encoded(b, r->cie.encoding);
-	if (r->cie.augmented)
-		dwarf_bytes__take(b, dwarf_bytes__uleb(b));
-	out->program = (struct eh_program){b->at, dwarf_bytes__left(b)};
-	return !b->bad;
-}
-
 /* A record is one of three things. */
 enum record { IS_FDE, IS_OTHER, IS_UNREADABLE };
 
@@ -217,7 +205,13 @@ static enum record read_record(struct eh_frame_reader *r, size_t at, struct eh_f
 	if (!find_cie(r, (uint32_t)((uint64_t)(id_at - r->frame->data) - back)))
 		return IS_UNREADABLE;
 	out->at = (uint32_t)at;
-	return read_fde(r, &b, out) ? IS_FDE : IS_UNREADABLE;
+	out->cie = r->cie;
+	out->start = read_address(r->frame, &b, r->cie.encoding);
+	out->length = read_encoded(&b, r->cie.encoding);
+	if (r->cie.augmented)
+		dwarf_bytes__take(&b, dwarf_bytes__uleb(&b));
+	out->program = (struct eh_program){b.at, dwarf_bytes__left(&b)};
+	return b.bad ? IS_UNREADABLE : IS_FDE;
 }
 
 bool eh_frame_reader__next(struct eh_frame_reader *r, struct eh_fde *out)

@@ -22,6 +22,7 @@
 #include "base/bisect.h"
 #include "base/diag.h"
 #include "base/map.h"
+#include "plan/code/opcode.h"
 #include "plan/symbols/elf_symbol.h"
 #include "plan/symbols/got.h"
 
@@ -429,24 +430,19 @@ uint64_t elf_image__size_of(const struct elf_image *img, uint64_t addr)
 	return i < img->n_syms && img->syms[i].addr == addr ? img->syms[i].size : 0;
 }
 
-/* Whether the symbols of this type, and their names, are of a size that is read. */
-static bool is_moderate(const struct elf_image *img, uint32_t type)
-{
-	GElf_Shdr shdr, names;
-	Elf_Scn *scn = find_section(img, type, NULL, &shdr);
-
-	return scn && shdr.sh_size <= START_SYMBOLS_MAX * sizeof(Elf64_Sym) &&
-	       gelf_getshdr(elf_getscn(img->elf, shdr.sh_link), &names) &&
-	       names.sh_size <= SYMBOL_NAMES_MAX;
-}
-
 int elf_image__any_symbols(struct elf_image *img, const struct elf_symbol **syms, size_t *n)
 {
 	static const uint32_t types[] = {SHT_SYMTAB, SHT_DYNSYM};
 
 	for (size_t i = 0; i < N_OF(types) && !img->n_syms; i++) {
+		GElf_Shdr shdr, names;
+		Elf_Scn *scn = find_section(img, types[i], NULL, &shdr);
+
 		free(take_ptr(img->syms));
-		if (!is_moderate(img, types[i]))
+		/* They and their names must be of a size that is read. */
+		if (!scn || shdr.sh_size > START_SYMBOLS_MAX * sizeof(Elf64_Sym) ||
+		    !gelf_getshdr(elf_getscn(img->elf, shdr.sh_link), &names) ||
+		    names.sh_size > SYMBOL_NAMES_MAX)
 			continue;
 		if (read_symbols(img, types[i]) == -ENOMEM)
 			return -ENOMEM;
@@ -458,11 +454,6 @@ int elf_image__any_symbols(struct elf_image *img, const struct elf_symbol **syms
 }
 
 /* ---- Where functions start ------------------------------------------------------------------- */
-
-static uint32_t get_u32(const uint8_t *p)
-{
-	return p[0] | p[1] << 8 | p[2] << 16 | (uint32_t)p[3] << 24;
-}
 
 /* Drop repeated starts. -EBADMSG: the others are not sorted. */
 static int drop_twins(struct elf_image *img)
@@ -503,15 +494,15 @@ static int starts_of_frames(struct elf_image *img)
 	p = data ? data->d_buf : NULL;
 	if (!p || data->d_size < FRAME_HEADER || memcmp(p, known, sizeof(known)))
 		return -ENODATA;
-	n = get_u32(p + 8);
+	n = opcode_u32(p + 8);
 	if (!n || n > (data->d_size - FRAME_HEADER) / FRAME_ROW)
 		return -ENODATA;
 	img->starts = calloc(n, sizeof(*img->starts));
 	if (!img->starts)
 		return -ENOMEM;
 	for (uint64_t i = 0; i < n; i++)
-		img->starts[i] =
-			shdr.sh_addr + (uint64_t)(int32_t)get_u32(p + FRAME_HEADER + i * FRAME_ROW);
+		img->starts[i] = shdr.sh_addr +
+				 (uint64_t)(int32_t)opcode_u32(p + FRAME_HEADER + i * FRAME_ROW);
 	img->n_starts = n;
 	return 0;
 }
@@ -545,19 +536,16 @@ static int starts_of_symbols(struct elf_image *img)
 	return img->n_starts ? 0 : -ENODATA;
 }
 
-static int find_starts(struct elf_image *img)
-{
-	int err = starts_of_frames(img);
-
-	if (err == -ENODATA)
-		err = starts_of_symbols(img);
-	return err ?: drop_twins(img);
-}
-
 int elf_image__starts(struct elf_image *img, const uint64_t **starts, size_t *n)
 {
-	int err = img->starts ? 0 : find_starts(img);
+	int err = 0;
 
+	if (!img->starts) {
+		err = starts_of_frames(img);
+		if (err == -ENODATA)
+			err = starts_of_symbols(img);
+		err = err ?: drop_twins(img);
+	}
 	if (err) {
 		free(take_ptr(img->starts));
 		img->n_starts = 0;
@@ -579,6 +567,19 @@ bool elf_image__section(const struct elf_image *img, const char *name, uint64_t 
 	*addr = shdr.sh_addr;
 	*size = shdr.sh_size;
 	return true;
+}
+
+const uint8_t *elf_image__section_bytes(const struct elf_image *img, const char *name,
+					uint64_t *addr, size_t *len)
+{
+	const uint8_t *bytes;
+	uint64_t size;
+
+	if (!elf_image__section(img, name, addr, &size))
+		return NULL;
+	bytes = elf_image__bytes(img, *addr, len);
+	*len = size < *len ? size : *len;
+	return bytes;
 }
 
 bool elf_image__has_section(const struct elf_image *img, const char *name)
@@ -608,15 +609,12 @@ static int read_got(struct elf_image *img)
 {
 	static const char *const names[] = {".got", ".got.plt"};
 	struct got_part parts[N_OF(names)];
-	size_t n = 0, room;
+	size_t n = 0;
 
 	for (size_t i = 0; i < N_OF(names); i++) {
-		if (!elf_image__section(img, names[i], &parts[n].addr, &parts[n].size))
-			continue;
-		parts[n].bytes = elf_image__bytes(img, parts[n].addr, &room);
-		if (parts[n].size > room)
-			parts[n].size = room;
-		n++;
+		parts[n].bytes =
+			elf_image__section_bytes(img, names[i], &parts[n].addr, &parts[n].size);
+		n += parts[n].bytes != NULL;
 	}
 	if (got__read(img->elf, parts, n, &img->got))
 		return diag_error_r(-ENOMEM, "out of memory reading %s", elf_image__path(img));

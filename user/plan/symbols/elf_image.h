@@ -81,6 +81,9 @@ const uint8_t *elf_image__bytes(const struct elf_image *img, uint64_t addr, size
 /* Where the first section of this name is in memory; false if there is none that is there. */
 bool elf_image__section(const struct elf_image *img, const char *name, uint64_t *addr,
 			uint64_t *size);
+/* The same, and its bytes as far as the file has them; NULL: none. */
+const uint8_t *elf_image__section_bytes(const struct elf_image *img, const char *name,
+					uint64_t *addr, size_t *len);
 
 /* True if there is a section of this name, in memory or not. */
 bool elf_image__has_section(const struct elf_image *img, const char *name);

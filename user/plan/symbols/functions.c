@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/bisect.h"
+#include "plan/code/opcode.h"
 
 #define MAGIC	    0x6e667071u /* "qpfn" */
 #define CHECKSUM_AT 4
@@ -266,18 +267,10 @@ int functions__read(struct library_file *file, struct functions **out)
 
 /* ---- Bytes ----------------------------------------------------------------------------------- */
 
-static uint32_t get_u32(const uint8_t *p)
-{
-	uint32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return le32toh(v);
-}
-
 /* The names are left out: they are many, and few are ever looked at. */
 static uint32_t checksum(const uint8_t *bytes, size_t len)
 {
-	size_t end = FUNCTIONS_HEADER + (size_t)get_u32(bytes + NUMBERS_AT) * FUNCTIONS_RANGE;
+	size_t end = FUNCTIONS_HEADER + (size_t)opcode_u32(bytes + NUMBERS_AT) * FUNCTIONS_RANGE;
 
 	return (uint32_t)crc32_z(0, bytes + BASE_AT, (end < len ? end : len) - BASE_AT);
 }
@@ -292,11 +285,11 @@ static struct function_range range_at(const struct functions *f, uint32_t i)
 {
 	const uint8_t *p = f->bytes + FUNCTIONS_HEADER + (size_t)i * FUNCTIONS_RANGE;
 	const uint8_t *names = f->bytes + FUNCTIONS_HEADER + (size_t)f->n * FUNCTIONS_RANGE;
-	uint32_t name = get_u32(p + 8);
+	uint32_t name = opcode_u32(p + 8);
 
 	return (struct function_range){
-		.addr = f->base + get_u32(p),
-		.size = get_u32(p + 4),
+		.addr = f->base + opcode_u32(p),
+		.size = opcode_u32(p + 4),
 		.symbol = name < f->names_size ? (const char *)names + name : NULL,
 	};
 }
@@ -305,8 +298,8 @@ static bool are_good(const struct functions *f)
 {
 	uint64_t last = f->base;
 
-	if (f->len < FUNCTIONS_HEADER || get_u32(f->bytes) != MAGIC ||
-	    get_u32(f->bytes + CHECKSUM_AT) != checksum(f->bytes, f->len))
+	if (f->len < FUNCTIONS_HEADER || opcode_u32(f->bytes) != MAGIC ||
+	    opcode_u32(f->bytes + CHECKSUM_AT) != checksum(f->bytes, f->len))
 		return false;
 	if (f->len - FUNCTIONS_HEADER != (uint64_t)f->n * FUNCTIONS_RANGE + f->names_size ||
 	    f->id_size > ELF_BUILD_ID_MAX || f->base > UINT64_MAX - 2ull * UINT32_MAX)
@@ -334,9 +327,9 @@ int functions__of_bytes(const uint8_t *bytes, size_t len, void *map, size_t map_
 	if (len >= FUNCTIONS_HEADER) {
 		memcpy(&base, bytes + BASE_AT, sizeof(base));
 		f->base = le64toh(base);
-		f->n = get_u32(bytes + NUMBERS_AT);
-		f->names_size = get_u32(bytes + NUMBERS_AT + 4);
-		f->id_size = get_u32(bytes + NUMBERS_AT + 8);
+		f->n = opcode_u32(bytes + NUMBERS_AT);
+		f->names_size = opcode_u32(bytes + NUMBERS_AT + 4);
+		f->id_size = opcode_u32(bytes + NUMBERS_AT + 8);
 	}
 	if (!are_good(f))
 		return -EBADMSG;

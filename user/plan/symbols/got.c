@@ -175,16 +175,6 @@ void got__free(struct got *g)
 /* Places of an odd word: a bit for each of the words that follow, and the lowest bit is set. */
 #define PLACES 63
 
-static int each_bit(uint64_t bits, uint64_t place, relr_fn each, void *arg)
-{
-	int err = 0;
-
-	for (; bits && !err; bits >>= 1, place += WORD)
-		if (bits & 1)
-			err = each(arg, place);
-	return err;
-}
-
 int relr__each(const uint8_t *table, size_t size, relr_fn each, void *arg)
 {
 	uint64_t word, next = 0;
@@ -195,7 +185,9 @@ int relr__each(const uint8_t *table, size_t size, relr_fn each, void *arg)
 		if (word & 1) {
 			if (next > UINT64_MAX - PLACES * WORD)
 				break;
-			err = each_bit(word >> 1, next, each, arg);
+			for (unsigned int bit = 0; bit < PLACES && !err; bit++)
+				if (word >> (bit + 1) & 1)
+					err = each(arg, next + bit * WORD);
 			next += PLACES * WORD;
 		} else {
 			if (word < next || word > UINT64_MAX - WORD)

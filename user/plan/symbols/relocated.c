@@ -6,20 +6,6 @@
 
 #include "plan/symbols/got.h"
 
-/* The bytes of a section that is in memory, as far as they are in the file. */
-static const uint8_t *section(const struct elf_image *img, const char *name, size_t *len)
-{
-	const uint8_t *bytes;
-	uint64_t addr, size;
-
-	if (!elf_image__section(img, name, &addr, &size))
-		return NULL;
-	bytes = elf_image__bytes(img, addr, len);
-	if (size < *len)
-		*len = size;
-	return bytes;
-}
-
 /* A place that packed relocations name: the file holds the address itself. */
 struct packed {
 	uint64_t at;
@@ -38,8 +24,8 @@ static uint64_t packed_value(const struct elf_image *img, uint64_t at)
 {
 	struct packed p = {.at = at};
 	size_t len;
-	const uint8_t *table = section(img, ".relr.dyn", &len), *bytes;
-	uint64_t value = 0;
+	uint64_t value = 0, addr;
+	const uint8_t *table = elf_image__section_bytes(img, ".relr.dyn", &addr, &len), *bytes;
 
 	if (table)
 		relr__each(table, len, is_place, &p);
@@ -53,7 +39,8 @@ static uint64_t packed_value(const struct elf_image *img, uint64_t at)
 static uint64_t address_of(const struct elf_image *img, uint64_t symbol)
 {
 	size_t len;
-	const uint8_t *symbols = section(img, ".dynsym", &len);
+	uint64_t addr;
+	const uint8_t *symbols = elf_image__section_bytes(img, ".dynsym", &addr, &len);
 	Elf64_Sym sym;
 
 	if (!symbols || symbol >= len / sizeof(sym))
@@ -65,8 +52,8 @@ static uint64_t address_of(const struct elf_image *img, uint64_t symbol)
 uint64_t relocated__value(const struct elf_image *img, uint64_t at)
 {
 	size_t len;
-	const uint8_t *relocations = section(img, ".rela.dyn", &len);
-	uint64_t symbol;
+	uint64_t symbol, addr;
+	const uint8_t *relocations = elf_image__section_bytes(img, ".rela.dyn", &addr, &len);
 	Elf64_Rela r;
 
 	for (size_t i = 0; relocations && i < len / sizeof(r); i++) {
