@@ -7,6 +7,9 @@
 #include "test.h"
 #include "../fixtures/sample_compare.h"
 
+#define QUERIES	  tables[COMPARE_OF_QUERIES]
+#define ITEM_ROWS tables[COMPARE_OF_ITEMS]
+
 TEST_CASE(queries_are_paired_and_sorted)
 {
 	const struct compare_rules rules = {.min_ns = 5 * MS};
@@ -15,20 +18,16 @@ TEST_CASE(queries_are_paired_and_sorted)
 	const struct compare_row *row;
 
 	assert_int_equal(compare__result(c, &rules, &r), 0);
-	assert_int_equal(r.tables[COMPARE_OF_QUERIES].n, 6);
-	assert_string_equal(r.tables[COMPARE_OF_QUERIES].rows[0].unit->crate, "regex");
-	assert_string_equal(r.tables[COMPARE_OF_QUERIES].rows[0].query, "typeck");
-	assert_int_equal(compare_row__change(&r.tables[COMPARE_OF_QUERIES].rows[0], COMPARE_SELF),
-			 822 * MS);
-	assert_true(r.tables[COMPARE_OF_QUERIES].rows[0].significant &&
-		    r.tables[COMPARE_OF_QUERIES].rows[1].significant &&
-		    r.tables[COMPARE_OF_QUERIES].rows[2].significant);
-	assert_string_equal(r.tables[COMPARE_OF_QUERIES].rows[1].query,
-			    "typeck"); /* of the new crate */
-	assert_false(r.tables[COMPARE_OF_QUERIES].rows[1].in[COMPARE_BASE]);
-	assert_string_equal(r.tables[COMPARE_OF_QUERIES].rows[2].query, "mir_borrowck");
-	assert_int_equal(compare_row__change(&r.tables[COMPARE_OF_QUERIES].rows[2], COMPARE_SELF),
-			 -36 * (int64_t)MS);
+	assert_int_equal(r.QUERIES.n, 6);
+	assert_string_equal(r.QUERIES.rows[0].unit->crate, "regex");
+	assert_string_equal(r.QUERIES.rows[0].query, "typeck");
+	assert_int_equal(compare_row__change(&r.QUERIES.rows[0], COMPARE_SELF), 822 * MS);
+	assert_true(r.QUERIES.rows[0].significant && r.QUERIES.rows[1].significant &&
+		    r.QUERIES.rows[2].significant);
+	assert_string_equal(r.QUERIES.rows[1].query, "typeck"); /* of the new crate */
+	assert_false(r.QUERIES.rows[1].in[COMPARE_BASE]);
+	assert_string_equal(r.QUERIES.rows[2].query, "mir_borrowck");
+	assert_int_equal(compare_row__change(&r.QUERIES.rows[2], COMPARE_SELF), -36 * (int64_t)MS);
 	/* typeck changed by less than 5 ms, and LLVM_passes within its spread. */
 	assert_false(sample_find(&r, "serde", "typeck")->significant);
 	assert_false(sample_find(&r, "regex", "LLVM_passes")->significant);
@@ -53,12 +52,10 @@ TEST_CASE(executions_are_facts)
 	_compare_result_ struct compare_result r;
 
 	assert_int_equal(compare__result(c, &rules, &r), 0);
-	assert_true(r.tables[COMPARE_OF_QUERIES].rows[0].significant &&
-		    r.tables[COMPARE_OF_QUERIES].rows[1].significant &&
-		    !r.tables[COMPARE_OF_QUERIES].rows[2].significant);
-	assert_string_equal(r.tables[COMPARE_OF_QUERIES].rows[0].query, "layout_of");
-	assert_int_equal(compare_row__change(&r.tables[COMPARE_OF_QUERIES].rows[0], COMPARE_COUNT),
-			 3);
+	assert_true(r.QUERIES.rows[0].significant && r.QUERIES.rows[1].significant &&
+		    !r.QUERIES.rows[2].significant);
+	assert_string_equal(r.QUERIES.rows[0].query, "layout_of");
+	assert_int_equal(compare_row__change(&r.QUERIES.rows[0], COMPARE_COUNT), 3);
 }
 
 /* With one trace per side, rows with equal execution counts give the noise. */
@@ -149,9 +146,9 @@ TEST_CASE(a_query_and_an_activity_of_one_name_are_two)
 	assert_int_equal(compare__trace(c, COMPARE_NEW, s, &names), 0);
 	assert_int_equal(compare__result(c, &rules, &r), 0);
 	assert_int_equal(r.n_crates, 1);
-	assert_int_equal(r.tables[COMPARE_OF_QUERIES].n, 2);
-	for (size_t i = 0; i < r.tables[COMPARE_OF_QUERIES].n; i++)
-		assert_string_equal(r.tables[COMPARE_OF_QUERIES].rows[i].query, "check");
+	assert_int_equal(r.QUERIES.n, 2);
+	for (size_t i = 0; i < r.QUERIES.n; i++)
+		assert_string_equal(r.QUERIES.rows[i].query, "check");
 	assert_int_equal(r.crates[0].of[COMPARE_TOTAL][COMPARE_BASE].median, 9);
 }
 
@@ -178,8 +175,7 @@ TEST_CASE(waiting_is_no_self_time)
 	assert_int_equal(compare__trace(c, COMPARE_BASE, s, &names), -EINVAL);
 	assert_int_equal(compare__trace(c, COMPARE_NEW, s, &names), 0);
 	assert_int_equal(compare__result(c, &rules, &r), 0);
-	assert_int_equal(r.tables[COMPARE_OF_QUERIES].rows[0].of[COMPARE_SELF][COMPARE_BASE].median,
-			 12);
+	assert_int_equal(r.QUERIES.rows[0].of[COMPARE_SELF][COMPARE_BASE].median, 12);
 }
 
 /* Add a trace with one span of typeck, and one of mir_built that is equal in all traces. */
@@ -436,9 +432,9 @@ TEST_CASE(a_name_longer_than_a_trace_may_hold_is_refused_as_such)
 
 static const struct compare_row *find_item(const struct compare_result *r, const char *path)
 {
-	for (size_t i = 0; i < r->tables[COMPARE_OF_ITEMS].n; i++)
-		if (!strcmp(r->tables[COMPARE_OF_ITEMS].rows[i].query, path))
-			return &r->tables[COMPARE_OF_ITEMS].rows[i];
+	for (size_t i = 0; i < r->ITEM_ROWS.n; i++)
+		if (!strcmp(r->ITEM_ROWS.rows[i].query, path))
+			return &r->ITEM_ROWS.rows[i];
 	fail_msg("no %s", path);
 	return NULL;
 }
@@ -451,9 +447,8 @@ TEST_CASE(items_are_paired_by_path)
 
 	assert_int_equal(compare__result(c, &rules, &r), 0);
 	assert_true(r.has_items);
-	assert_int_equal(r.tables[COMPARE_OF_ITEMS].n, 5);
-	assert_int_equal(r.tables[COMPARE_OF_QUERIES].n,
-			 5); /* of queries, which the sample calls like its items */
+	assert_int_equal(r.ITEM_ROWS.n, 5);
+	assert_int_equal(r.QUERIES.n, 5); /* of queries, which the sample calls like its items */
 	assert_int_equal(r.n_crates, 2);
 	assert_int_equal(compare_row__change(find_item(&r, "app::parse::f"), COMPARE_SELF),
 			 60 * MS);
@@ -634,8 +629,8 @@ TEST_CASE(items_of_some_traces_are_no_rows)
 	sample_add(c, COMPARE_NEW, rows, 1);
 	assert_int_equal(compare__result(c, &rules, &r), 0);
 	assert_false(r.has_items);
-	assert_int_equal(r.tables[COMPARE_OF_ITEMS].n, 0);
-	assert_int_equal(r.tables[COMPARE_OF_QUERIES].n, 1);
+	assert_int_equal(r.ITEM_ROWS.n, 0);
+	assert_int_equal(r.QUERIES.n, 1);
 }
 
 /*
