@@ -98,6 +98,36 @@ TEST_CASE_WITH(the_time_of_all_queries_about_an_item_is_added_up, setup, teardow
 	assert_row(TWO, 1, 0, 40);
 }
 
+/* Of many only some are kept; what no item is around is none of them. */
+TEST_CASE_WITH(the_first_rows_are_those_with_the_most_time, setup, teardown)
+{
+	static const size_t most[] = {1, 2, 3, SIZE_MAX};
+	const struct trace_texts names = {.text = text_of};
+	struct item_row *first;
+	size_t n, all;
+
+	for (size_t i = 0; i < N_OF(most); i++) {
+		query(TYPECK, 0, 10, ONE);
+		query(TYPECK, 0, 40, TWO);
+		query(MIR_BUILT, 0, 40, ONE_ELSEWHERE);
+		query(TYPECK, 0, 20, ONE);
+		query(TYPECK, 0, 90, NONE);
+		assert_int_equal(items__first(items, most[i], &first, &n, &all), 0);
+		assert_int_equal(all, 3);
+		assert_int_equal(n, most[i] < 3 ? most[i] : 3);
+		/* By its path. */
+		assert_int_equal(first[0].item, ONE_ELSEWHERE);
+		if (n == 3) {
+			assert_int_equal(first[2].item, ONE);
+			assert_int_equal(first[2].executions, 2);
+			assert_int_equal(first[2].self_ns, 30);
+		}
+		free(first);
+		items__free(items);
+		assert_int_equal(items__new(&names, &items), 0);
+	}
+}
+
 static void waited(uint32_t label, uint16_t depth, uint64_t self_ns, uint64_t off_ns, uint32_t item)
 {
 	const struct trace_span s = of(label, depth, TRACE_KIND_QUERY);

@@ -190,8 +190,8 @@ static void make_path(char *text, uint32_t i)
 }
 
 /*
- * DEFINITIONS in the environment makes as many. Of 10,000,000 a report takes 7.4 GiB; one by item
- * is refused at the limit of memory, and fails the test with the line that says so.
+ * DEFINITIONS in the environment makes as many. Of 10,000,000 a report by item is refused at the
+ * limit of memory, and fails the test with the line that says so.
  */
 static uint32_t n_definitions(void)
 {

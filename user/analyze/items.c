@@ -545,13 +545,20 @@ static struct item_cell cell_of(struct items *m, uint32_t i)
 	return cell;
 }
 
-int items__each(struct items *m, int (*take)(void *ctx, const struct item_cell *cell), void *ctx)
+/* Nothing is around what still waits. */
+static int charge_rest(struct items *m)
 {
 	int err = 0;
 
-	/* Nothing is around what still waits. */
 	for (uint32_t i = 0; i < m->tracks.n && !err; i++)
 		err = charge(m, &m->tracks.at[i], -1, TRACE_NO_STRING);
+	return err;
+}
+
+int items__each(struct items *m, int (*take)(void *ctx, const struct item_cell *cell), void *ctx)
+{
+	int err = charge_rest(m);
+
 	for (uint32_t i = 0; i < m->cells.n && !err; i++) {
 		const struct item_cell cell = cell_of(m, i);
 
@@ -607,6 +614,62 @@ int items__rows(struct items *m, struct item_row **rows, size_t *n)
 	}
 	*n = made.n;
 	*rows = take_ptr(made.at);
+	return 0;
+}
+
+static int by_cpu(const void *a, const void *b, void *items)
+{
+	const struct item_row *x = a, *y = b;
+	uint64_t of_x = x->cpu_ns + x->llvm.value, of_y = y->cpu_ns + y->llvm.value;
+
+	if (of_x != of_y)
+		return of_x < of_y ? 1 : -1;
+	return strcmp(text_of(items, x->item), text_of(items, y->item));
+}
+
+int items__first(struct items *m, size_t most, struct item_row **rows, size_t *n, size_t *all)
+{
+	_free_ struct item_row *kept = NULL;
+	size_t room, n_kept = 0, n_all = 0;
+
+	if (charge_rest(m))
+		return -ENOMEM;
+	room = most < m->cells.n / 2 ? 2 * most : m->cells.n;
+	kept = calloc(room + 1, sizeof(*kept));
+	if (!kept)
+		return -ENOMEM;
+	/* Cells are not looked up any more. */
+	if (m->cells.n)
+		qsort(m->cells.at, m->cells.n, sizeof(*m->cells.at), array__by_u32);
+	for (uint32_t i = 0; i < m->cells.n;) {
+		struct item_row row = {.item = m->cells.at[i].item};
+		const struct compiled *compiled = NULL;
+		uint64_t key;
+
+		for (; i < m->cells.n && m->cells.at[i].item == row.item; i++) {
+			const struct item_cell cell = cell_of(m, i);
+
+			item_row__add(&row, &cell);
+		}
+		row.at_least = row.unsure || m->misses_results;
+		if (row.item != TRACE_NO_STRING && m->compiled.n)
+			compiled = find_compiled(m, row.item, &key);
+		if (compiled)
+			row.llvm = compiled->self;
+		if (row.item == TRACE_NO_STRING || (!row.n_queries && !row.llvm.n))
+			continue;
+		n_all++;
+		kept[n_kept++] = row;
+		if (n_kept <= room)
+			continue;
+		qsort_r(kept, n_kept, sizeof(*kept), by_cpu, m);
+		n_kept = most;
+	}
+	if (n_kept)
+		qsort_r(kept, n_kept, sizeof(*kept), by_cpu, m);
+	*n = n_kept < most ? n_kept : most;
+	*all = n_all;
+	*rows = take_ptr(kept);
 	return 0;
 }
 

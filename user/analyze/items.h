@@ -168,6 +168,14 @@ bool items__counts_instances_by(struct items *m, uint32_t label);
 /* Such a query was executed about a definition of another crate, with this path. 0 or -ENOMEM. */
 int items__foreign_instance(struct items *m, uint32_t label, uint32_t path);
 
+/*
+ * The `most` rows of items with a time on the CPU or in LLVM that are first if they are ordered by
+ * these two together, the largest first, and then by path; *n is their number, and *all that of all
+ * such rows. The instances that other crates made are not in these. Memory for twice as many rows
+ * is taken. Call it once. Free with free(). -ENOMEM.
+ */
+int items__first(struct items *m, size_t most, struct item_row **rows, size_t *n, size_t *all);
+
 /* One row per item, in no particular order; call it once. Free with free(). -ENOMEM. */
 int items__rows(struct items *m, struct item_row **rows, size_t *n);
 

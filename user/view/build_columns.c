@@ -10,9 +10,6 @@
 #include "view/report_columns.h"
 #include "view/report_notes.h"
 
-/* Rows of queries, passes and pairs in JSON, unless all are requested. */
-#define FIT 20
-
 /* Maximum widths of names, so that lines have 80 columns. */
 #define CRATE_MOST 24
 #define QUERY_MOST 41
@@ -177,7 +174,7 @@ static void put_queries(struct columns *c, const char *key, const struct build_q
 {
 	if (!LIST(c, key, true, help))
 		return;
-	EACH_ROW (c, i, build_rows__shown(v, q->n, FIT)) {
+	EACH_ROW (c, i, build_rows__shown(v, q->n, BUILD_FIT_MOST)) {
 		const struct build_query *row = ROW(c, &q->rows[i]);
 
 		if (q == &r->pairs) {
@@ -322,7 +319,7 @@ static void put_items(struct columns *c, const struct build_rows *r, const struc
 
 	if (!LIST(c, "items", r->n_items, "items of the user's own crates"))
 		return;
-	EACH_ROW (c, i, build_rows__shown(v, r->n_items, FIT))
+	EACH_ROW (c, i, build_rows__shown(v, r->n_items, BUILD_FIT_MOST))
 		build_item_columns(c, ROW(c, &r->items[i]), &look, r, v);
 }
 

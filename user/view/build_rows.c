@@ -142,19 +142,9 @@ static int add_pairs(struct build_rows *r, const struct build_view *v, uint32_t 
 	return 0;
 }
 
-static int compare_items(const void *a, const void *b)
-{
-	const struct build_item *x = a, *y = b;
-
-	uint64_t of_x = x->row.cpu_ns + x->row.llvm.value;
-	uint64_t of_y = y->row.cpu_ns + y->row.llvm.value;
-
-	if (of_x != of_y)
-		return of_x < of_y ? 1 : -1;
-	return strcmp(x->path, y->path);
-}
-
-/* Time that no item is around is no row here: it is in the other tables. Nor is what has no time.
+/*
+ * Time that no item is around is no row here: it is in the other tables. Nor is what has no time.
+ * Of millions only as many are kept as any output shows.
  */
 static int add_items(struct build_rows *r, const struct build_view *v)
 {
@@ -163,20 +153,17 @@ static int add_items(struct build_rows *r, const struct build_view *v)
 
 	if (!v->items)
 		return 0;
-	if (items__rows(v->items, &rows, &n))
+	if (items__first(v->items, build_rows__shown(v, SIZE_MAX, BUILD_FIT_MOST), &rows, &n,
+			 &r->n_items))
 		return -ENOMEM;
 	r->items = calloc(n + 1, sizeof(*r->items));
 	if (!r->items)
 		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		if (rows[i].item == TRACE_NO_STRING || (!rows[i].n_queries && !rows[i].llvm.n))
-			continue;
-		r->items[r->n_items++] = (struct build_item){
+	for (size_t i = 0; i < n; i++)
+		r->items[i] = (struct build_item){
 			.path = v->names->text(v->names->ctx, rows[i].item),
 			.row = rows[i],
 		};
-	}
-	qsort(r->items, r->n_items, sizeof(*r->items), compare_items);
 	return 0;
 }
 

@@ -50,8 +50,8 @@ struct build_rows {
 	struct build_queries queries; /* over all compilers */
 	struct build_queries passes;  /* activities, over all compilers */
 	struct build_queries pairs;   /* queries of one compiler */
-	struct build_item *items;     /* of the user's own crates */
-	size_t n_items;
+	struct build_item *items;     /* of the user's own crates; those that are shown */
+	size_t n_items;		      /* with those that are not */
 	/*
 	 * Summed over compiles that loaded anything; n_reuse is their number. `results` is unknown
 	 * if it is for one of them.
@@ -89,6 +89,9 @@ bool build_cpu_ns(const struct build_view *v, const struct build_process *p, uin
  */
 void build_print_threads(FILE *out, const struct build_view *v, const char *threads,
 			 const char *waiting);
+
+/* Rows of queries, passes, pairs and items in JSON, unless others are requested; text has fewer. */
+#define BUILD_FIT_MOST 20
 
 /* The number of rows to show out of `n`; `fit` is the default. */
 size_t build_rows__shown(const struct build_view *v, size_t n, size_t fit);
