@@ -16,7 +16,7 @@ import crates
 from compiles import BOOTSTRAP
 from equality import Case, plan_of
 from lab import TEXT
-from mm_profdata import UNKNOWN
+from mm_profdata import SEPARATOR, UNKNOWN
 
 EVENTS = "default,query-keys"
 UNIT = "()"
@@ -97,14 +97,35 @@ def their_executions(profile, types):
             yield invocation, label, within(types[label], text) if label in types else path_of(text)
 
 
+def printing_began(profile):
+    """When rustc has executed its queries, and begins to print keys."""
+    return next(event.start_ns for event in profile.intervals("GenericActivity")
+                if event.label == "self_profile_alloc_query_strings")
+
+
+def executed_about(profile, plan, crate):
+    """Counters before that: executions by query, and those by (query, path) about something of the crate."""
+    began, queries, about = printing_began(profile), collections.Counter(), collections.Counter()
+    types = {q["name"]: q["key_type"] if q["key"] == MEMORY else None
+             for q in plan["queries"] if q["key"] in (MEMORY, *PATHS)}
+    for event in profile.intervals():
+        if event.start_ns >= began:
+            continue
+        label, *key = profile.text(event.invocation).split(SEPARATOR)
+        queries[label] += 1
+        if label in types and key:
+            path = within(types[label], key[0]) if types[label] else path_of(key[0])
+            about[label, path] += is_of(crate, path)
+    return queries, +about
+
+
 def ran_for_printing(profile):
     """
     Invocation ids of the executions that rustc's own printing of keys adds. It prints those of one
     query after the other, and what it executes for that (such as trimmed_def_paths, for types) has
     no name in its profile if the names of that query are written already.
     """
-    began = next(event.start_ns for event in profile.intervals("GenericActivity")
-                 if event.label == "self_profile_alloc_query_strings")
+    began = printing_began(profile)
     unnamed = [event for event in profile.intervals() if event.label == UNKNOWN]
     assert all(event.start_ns >= began for event in unnamed), "rustc has no names of its queries"
     return {event.invocation for event in unnamed}
