@@ -32,7 +32,7 @@ static void sign(uint8_t *bytes, size_t size)
 	}
 }
 
-static void use_model(struct model *m, const struct trace_reader *r)
+static void use_model(struct model *m)
 {
 	struct summary_row *rows;
 	struct caller_row *callers;
@@ -261,7 +261,7 @@ static void read_all(const char *path, unsigned int way)
 	for (uint32_t id = 1; id <= trace_reader__stacks(r); id++)
 		use_stack(r, id);
 	use_symbols(r);
-	use_model(&m, r);
+	use_model(&m);
 	sink += trace_reader__stats(r).chunks;
 	if (!(way & 28))
 		replay(r, err);
