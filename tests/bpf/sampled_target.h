@@ -24,7 +24,7 @@
 
 static struct {
 	struct capture c;
-	struct look *look;
+	struct broker *look;
 	struct sampling *sampling;
 	char *files[MOST_FILES];
 	struct wire_sample *samples;
@@ -101,7 +101,7 @@ static inline void open_with(const struct sampling_options *sampling)
 	if (w.complete)
 		w.complete(w.c.plan);
 	assert_int_equal(kernel__attach(w.c.kernel, w.c.plan, w.filter, &w.c.lib), 0);
-	assert_int_equal(look__new(&w.look), 0);
+	assert_int_equal(broker__new(&w.look), 0);
 	assert_true(kernel__samples(w.c.kernel, &k));
 	assert_int_equal(sampling__open(sampling, &k, w.look, &sink, 0, &w.sampling), 0);
 	sampling__library(w.sampling, w.c.lib, w.c.plan->file);
@@ -166,7 +166,7 @@ static inline int teardown(void **state)
 	if (!w.c.kernel)
 		return 0;
 	sampling__free(w.sampling);
-	look__free(w.look);
+	broker__free(w.look);
 	elf_image__free(w.img);
 	capture_close(&w.c);
 	free(w.samples);
@@ -183,7 +183,7 @@ static char cache[] = "/tmp/qprof-test-XXXXXX";
 static inline int make_cache(void **state)
 {
 	/* No answer is late, however busy the machine is. */
-	look_ns = 60000000000;
+	broker_ns = 60000000000;
 	return mkdtemp(cache) ? setenv("XDG_CACHE_HOME", cache, 1) : -1;
 }
 

@@ -16,19 +16,19 @@
 
 #include "base/clock.h"
 #include "capture.h"
-#include "capture/look.h"
+#include "capture/broker.h"
 #include "capture/mappings.h"
 #include "capture/perf_refusal.h"
 
 #define LIBRARY "librustc_driver-1.so"
 
 /* A look with the process's current capabilities. */
-static struct look *new_look(void)
+static struct broker *new_look(void)
 {
-	static struct look *l;
+	static struct broker *l;
 
-	look__free(take_ptr(l));
-	assert_int_equal(look__new(&l), 0);
+	broker__free(take_ptr(l));
+	assert_int_equal(broker__new(&l), 0);
 	return l;
 }
 
@@ -218,6 +218,6 @@ TEST_CASE(refused_perf_events_are_replaced)
 int main(void)
 {
 	/* On a busy machine the child of a look may take long to answer. */
-	look_ns = 60000000000;
+	broker_ns = 60000000000;
 	return test_cases__run(setup, teardown);
 }

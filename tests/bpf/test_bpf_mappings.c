@@ -16,7 +16,7 @@
 
 #include "../unit/test.h"
 #include "base/clock.h"
-#include "capture/look.h"
+#include "capture/broker.h"
 
 #define SEEN_MAX 24576
 
@@ -28,12 +28,12 @@ struct seen {
 };
 
 /* A look with the process's current capabilities. */
-static struct look *new_look(void)
+static struct broker *new_look(void)
 {
-	static struct look *l;
+	static struct broker *l;
 
-	look__free(take_ptr(l));
-	assert_int_equal(look__new(&l), 0);
+	broker__free(take_ptr(l));
+	assert_int_equal(broker__new(&l), 0);
 	return l;
 }
 
@@ -263,6 +263,6 @@ TEST_CASE(nothing_can_be_freed)
 int main(void)
 {
 	/* On a busy machine the child of a look may take long to answer. */
-	look_ns = 60000000000;
+	broker_ns = 60000000000;
 	return test_cases__run(setup, teardown);
 }

@@ -12,7 +12,7 @@
 #include "capture.h"
 
 #include "../fixtures/output.h"
-#include "capture/look.h"
+#include "capture/broker.h"
 #include "plan/file_job.h"
 
 #define RING (1u << 20)
@@ -444,6 +444,6 @@ TEST_CASE(an_exited_process_is_not_followed)
 int main(void)
 {
 	/* On a busy machine the child of a look may take long to answer, and a planner to exit. */
-	look_ns = file_job_end_ns = 60000000000;
+	broker_ns = file_job_end_ns = 60000000000;
 	return test_cases__run(make_toolchain, remove_toolchain);
 }

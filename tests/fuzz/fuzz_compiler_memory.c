@@ -46,12 +46,12 @@ static const struct library library = {
 	.caches = caches,
 };
 
-static int read_memory(void *ctx, const struct look_memory *ranges, uint32_t n, uint8_t *bytes)
+static int read_memory(void *ctx, const struct broker_memory *ranges, uint32_t n, uint8_t *bytes)
 {
 	size_t all = 0;
 
 	(void)ctx;
-	expect(n && n <= LOOK_RANGES_MAX);
+	expect(n && n <= BROKER_RANGES_MAX);
 	if (w.change && w.size)
 		w.bytes[w.reads * w.step % w.size] ^= w.change;
 	if (w.reads++ == READS_MAX)
@@ -60,7 +60,7 @@ static int read_memory(void *ctx, const struct look_memory *ranges, uint32_t n, 
 		uint64_t at = ranges[i].addr - MEMORY;
 
 		all += ranges[i].size;
-		expect(all <= LOOK_MEMORY_MAX);
+		expect(all <= BROKER_MEMORY_MAX);
 		if (at > w.size || ranges[i].size > w.size - at)
 			return -EFAULT;
 		memcpy(bytes, w.bytes + at, ranges[i].size);

@@ -42,7 +42,7 @@ struct process {
 static struct {
 	struct copy_bpf *skel;
 	struct sampling *sampling;
-	struct look *look;
+	struct broker *look;
 	struct library_file *files[FILES_MAX];
 	struct process processes[PROCESSES_MAX];
 	unsigned int n_processes;
@@ -352,7 +352,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	all.most = (uint32_t)atoi(argv[2]);
-	err = look__new(&all.look) ?: mappings__open(all.look, &m) ?: load()
+	err = broker__new(&all.look) ?: mappings__open(all.look, &m) ?: load()
 		      ?: open_sampling((uint32_t)atoi(argv[1]));
 	if (err) {
 		fprintf(stderr, "compare: %s\n", strerror(-err));

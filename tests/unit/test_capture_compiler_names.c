@@ -28,10 +28,10 @@ static void put(uint64_t addr, uint64_t value)
 	memcpy(bytes + (addr - BASE), &value, sizeof(value));
 }
 
-static int do_read(void *ctx, const struct look_memory *ranges, uint32_t n, uint8_t *to)
+static int do_read(void *ctx, const struct broker_memory *ranges, uint32_t n, uint8_t *to)
 {
 	n_reads++;
-	assert_in_range(n, 1, LOOK_RANGES_MAX);
+	assert_in_range(n, 1, BROKER_RANGES_MAX);
 	for (uint32_t i = 0; i < n; to += ranges[i++].size) {
 		if (!ranges[i].size)
 			continue;

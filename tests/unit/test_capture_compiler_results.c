@@ -88,10 +88,10 @@ static int setup(void **state)
 	return 0;
 }
 
-static int read_memory(void *ctx, const struct look_memory *ranges, uint32_t n, uint8_t *bytes)
+static int read_memory(void *ctx, const struct broker_memory *ranges, uint32_t n, uint8_t *bytes)
 {
 	(void)ctx;
-	assert_in_range(n, 1, LOOK_RANGES_MAX);
+	assert_in_range(n, 1, BROKER_RANGES_MAX);
 	if (reads++ == fails_at)
 		return error;
 	for (uint32_t i = 0; i < n; bytes += ranges[i++].size) {

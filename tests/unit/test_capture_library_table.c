@@ -47,10 +47,10 @@ TEST_CASE(a_foreign_user_has_a_quota_and_so_have_all)
 TEST_CASE(users_take_turns)
 {
 	struct library *alice[3], *bob, *root[3];
-	struct old_numbers *old = NULL;
+	struct retired_numbers *old = NULL;
 	struct library_table t = {0};
 
-	assert_int_equal(old_numbers__new(&old), 0);
+	assert_int_equal(retired_numbers__new(&old), 0);
 	for (int i = 0; i < 3; i++)
 		alice[i] = add(&t, ALICE, LIBRARY_QUEUED);
 	bob = add(&t, BOB, LIBRARY_QUEUED);
@@ -86,7 +86,7 @@ TEST_CASE(users_take_turns)
 	assert_ptr_equal(library_table__next(&t, old, 9), alice[0]);
 	assert_ptr_equal(library_table__next(&t, old, 10), alice[2]);
 	library_table__destroy(&t);
-	old_numbers__free(old);
+	retired_numbers__free(old);
 }
 
 TEST_CASE(the_one_unused_for_longest_makes_room)

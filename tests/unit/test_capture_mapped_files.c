@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "capture/look.h"
+#include "capture/broker.h"
 #include "test.h"
 
 static struct mapped_files found;
@@ -93,37 +93,37 @@ TEST_CASE(the_vdso_is_no_file)
 TEST_CASE(the_child_opens_the_mapped_file)
 {
 	_library_file_ struct library_file *file = NULL;
-	_look_ struct look *l = NULL;
+	_broker_ struct broker *l = NULL;
 	const struct mapped_file *f;
 	struct mapped_file other;
 	struct mapping m;
 
 	map(&m);
-	assert_int_equal(look__new(&l), 0);
-	assert_int_equal(look__mapped_files(l, getpid(), &found), 0);
+	assert_int_equal(broker__new(&l), 0);
+	assert_int_equal(broker__mapped_files(l, getpid(), &found), 0);
 	f = find(m.at);
 	assert_non_null(f);
-	assert_int_equal(look__mapped_file(l, getpid(), &found, f, &file), 0);
+	assert_int_equal(broker__mapped_file(l, getpid(), &found, f, &file), 0);
 	assert_string_equal(library_file__path(file), m.path);
 	assert_true(library_file__is_inode(file, f->id.dev, f->id.ino));
 	other = *f;
 	other.id.ino++;
 	library_file__free(take_ptr(file));
-	assert_int_equal(look__mapped_file(l, getpid(), &found, &other, &file), -ESTALE);
+	assert_int_equal(broker__mapped_file(l, getpid(), &found, &other, &file), -ESTALE);
 	assert_null(file);
 	unmap(&m);
 }
 
 TEST_CASE(a_process_that_is_gone_has_none)
 {
-	_look_ struct look *l = NULL;
+	_broker_ struct broker *l = NULL;
 	pid_t pid = fork();
 
 	if (!pid)
 		_exit(0);
 	waitpid(pid, NULL, 0);
-	assert_int_equal(look__new(&l), 0);
-	assert_int_equal(look__mapped_files(l, pid, &found), -ESRCH);
+	assert_int_equal(broker__new(&l), 0);
+	assert_int_equal(broker__mapped_files(l, pid, &found), -ESRCH);
 }
 
 TEST_CASE(only_code_of_files_counts)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "capture/missing.h"
 
-#include "capture/look.h"
+#include "capture/broker.h"
 
 #include "test.h"
 #include "../fixtures/output.h"
@@ -83,7 +83,7 @@ TEST_CASE(an_act_of_its_user_is_counted_for_the_user)
 	output_begin(&o);
 	for (pid_t i = 0; i < 3; i++)
 		missing__refused(&m, PID + i, 1001, "a.so", -EDQUOT);
-	missing__refused(&m, PID + 3, 1001, "a.so", -LOOK_SERVED);
+	missing__refused(&m, PID + 3, 1001, "a.so", -BROKER_SERVED);
 	missing__print(&m);
 	output_end(&o);
 	assert_int_equal(m.n, 4);

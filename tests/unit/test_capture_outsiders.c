@@ -64,14 +64,14 @@ static void end(pid_t pid)
 }
 
 /* Its arguments are those of the test until it has executed the shell. */
-static void wait_for_shell(struct look *look, pid_t pid, const char *first)
+static void wait_for_shell(struct broker *look, pid_t pid, const char *first)
 {
 	bool is_shell = false;
 
 	while (!is_shell) {
 		_arguments_ struct arguments args = {0};
 
-		assert_int_equal(look__arguments(look, pid, &args), 0);
+		assert_int_equal(broker__arguments(look, pid, &args), 0);
 		is_shell = args.size && !strcmp(args.bytes, first);
 	}
 }
@@ -114,10 +114,10 @@ TEST_CASE(a_compiler_serves_a_client_with_its_arguments)
 			      "serde",	 "-C", "extra-filename=-12", "--out-dir",
 			      "/t/deps", NULL};
 	struct outsiders *o = NULL;
-	struct look *look = NULL;
+	struct broker *look = NULL;
 	pid_t client, compiler;
 
-	assert_int_equal(look__new(&look), 0);
+	assert_int_equal(broker__new(&look), 0);
 	assert_int_equal(outsiders__new(NULL, look, &o), 0);
 	client = start((char *const[]){"sh", "-c", "kill -STOP $$", NULL});
 	compiler = start(argv);
@@ -130,18 +130,18 @@ TEST_CASE(a_compiler_serves_a_client_with_its_arguments)
 	end(compiler);
 	end(client);
 	outsiders__free(o);
-	look__free(look);
+	broker__free(look);
 }
 
 /* Of one that has ended nothing is known: while a client runs it may have been the client's. */
 TEST_CASE(a_compiler_that_has_ended_may_have_served)
 {
 	struct outsiders *o = NULL;
-	struct look *look = NULL;
+	struct broker *look = NULL;
 	struct output out;
 	pid_t client, ended[2];
 
-	assert_int_equal(look__new(&look), 0);
+	assert_int_equal(broker__new(&look), 0);
 	assert_int_equal(outsiders__new(NULL, look, &o), 0);
 	for (int i = 0; i < 2; i++) {
 		ended[i] = start((char *const[]){"sh", "-c", "kill -STOP $$", NULL});
@@ -161,18 +161,18 @@ TEST_CASE(a_compiler_that_has_ended_may_have_served)
 	assert_one_line(out.text[1]);
 	output_free(&out);
 	outsiders__free(o);
-	look__free(look);
+	broker__free(look);
 }
 
 /* The record of its exec, which only a followed process has, is read later. */
 TEST_CASE(a_followed_compiler_that_has_ended_has_not_served)
 {
 	struct outsiders *o = NULL;
-	struct look *look = NULL;
+	struct broker *look = NULL;
 	struct output out;
 	pid_t client, ended;
 
-	assert_int_equal(look__new(&look), 0);
+	assert_int_equal(broker__new(&look), 0);
 	assert_int_equal(outsiders__new(NULL, look, &o), 0);
 	ended = start((char *const[]){"sh", "-c", "kill -STOP $$", NULL});
 	end(ended);
@@ -187,7 +187,7 @@ TEST_CASE(a_followed_compiler_that_has_ended_has_not_served)
 	assert_string_equal(out.text[1], "");
 	output_free(&out);
 	outsiders__free(o);
-	look__free(look);
+	broker__free(look);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -31,7 +31,7 @@ bool process_is_running(pid_t pid)
 	return !world.gone;
 }
 
-int look__arguments(struct look *l, pid_t pid, struct arguments *out)
+int broker__arguments(struct broker *l, pid_t pid, struct arguments *out)
 {
 	if (world.gone)
 		return 0;

@@ -21,7 +21,7 @@ struct process {
 	bool listed_late;   /* only from the second listing on */
 	bool ends_followed; /* it ends as soon as it is followed */
 	pid_t parent;
-	int look_err; /* of look__library() */
+	int look_err; /* of broker__library() */
 	int n_late;   /* looks without an answer in time, before look_err */
 	int n_looks;
 	const char *name;
@@ -134,7 +134,8 @@ int libraries__need(struct libraries *l, const struct library_file *file, uint32
 	return world.need_err;
 }
 
-int look__library(struct look *l, pid_t pid, struct library_file **file, struct look_range *loader)
+int broker__library(struct broker *l, pid_t pid, struct library_file **file,
+		    struct broker_range *loader)
 {
 	world.all[pid].n_looks++;
 	if (world.all[pid].n_late && world.all[pid].n_late-- > 0)
@@ -144,12 +145,12 @@ int look__library(struct look *l, pid_t pid, struct library_file **file, struct 
 	return world.all[pid].look_err;
 }
 
-int look__library_beside(struct look *l, pid_t pid, const char *exe, struct library_file **file)
+int broker__library_beside(struct broker *l, pid_t pid, const char *exe, struct library_file **file)
 {
 	return -ENOENT;
 }
 
-int look__arguments(struct look *l, pid_t pid, struct arguments *out)
+int broker__arguments(struct broker *l, pid_t pid, struct arguments *out)
 {
 	*out = (struct arguments){.bytes = calloc(1, 1), .size = 1};
 	return 0;
@@ -273,20 +274,20 @@ TEST_CASE_WITH(a_process_that_was_asked_for_must_be_readable, begin, NULL)
 TEST_CASE_WITH(a_process_that_was_asked_for_is_looked_at_again, begin, NULL)
 {
 	compiler(1);
-	world.all[1].n_late = LOOK_TRIES - 1;
+	world.all[1].n_late = BROKER_TRIES - 1;
 	assert_int_equal(follow(), 0);
 	assert_true(world.all[1].followed);
-	assert_int_equal(world.all[1].n_looks, LOOK_TRIES);
+	assert_int_equal(world.all[1].n_looks, BROKER_TRIES);
 	begin(state);
 	world.all[1].look_err = -ETIME;
 	assert_int_equal(follow(), -ETIME);
-	assert_int_equal(world.all[1].n_looks, LOOK_TRIES);
+	assert_int_equal(world.all[1].n_looks, BROKER_TRIES);
 }
 
 /* Each process is followed all the same, because its children may be compilers. */
 TEST_CASE_WITH(compilers_that_cannot_be_read_are_missing, begin, NULL)
 {
-	const int counted[] = {-EPERM, -ETIME, -LOOK_SERVED};
+	const int counted[] = {-EPERM, -ETIME, -BROKER_SERVED};
 	for (int i = 0; i < 3; i++) {
 		world.all[2 + i].runs = true;
 		world.all[2 + i].look_err = counted[i];

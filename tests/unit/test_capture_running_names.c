@@ -60,8 +60,8 @@ int kernel__followed(const struct kernel *k, pid_t **pids, size_t *n)
 
 /* All words are 0 but the address of the table, the number of definitions, and that of each one's
  * parent, which is the one before it. */
-int look__memory(struct look *l, pid_t pid, const struct look_memory *ranges, uint32_t n,
-		 uint8_t *bytes)
+int broker__memory(struct broker *l, pid_t pid, const struct broker_memory *ranges, uint32_t n,
+		   uint8_t *bytes)
 {
 	(void)l;
 	assert_in_range(pid, PID, PID + n_compilers - 1);

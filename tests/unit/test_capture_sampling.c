@@ -21,7 +21,7 @@
 #define FOREIGN_MOST 2048
 
 static struct kernel_samples kernel;
-static struct look *look;
+static struct broker *look;
 static struct sampling *sampling;
 
 static char noted[256]; /* why LLVM is not shown */
@@ -52,8 +52,8 @@ static int begin(void **state)
 
 	library_file_settled_ns = 0;
 	/* On a busy machine answers may take long. */
-	look_ns = file_job_end_ns = 60000000000;
-	if (cache_home_make(state) || look__new(&look))
+	broker_ns = file_job_end_ns = 60000000000;
+	if (cache_home_make(state) || broker__new(&look))
 		return -1;
 	fake_kernel_samples(&kernel, 32);
 	return sampling__open(&opt, &kernel, look, &sink, 0, &sampling);
@@ -62,7 +62,7 @@ static int begin(void **state)
 static int end(void **state)
 {
 	sampling__free(take_ptr(sampling));
-	look__free(take_ptr(look));
+	broker__free(take_ptr(look));
 	close(kernel.area);
 	return cache_home_remove(state);
 }

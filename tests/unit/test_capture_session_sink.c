@@ -16,7 +16,7 @@ static struct {
 	char seen_args[512];
 } world;
 
-int look__arguments(struct look *l, pid_t pid, struct arguments *out)
+int broker__arguments(struct broker *l, pid_t pid, struct arguments *out)
 {
 	assert_int_equal(pid, 7);
 	world.n_looks++;

@@ -53,20 +53,20 @@ static void put(uint64_t at, uint64_t word)
 	memcpy(memory + (at - BASE), &word, sizeof(word));
 }
 
-static bool has(const struct look_memory *range, uint64_t addr)
+static bool has(const struct broker_memory *range, uint64_t addr)
 {
 	return addr && addr - range->addr < range->size;
 }
 
-static int do_read(void *ctx, const struct look_memory *ranges, uint32_t n, uint8_t *to)
+static int do_read(void *ctx, const struct broker_memory *ranges, uint32_t n, uint8_t *to)
 {
 	uint32_t size = 0;
 
 	n_reads++;
-	assert_in_range(n, 1, LOOK_RANGES_MAX);
+	assert_in_range(n, 1, BROKER_RANGES_MAX);
 	for (uint32_t i = 0; i < n; to += ranges[i++].size) {
 		size += ranges[i].size;
-		assert_in_range(size, 1, LOOK_MEMORY_MAX);
+		assert_in_range(size, 1, BROKER_MEMORY_MAX);
 		if (has(&ranges[i], slow))
 			return -ETIME;
 		if (has(&ranges[i], unreadable) ||

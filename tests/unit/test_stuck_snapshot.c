@@ -30,16 +30,16 @@ TEST_CASE(programs_go_by_their_names)
 	assert_string_equal(other_kind_name(OTHER_BUILD_SCRIPT), "build script");
 }
 
-static struct look *look;
+static struct broker *look;
 
 static int open_look(void **state)
 {
-	return look__new(&look);
+	return broker__new(&look);
 }
 
 static int close_look(void **state)
 {
-	look__free(look);
+	broker__free(look);
 	return 0;
 }
 
@@ -118,6 +118,6 @@ TEST_CASE(a_missing_process_is_not_found)
 int main(void)
 {
 	/* On a busy machine the child of a look may take long to answer. */
-	look_ns = 60000000000;
+	broker_ns = 60000000000;
 	return test_cases__run(open_look, close_look);
 }

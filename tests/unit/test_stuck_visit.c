@@ -20,7 +20,7 @@
  */
 static uint32_t n_reads, moves, execs_after;
 
-static int do_read(void *ctx, const struct look_memory *ranges, uint32_t n, uint8_t *to)
+static int do_read(void *ctx, const struct broker_memory *ranges, uint32_t n, uint8_t *to)
 {
 	n_reads++;
 	for (uint32_t i = 0; i < n; to += ranges[i++].size) {
@@ -173,12 +173,12 @@ static void one_that_is_gone_is_not(void **state)
 /* Mapped in this process and in a child, which may be read. */
 static uint8_t *area;
 static pid_t child;
-static struct look *look;
+static struct broker *look;
 
 static int setup(void **state)
 {
 	/* On a busy machine the child of a look may take long to answer. */
-	look_ns = 60000000000;
+	broker_ns = 60000000000;
 	area = mmap(NULL, (size_t)PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 		    -1, 0);
 	for (uint32_t i = 0; i < PAGES * PAGE / 8; i++)
@@ -191,14 +191,14 @@ static int setup(void **state)
 		for (;;)
 			pause();
 	}
-	return child < 0 ? -1 : look__new(&look);
+	return child < 0 ? -1 : broker__new(&look);
 }
 
 static int teardown(void **state)
 {
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
-	look__free(look);
+	broker__free(look);
 	return 0;
 }
 

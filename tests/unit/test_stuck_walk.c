@@ -93,7 +93,7 @@ static pid_t start(void (*end)(void))
 /* All that a walk needs. */
 struct walking {
 	pid_t pid;
-	struct look *look;
+	struct broker *look;
 	struct walked_files *files;
 	struct walker *walker;
 	struct stopped stopped;
@@ -104,7 +104,7 @@ struct walking {
 static void open_walking(struct walking *w, pid_t pid)
 {
 	*w = (struct walking){.pid = pid};
-	assert_int_equal(look__new(&w->look), 0);
+	assert_int_equal(broker__new(&w->look), 0);
 	assert_int_equal(walked_files__new(w->look, &w->files), 0);
 	assert_int_equal(walker__new(pid, w->look, w->files, &w->walker), 0);
 	assert_int_equal(walker__refresh(w->walker, clock_ns(CLOCK_MONOTONIC) + LONG_NS), 0);
@@ -121,7 +121,7 @@ static void close_walking(struct walking *w)
 	forget_stack(w);
 	walker__free(w->walker);
 	walked_files__free(w->files);
-	look__free(w->look);
+	broker__free(w->look);
 }
 
 static int on_stopped(void *ctx, const struct stopped *s)
@@ -236,7 +236,7 @@ int main(void)
 	};
 
 	/* On a busy machine children may take long to answer. */
-	look_ns = LONG_NS;
+	broker_ns = LONG_NS;
 	file_job_end_ns = LONG_NS;
 	library_file_settled_ns = 0;
 	return cmocka_run_group_tests(tests, cache_home_make, cache_home_remove);

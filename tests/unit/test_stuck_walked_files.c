@@ -15,25 +15,25 @@
 #define LONG_NS 60000000000ull
 
 static struct mapped_files maps;
-static struct look *look;
+static struct broker *look;
 
 static int setup(void **state)
 {
 	/* On a busy machine children may take long to answer. */
-	look_ns = LONG_NS;
+	broker_ns = LONG_NS;
 	file_job_end_ns = LONG_NS;
-	return cache_home_make(state) ?: look__new(&look);
+	return cache_home_make(state) ?: broker__new(&look);
 }
 
 static int teardown(void **state)
 {
-	look__free(look);
+	broker__free(look);
 	return cache_home_remove(state);
 }
 
 static const struct mapped_file *mapping_of(const char *path)
 {
-	assert_int_equal(look__mapped_files(look, getpid(), &maps), 0);
+	assert_int_equal(broker__mapped_files(look, getpid(), &maps), 0);
 	for (uint32_t i = 0; i < maps.n; i++)
 		if (strstr(mapped_files__text(&maps, &maps.items[i]), path))
 			return &maps.items[i];

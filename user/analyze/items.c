@@ -214,7 +214,7 @@ static struct item_cell *cell(struct items *m, uint32_t item, uint32_t label)
 	return table__get(&m->cells, (uint64_t)item << 32 | label, .item = item, .label = label);
 }
 
-static int add(struct items *m, uint32_t item, const struct waiting *w, bool own)
+static int add_item_time(struct items *m, uint32_t item, const struct waiting *w, bool own)
 {
 	struct item_cell *c = cell(m, item, w->label);
 
@@ -425,7 +425,7 @@ static int charge(struct items *m, struct track *t, int64_t depth, uint32_t item
 	int err = 0;
 
 	while (t->n && t->waiting[t->n - 1].depth > depth && !err)
-		err = add(m, item, &t->waiting[--t->n], false);
+		err = add_item_time(m, item, &t->waiting[--t->n], false);
 	return err;
 }
 
@@ -496,7 +496,7 @@ int items__span(struct items *m, const struct trace_span *span, const struct tra
 	if (named)
 		return charge(m, t, span->depth, item)
 			       ?: note_named(m, span->label)
-			       ?: add(m, item, &w, true);
+			       ?: add_item_time(m, item, &w, true);
 	return wait(t, &w);
 }
 

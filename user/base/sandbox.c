@@ -78,8 +78,8 @@ struct program {
 	unsigned short n;
 };
 
-static void add(struct program *p, unsigned int code, unsigned int k, unsigned int yes,
-		unsigned int no)
+static void add_rule(struct program *p, unsigned int code, unsigned int k, unsigned int yes,
+		     unsigned int no)
 {
 	p->insns[p->n++] =
 		(struct sock_filter)BPF_JUMP((uint16_t)code, k, (uint8_t)yes, (uint8_t)no);
@@ -87,18 +87,18 @@ static void add(struct program *p, unsigned int code, unsigned int k, unsigned i
 
 static void load(struct program *p, size_t offset)
 {
-	add(p, BPF_LD | BPF_W | BPF_ABS, (unsigned int)offset, 0, 0);
+	add_rule(p, BPF_LD | BPF_W | BPF_ABS, (unsigned int)offset, 0, 0);
 }
 
 static void end(struct program *p, unsigned int action)
 {
-	add(p, BPF_RET | BPF_K, action, 0, 0);
+	add_rule(p, BPF_RET | BPF_K, action, 0, 0);
 }
 
 static void allow(struct program *p, const int *calls, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		add(p, BPF_JMP | BPF_JEQ | BPF_K, (unsigned int)calls[i], 0, 1);
+		add_rule(p, BPF_JMP | BPF_JEQ | BPF_K, (unsigned int)calls[i], 0, 1);
 		end(p, SECCOMP_RET_ALLOW);
 	}
 }
@@ -108,9 +108,9 @@ static void allow_if(struct program *p, int call, int arg, unsigned int test, un
 {
 	const bool on = test == BPF_JEQ;
 
-	add(p, BPF_JMP | BPF_JEQ | BPF_K, (unsigned int)call, 0, 4);
+	add_rule(p, BPF_JMP | BPF_JEQ | BPF_K, (unsigned int)call, 0, 4);
 	load(p, offsetof(struct seccomp_data, args[arg])); /* both machines are little-endian */
-	add(p, BPF_JMP | test | BPF_K, value, !on, on);
+	add_rule(p, BPF_JMP | test | BPF_K, value, !on, on);
 	end(p, SECCOMP_RET_ALLOW);
 	end(p, SECCOMP_RET_ERRNO | EPERM);
 }
@@ -121,7 +121,7 @@ static int filter_calls(enum sandbox kind)
 	struct sock_fprog fprog = {.filter = p.insns};
 
 	load(&p, offsetof(struct seccomp_data, arch));
-	add(&p, BPF_JMP | BPF_JEQ | BPF_K, OUR_ARCH, 1, 0);
+	add_rule(&p, BPF_JMP | BPF_JEQ | BPF_K, OUR_ARCH, 1, 0);
 	end(&p, SECCOMP_RET_KILL_PROCESS);
 	load(&p, offsetof(struct seccomp_data, nr));
 	allow(&p, parse_calls, N_OF(parse_calls));

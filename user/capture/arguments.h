@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The whole command line of a process, with the argument files of a compiler: rustc replaces
- * "@path" by the lines of that file. To be read in the child of look.h, as a process can delay
+ * "@path" by the lines of that file. To be read in the child of broker.h, as a process can delay
  * every read.
  *
  * A process names a file that it may not read itself as easily as any other. So only a regular file

@@ -10,14 +10,14 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "capture/ended.h"
-#include "capture/held.h"
-#include "capture/look.h"
+#include "capture/stop_times.h"
+#include "capture/broker.h"
 #include "capture/missing.h"
 #include "capture/outsiders.h"
 #include "capture/parts_needed.h"
 #include "capture/perf_attached.h"
 #include "capture/ptrace_stop.h"
-#include "capture/unattached.h"
+#include "capture/planned_late.h"
 #include "proc/processes.h"
 #include "proc/programs.h"
 
@@ -30,11 +30,11 @@ struct arrival {
 	enum ptrace_stop_state state; /* of `stop`, when its library was last asked for */
 	struct library_state lib;     /* the answer */
 	bool asked;
-	struct look_range loader; /* a process that stopped in here has run no library code */
-	uint64_t mapped_ns;	  /* when it mapped the library, CLOCK_MONOTONIC */
-	uint64_t until_ns;	  /* it runs on at this time, CLOCK_MONOTONIC */
-	bool newcomer, lacks;	  /* not followed yet; cannot have the parts */
-	uint32_t parts;		  /* PLAN_PART_BITs that it needs and that may not be there */
+	struct broker_range loader; /* a process that stopped in here has run no library code */
+	uint64_t mapped_ns;	    /* when it mapped the library, CLOCK_MONOTONIC */
+	uint64_t until_ns;	    /* it runs on at this time, CLOCK_MONOTONIC */
+	bool newcomer, lacks;	    /* not followed yet; cannot have the parts */
+	uint32_t parts;		    /* PLAN_PART_BITs that it needs and that may not be there */
 };
 
 /*
@@ -58,9 +58,9 @@ struct arrivals {
 	struct arrival *items;
 	uint32_t n;
 	uint32_t capacity;
-	struct unattached *unattached;
+	struct planned_late *unattached;
 	struct ended ended;
-	struct held held;
+	struct stop_times held;
 	struct {
 		pid_t pid;
 		uint64_t time_ns; /* of the look */
@@ -78,7 +78,7 @@ int arrivals__new(const struct arrivals_parts *parts, const struct session_sink 
 		return -ENOMEM;
 	all->parts = *parts;
 	all->sink = *sink;
-	all->unattached = unattached__new();
+	all->unattached = planned_late__new();
 	all->parts_needed = parts_needed__new(parts->look);
 	if (!all->unattached || !all->parts_needed ||
 	    outsiders__new(parts->kernel, parts->look, &all->outsiders))
@@ -128,7 +128,7 @@ static void release(struct arrivals *all, struct arrival *a)
 		all->sink.take(all->sink.ctx, &(struct record){.kind = RECORD_WAITED,
 							       .pid = (uint32_t)a->pid,
 							       .waited_ns = held_ns});
-		held__add(&all->held, held_ns);
+		stop_times__add(&all->held, held_ns);
 	}
 	arrival__clear(a);
 }
@@ -168,7 +168,7 @@ static void stop(struct arrivals *all, struct arrival *a)
 {
 	a->until_ns = clock_ns(CLOCK_MONOTONIC) + HOLD_MAX_NS;
 	if (count_waiting(all, a->user) >= HELD_PER_USER ||
-	    !look__may_ask(all->parts.look, a->user) ||
+	    !broker__may_ask(all->parts.look, a->user) ||
 	    ptrace_stop__begin(a->pid, a->user, a->until_ns, all->parts.wake_fd, &a->stop))
 		a->stop = NULL;
 }
@@ -215,7 +215,7 @@ static bool was_in_time(struct arrivals *all, pid_t pid, int err, uint32_t parts
 	struct library_state lib;
 
 	if (libraries__look_inode(all->parts.libs, library->dev, library->ino, &lib) &&
-	    (err == -ETIME || look__file(all->parts.look, pid, library->path, &file) ||
+	    (err == -ETIME || broker__file(all->parts.look, pid, library->path, &file) ||
 	     libraries__look(all->parts.libs, file, &lib)))
 		return false;
 	perf_attached__see(all->parts.kernel, &lib);
@@ -242,7 +242,7 @@ static void on_closed(struct arrivals *all, const struct arrival *a, int err,
 	if (err == -ENOENT && process_is_running(a->pid))
 		return;
 	/* A FUSE server of another user serves the library: a read of it could wait for ever. */
-	if (err == -LOOK_SERVED)
+	if (err == -BROKER_SERVED)
 		missing__refused(&all->missing, a->pid, a->user, library->path, err);
 	else if (a->newcomer || !was_in_time(all, a->pid, err, 0, library))
 		missing__unread(&all->missing, a->pid, library->path);
@@ -372,7 +372,7 @@ static int on_mapping(void *arrivals, pid_t pid, const struct mapped_library *li
 	}
 	if (!a.stop && (a.newcomer || is_to_be_stopped(all, pid, library)))
 		stop(all, &a);
-	none = look__library(all->parts.look, pid, &a.file, &a.loader);
+	none = broker__library(all->parts.look, pid, &a.file, &a.loader);
 	if (!none || none == -ENOENT)
 		remember_look(all, pid, now_ns);
 	if (none)
@@ -489,7 +489,7 @@ static void print_stop(const struct arrival *a)
 /* The process runs although its library is being planned: it is missing if the plan fails. */
 static void remember_unattached(struct arrivals *all, const struct arrival *a)
 {
-	int err = unattached__add(all->unattached, a->pid, a->user, a->file);
+	int err = planned_late__add(all->unattached, a->pid, a->user, a->file);
 
 	if (err)
 		refuse(all, a, err);
@@ -528,9 +528,9 @@ static bool is_still_followed(void *arrivals, pid_t pid)
 
 static void settle_unattached(struct arrivals *all, bool last)
 {
-	const struct unattached_ops ops = {is_library_settled, on_unattached, is_still_followed};
+	const struct planned_late_ops ops = {is_library_settled, on_unattached, is_still_followed};
 
-	unattached__settle(all->unattached, last, &ops, all);
+	planned_late__settle(all->unattached, last, &ops, all);
 }
 
 /*
@@ -585,8 +585,8 @@ int arrivals__on_exec(struct arrivals *all, const struct wire_exec *e)
 		return -ENOMEM;
 	/* Its own mappings show the library of a compiler. */
 	if (exe && !(compiles && all->parts.mappings))
-		err = look__library_beside(all->parts.look, (pid_t)e->pid, exe, &file);
-	if (err == -LOOK_SERVED && compiles)
+		err = broker__library_beside(all->parts.look, (pid_t)e->pid, exe, &file);
+	if (err == -BROKER_SERVED && compiles)
 		missing__refused(&all->missing, (pid_t)e->pid, process_uid((pid_t)e->pid), exe,
 				 err);
 	if (err)
@@ -720,7 +720,7 @@ void arrivals__report(const struct arrivals *all)
 	uint64_t closed =
 		all->parts.mappings && all->scope ? mappings__closed(all->parts.mappings) : 0;
 
-	held__print(&all->held);
+	stop_times__print(&all->held);
 	missing__print(&all->missing);
 	if (closed)
 		diag_warn("%" PRIu64 " programs could not be read: compilers among them are "
@@ -752,7 +752,7 @@ int arrivals__each_user(struct arrivals *all, libraries_user_fn fn, void *arg)
 		_library_file_ struct library_file *file = NULL;
 		int none = has_arrived(all, pids[i])
 				   ? -ENOENT
-				   : look__only_library(all->parts.look, pids[i], &file);
+				   : broker__only_library(all->parts.look, pids[i], &file);
 
 		if (none != -ENOENT && none != -ESRCH)
 			fn(arg, pids[i], file);
@@ -770,7 +770,7 @@ void arrivals__free(struct arrivals *all)
 		return;
 	drop(all);
 	free(all->items);
-	unattached__free(all->unattached);
+	planned_late__free(all->unattached);
 	ended__destroy(&all->ended);
 	parts_needed__free(all->parts_needed);
 	outsiders__free(all->outsiders);

@@ -9,7 +9,7 @@
 
 #include "capture/kernel.h"
 #include "capture/libraries.h"
-#include "capture/look.h"
+#include "capture/broker.h"
 #include "capture/mappings.h"
 #include "capture/sampling.h"
 #include "capture/scope.h"
@@ -21,7 +21,7 @@ struct arrivals;
 struct arrivals_parts {
 	struct kernel *kernel;
 	struct libraries *libs;
-	struct look *look;
+	struct broker *look;
 	struct mappings *mappings; /* NULL: new mappings are not seen */
 	struct sampling *sampling; /* or NULL */
 	int wake_fd;		   /* an eventfd; ptrace stops write to it */

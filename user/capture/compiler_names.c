@@ -14,19 +14,19 @@
 /* Definitions of a compiler. */
 #define TABLE_MAX (1u << 20)
 /* Symbols that are read at a time. */
-#define BATCH	  (LOOK_RANGES_MAX < 32 ? LOOK_RANGES_MAX : 32)
+#define BATCH	  (BROKER_RANGES_MAX < 32 ? BROKER_RANGES_MAX : 32)
 #define ENTRY_MAX 64
 
 static int read_one(const struct compiler_memory *m, uint64_t addr, void *to, uint32_t size)
 {
-	const struct look_memory range = {addr, size};
+	const struct broker_memory range = {addr, size};
 
 	return m->read(m->ctx, &range, 1, to);
 }
 
 static int read_two(const struct compiler_memory *m, uint64_t a, uint64_t b, uint64_t to[2])
 {
-	const struct look_memory ranges[2] = {{a, 8}, {b, 8}};
+	const struct broker_memory ranges[2] = {{a, 8}, {b, 8}};
 
 	return m->read(m->ctx, ranges, 2, (uint8_t *)to);
 }
@@ -204,7 +204,7 @@ static int send_texts(struct copier *c)
 /* The texts of the symbols that are waiting: first where they are, then they. */
 static int read_waiting(struct copier *c)
 {
-	struct look_memory at[BATCH];
+	struct broker_memory at[BATCH];
 	uint8_t bytes[BATCH * (WIRE_SYMBOL_MAX > ENTRY_MAX ? WIRE_SYMBOL_MAX : ENTRY_MAX)];
 	const uint8_t *text = bytes;
 	uint32_t n = c->n_waiting, size = c->l->wire.symbol_size;
@@ -212,7 +212,7 @@ static int read_waiting(struct copier *c)
 
 	c->n_waiting = 0;
 	for (uint32_t i = 0; i < n; i++)
-		at[i] = (struct look_memory){c->t.symbols + (uint64_t)c->waiting[i] * size, size};
+		at[i] = (struct broker_memory){c->t.symbols + (uint64_t)c->waiting[i] * size, size};
 	err = n ? c->m->read(c->m->ctx, at, n, bytes) : 0;
 	for (uint32_t i = 0; i < n && !err; i++) {
 		uint64_t len;

@@ -9,14 +9,14 @@
 
 #include <sys/types.h>
 
-#include "capture/look.h"
+#include "capture/broker.h"
 #include "plan/plan.h"
 
-/* A compiler's memory: the interface between this and look.h, or a test. */
+/* A compiler's memory: the interface between this and broker.h, or a test. */
 struct compiler_memory {
 	void *ctx;
-	/* As look__memory(). */
-	int (*read)(void *ctx, const struct look_memory *ranges, uint32_t n, uint8_t *bytes);
+	/* As broker__memory(). */
+	int (*read)(void *ctx, const struct broker_memory *ranges, uint32_t n, uint8_t *bytes);
 };
 
 /* Where the tables are. */

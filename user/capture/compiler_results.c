@@ -12,8 +12,8 @@
 #define RANGES	3
 #define QUERIES 16
 
-_Static_assert(QUERIES *RANGES <= LOOK_RANGES_MAX, "one look at a batch");
-_Static_assert(WIRE_SHARDS_MAX *WIRE_SHARD_SIZE_MAX <= LOOK_MEMORY_MAX, "one look at all shards");
+_Static_assert(QUERIES *RANGES <= BROKER_RANGES_MAX, "one look at a batch");
+_Static_assert(WIRE_SHARDS_MAX *WIRE_SHARD_SIZE_MAX <= BROKER_MEMORY_MAX, "one look at all shards");
 _Static_assert(WIRE_COUNTS_MAX % QUERIES == 0, "a record has whole batches");
 
 struct reader {
@@ -22,7 +22,7 @@ struct reader {
 	const struct wire_query_table *queries;
 	const struct wire_context *context;
 	uint32_t table_size; /* what is read of one */
-	uint8_t shards[LOOK_MEMORY_MAX];
+	uint8_t shards[BROKER_MEMORY_MAX];
 };
 
 static uint32_t most(uint32_t a, uint32_t b)
@@ -38,23 +38,23 @@ static uint32_t cache_size(const struct reader *r, const struct wire_query_table
 
 /* The ranges of a query, whose number is returned. */
 static uint32_t ranges_of(const struct reader *r, const struct wire_query_table *q,
-			  struct look_memory ranges[RANGES])
+			  struct broker_memory ranges[RANGES])
 {
 	uint64_t at = r->context->context;
 	bool vec = q->kind == WIRE_CACHE_VEC || q->kind == WIRE_CACHE_DEF;
 
 	if (!q->kind)
 		return 0;
-	ranges[0] = (struct look_memory){at + q->name, NAME_SIZE};
-	ranges[1] = (struct look_memory){at + q->cache + (vec ? r->tables->vec_count : 0),
-					 cache_size(r, q)};
-	ranges[2] = (struct look_memory){at + q->others, r->table_size};
+	ranges[0] = (struct broker_memory){at + q->name, NAME_SIZE};
+	ranges[1] = (struct broker_memory){at + q->cache + (vec ? r->tables->vec_count : 0),
+					   cache_size(r, q)};
+	ranges[2] = (struct broker_memory){at + q->others, r->table_size};
 	return q->kind == WIRE_CACHE_DEF ? 3 : 2;
 }
 
 /* Tables that are several others, and where the sum of each one's entries goes. */
 struct sharded {
-	struct look_memory ranges[2 * QUERIES];
+	struct broker_memory ranges[2 * QUERIES];
 	uint64_t *to[2 * QUERIES];
 	uint32_t n;
 };
@@ -63,7 +63,7 @@ static void read_entries(const struct reader *r, const uint8_t *table, uint64_t 
 			 struct sharded *later)
 {
 	const struct wire_tables *t = r->tables;
-	struct look_memory range = {.size = t->n_shards * t->shard_size};
+	struct broker_memory range = {.size = t->n_shards * t->shard_size};
 
 	memcpy(n, table + t->items, sizeof(*n));
 	if (table[t->mode] != t->sharded)
@@ -89,7 +89,7 @@ static uint64_t sum_of(const struct reader *r, const uint8_t *shards)
 static int read_sharded(struct reader *r, const struct sharded *all)
 {
 	uint32_t size = r->tables->n_shards * r->tables->shard_size;
-	uint32_t most = size ? LOOK_MEMORY_MAX / size : N_OF(all->to);
+	uint32_t most = size ? BROKER_MEMORY_MAX / size : N_OF(all->to);
 	int err = 0;
 
 	for (uint32_t i = 0, n; i < all->n && err != -ETIME; i += n) {
@@ -131,7 +131,7 @@ static uint32_t count(const struct reader *r, const struct wire_query_table *q,
 static int read_batch(struct reader *r, uint32_t first, struct wire_count out[QUERIES])
 {
 	uint8_t bytes[QUERIES * (NAME_SIZE + 2 * TABLE_MAX)], *at = bytes;
-	struct look_memory ranges[LOOK_RANGES_MAX];
+	struct broker_memory ranges[BROKER_RANGES_MAX];
 	uint64_t counts[QUERIES][2] = {};
 	struct sharded later = {.n = 0};
 	uint32_t left = r->tables->n - first, n = 0;

@@ -11,7 +11,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/epoll.h"
-#include "capture/look.h"
+#include "capture/broker.h"
 #include "capture/misses.h"
 #include "proc/processes.h"
 #include "proc/programs.h"
@@ -48,7 +48,7 @@ struct young {
 };
 
 struct execs {
-	struct look *look; /* the caller's */
+	struct broker *look; /* the caller's */
 	struct execs_bpf *skel;
 	struct ring_buffer *ring;
 	struct young *young;
@@ -106,7 +106,7 @@ static int attach(struct execs *e)
 	return execs_bpf__attach(e->skel);
 }
 
-int execs__open(struct look *look, struct execs **out)
+int execs__open(struct broker *look, struct execs **out)
 {
 	_execs_ struct execs *e = calloc(1, sizeof(*e));
 	int err;
@@ -161,7 +161,7 @@ static bool is_closed_compiler(const struct young *y, int err)
 {
 	char name[32];
 
-	if (err == -EPERM || err == -LOOK_SERVED)
+	if (err == -EPERM || err == -BROKER_SERVED)
 		return true;
 	process_name(y->pid, name, sizeof(name));
 	return is_closed(err) && is_compiler_program(name);
@@ -190,7 +190,7 @@ static bool is_looked_at_again(struct young *y, int found)
 static bool look(struct execs *e, struct young *y, mapped_fn fn, void *ctx, int *err)
 {
 	_library_file_ struct library_file *file = NULL;
-	int found = look__library(e->look, y->pid, &file, NULL);
+	int found = broker__library(e->look, y->pid, &file, NULL);
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), age = now > y->exec_ns ? now - y->exec_ns : 0;
 	uint64_t pause = execs_pause_ns(age);
 

@@ -16,10 +16,11 @@
 #include "base/cleanup.h"
 
 struct execs;
-struct look;
+struct broker;
 
-/* Needs CAP_BPF and CAP_PERFMON. `look` must outlive it. 0 or a negative errno; prints nothing. */
-int execs__open(struct look *look, struct execs **out);
+/* Needs CAP_BPF and CAP_PERFMON. `broker` must outlive it. 0 or a negative errno; prints nothing.
+ */
+int execs__open(struct broker *look, struct execs **out);
 
 /* Polls readable when execs__read() has something to do. */
 int execs__fd(const struct execs *e);

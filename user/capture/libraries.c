@@ -13,7 +13,7 @@
 #include "base/signals.h"
 #include "capture/file_watch.h"
 #include "capture/library_table.h"
-#include "capture/old_numbers.h"
+#include "capture/retired_numbers.h"
 #include "plan/job.h"
 #include "proc/processes.h"
 
@@ -39,7 +39,7 @@ struct libraries {
 	int nice;  /* of the jobs */
 	uid_t invoker;
 	int watch; /* of files; negative: there is no inotify */
-	struct old_numbers *old;
+	struct retired_numbers *old;
 	struct library_table table;
 	uint64_t scanned_ns;
 	uint64_t n_cut_off;
@@ -78,7 +78,7 @@ int libraries__new(const struct libraries_ops *ops, void *ctx, int nice, struct 
 	l->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (l->epoll < 0)
 		return -errno;
-	err = invoker__get(&inv) ?: old_numbers__new(&l->old) ?: watch_files(l);
+	err = invoker__get(&inv) ?: retired_numbers__new(&l->old) ?: watch_files(l);
 	if (err)
 		return err;
 	l->invoker = inv.uid;
@@ -192,7 +192,7 @@ static uint32_t take_away(struct libraries *l, const struct library *lib)
 	if (l->ops.each_user(l->ctx, add_pid, &u))
 		free(u.pids);
 	else
-		old_numbers__add(l->old, lib->number, lib->user, now(), u.pids, u.n);
+		retired_numbers__add(l->old, lib->number, lib->user, now(), u.pids, u.n);
 	return u.n_known;
 }
 
@@ -209,7 +209,7 @@ static int make_room(struct libraries *l, const struct library *of)
 		diag_verbose("detached from %s: no compiler uses it",
 			     library_file__path(lib->file));
 		l->ops.detach(l->ctx, lib->number);
-		old_numbers__add(l->old, lib->number, lib->user, now(), NULL, 0);
+		retired_numbers__add(l->old, lib->number, lib->user, now(), NULL, 0);
 		forget(l, lib);
 	}
 	return err;
@@ -588,8 +588,8 @@ static bool is_foreign(const struct libraries *l, uid_t user)
 	return user != 0 && user != l->invoker;
 }
 
-static int add(struct libraries *l, const struct library_file *file, uid_t user,
-	       struct library **out)
+static int add_library(struct libraries *l, const struct library_file *file, uid_t user,
+		       struct library **out)
 {
 	const struct library_identity *id = library_file__identity(file);
 	struct library new = {.id = *id, .used_ns = now(), .watch = -1};
@@ -598,7 +598,7 @@ static int add(struct libraries *l, const struct library_file *file, uid_t user,
 
 	new.user = is_foreign(l, user) ? user : id->uid;
 	new.foreign = is_foreign(l, new.user);
-	if (!library_table__has_room(&l->table, &new, old_numbers__n(l->old)))
+	if (!library_table__has_room(&l->table, &new, retired_numbers__n(l->old)))
 		err = make_room(l, &new);
 	err = err ?: library_table__add(&l->table, &new, &lib);
 	if (err)
@@ -614,7 +614,7 @@ static int add(struct libraries *l, const struct library_file *file, uid_t user,
 int libraries__expect(struct libraries *l, const struct library_file *file, uid_t user)
 {
 	struct library *lib = find(l, file);
-	int err = lib ? 0 : add(l, file, user, &lib);
+	int err = lib ? 0 : add_library(l, file, user, &lib);
 
 	begin_plans(l);
 	return err;
@@ -688,13 +688,13 @@ int libraries__fd(const struct libraries *l)
 
 void libraries__settle(struct libraries *l)
 {
-	const struct old_numbers_ops ops = {l->ops.follows, l->ops.release};
+	const struct retired_numbers_ops ops = {l->ops.follows, l->ops.release};
 
 	read_changes(l);
 	for (uint32_t i = l->table.n; i-- > 0;)
 		if (l->table.items[i]->job && plan_job__read(l->table.items[i]->job))
 			finish(l, l->table.items[i]);
-	old_numbers__settle(l->old, now(), &ops, l->ctx);
+	retired_numbers__settle(l->old, now(), &ops, l->ctx);
 	begin_plans(l);
 }
 
@@ -716,7 +716,7 @@ void libraries__free(struct libraries *l)
 		forget(l, l->table.items[l->table.n - 1]);
 	library_table__destroy(&l->table);
 	cleanup_close_p(&l->watch);
-	old_numbers__free(l->old);
+	retired_numbers__free(l->old);
 	cleanup_close_p(&l->epoll);
 	free(l);
 }

@@ -185,17 +185,17 @@ static struct library *planned_foreign(const struct library_table *t)
 
 /* A foreign user waits until enough of the numbers that are not free yet are. */
 static bool is_ready(const struct library_table *t, const struct library *lib,
-		     const struct old_numbers *old, uint64_t now_ns)
+		     const struct retired_numbers *old, uint64_t now_ns)
 {
 	if (lib->stage != LIBRARY_QUEUED || now_ns < lib->begin_ns)
 		return false;
 	return !lib->foreign ||
-	       (count_live(t, lib) + old_numbers__of(old, lib->user) <= NUMBERS_PER_USER &&
-		old_numbers__n(old) < FOREIGN_NUMBERS);
+	       (count_live(t, lib) + retired_numbers__of(old, lib->user) <= NUMBERS_PER_USER &&
+		retired_numbers__n(old) < FOREIGN_NUMBERS);
 }
 
-struct library *library_table__next(const struct library_table *t, const struct old_numbers *old,
-				    uint64_t now_ns)
+struct library *library_table__next(const struct library_table *t,
+				    const struct retired_numbers *old, uint64_t now_ns)
 {
 	const bool foreign = !planned_foreign(t);
 	struct library *found = NULL;
@@ -213,7 +213,7 @@ struct library *library_table__next(const struct library_table *t, const struct 
 }
 
 struct library *library_table__waited_for(const struct library_table *t,
-					  const struct old_numbers *old, uint64_t now_ns)
+					  const struct retired_numbers *old, uint64_t now_ns)
 {
 	struct library *lib = planned_foreign(t);
 

@@ -7,7 +7,7 @@
 #ifndef QPROF_CAPTURE_LIBRARY_TABLE_H
 #define QPROF_CAPTURE_LIBRARY_TABLE_H
 
-#include "capture/old_numbers.h"
+#include "capture/retired_numbers.h"
 #include "plan/job.h"
 
 /* Libraries of a foreign user at a time. */
@@ -115,12 +115,12 @@ struct library *library_table__oldest_failed(const struct library_table *t,
  * The library to plan next, or NULL: users take turns. All foreign users together have one planner,
  * so there is always one for root and the invoker.
  */
-struct library *library_table__next(const struct library_table *t, const struct old_numbers *old,
-				    uint64_t now_ns);
+struct library *library_table__next(const struct library_table *t,
+				    const struct retired_numbers *old, uint64_t now_ns);
 
 /* The foreign library that is being planned while one of another foreign user waits, or NULL. */
 struct library *library_table__waited_for(const struct library_table *t,
-					  const struct old_numbers *old, uint64_t now_ns);
+					  const struct retired_numbers *old, uint64_t now_ns);
 
 /* Its plan is given up for now: LIBRARY_QUEUED, behind those that wait. */
 void library_table__requeue(struct library_table *t, struct library *lib);

@@ -64,7 +64,7 @@ static void *run(void *unused)
 	return unused;
 }
 
-static int add(const struct load *l)
+static int add_load(const struct load *l)
 {
 	_unlock_ pthread_mutex_t *held = locked(&loads.lock);
 
@@ -120,7 +120,7 @@ static int take(struct bpf_program *prog, const struct bpf_prog_load_opts *opts,
 	l->opts->func_info = l->functions;
 	l->opts->line_info = NULL;
 	l->opts->line_info_cnt = 0;
-	return add(l);
+	return add_load(l);
 }
 
 int loads__take(struct bpf_program *prog, struct bpf_prog_load_opts *opts)

@@ -69,7 +69,8 @@ static bool add_path(struct mapped_files *out, const char *path, uint32_t *at)
 	return true;
 }
 
-static void add(struct mapped_files *out, pid_t pid, struct mapped_file *m, const char *path)
+static void add_mapped_file(struct mapped_files *out, pid_t pid, struct mapped_file *m,
+			    const char *path)
 {
 	if (out->n == MAPPED_FILES_MAX ||
 	    (strcmp(path, VDSO) && find_identity(pid, m, path, &m->id)) ||
@@ -92,7 +93,7 @@ static void read_line(struct mapped_files *out, pid_t pid, const char *line)
 	    !at || strlen(rights) != 4 || rights[2] != 'x')
 		return;
 	if (line[at] == '/' || !strcmp(line + at, VDSO))
-		add(out, pid, &m, line + at);
+		add_mapped_file(out, pid, &m, line + at);
 }
 
 int mapped_files__parse(FILE *maps, pid_t pid, struct mapped_files *out)

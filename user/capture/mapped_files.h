@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The files whose code a process has mapped. All of it may be a hostile process's choice, and a
- * read may never return: the child of look.h calls these functions.
+ * read may never return: the child of broker.h calls these functions.
  */
 #ifndef QPROF_CAPTURE_MAPPED_FILES_H
 #define QPROF_CAPTURE_MAPPED_FILES_H

@@ -191,7 +191,7 @@ int mappings__try_rings(void)
 	return open_rings(&m);
 }
 
-int mappings__open(struct look *look, struct mappings **out)
+int mappings__open(struct broker *look, struct mappings **out)
 {
 	int refused = open_rings(out), err;
 	_mappings_ struct mappings *m = NULL;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "capture/look.h"
+#include "capture/broker.h"
 
 /* A line names each missing compiler up to this number; the others are only counted. */
 #define NAMED_MAX 10
@@ -49,7 +49,7 @@ void missing__refused(struct missing *m, pid_t pid, uid_t user, const char *libr
 		return;
 	if (err == -EDQUOT)
 		refusals__add(&m->refusals, user, REFUSAL_MANY);
-	else if (err == -LOOK_SERVED)
+	else if (err == -BROKER_SERVED)
 		refusals__add(&m->refusals, user, REFUSAL_SERVED);
 	else if (err == -ESRCH && m->n <= NAMED_MAX)
 		diag_warn("process %d ended before the probes of %s were there: it is missing",

@@ -35,8 +35,8 @@ void missing__unfollowed(struct missing *m, pid_t pid, const char *library, int 
 void missing__ended(struct missing *m, pid_t pid);
 
 /*
- * The library cannot be attached to. `err`: -EDQUOT: its user has too many libraries; -LOOK_SERVED;
- * -ESRCH: the process ended before; any other: an earlier line explains it.
+ * The library cannot be attached to. `err`: -EDQUOT: its user has too many libraries;
+ * -BROKER_SERVED; -ESRCH: the process ended before; any other: an earlier line explains it.
  */
 void missing__refused(struct missing *m, pid_t pid, uid_t user, const char *library, int err);
 

@@ -13,12 +13,12 @@
 #define QPROF_CAPTURE_OUTSIDERS_H
 
 #include "capture/kernel.h"
-#include "capture/look.h"
+#include "capture/broker.h"
 
 struct outsiders;
 
 /* Both outlive it. 0 or -ENOMEM. */
-int outsiders__new(const struct kernel *kernel, struct look *look, struct outsiders **out);
+int outsiders__new(const struct kernel *kernel, struct broker *look, struct outsiders **out);
 
 /* A followed process has executed a program: it may be a client from now on. 0 or -ENOMEM. */
 int outsiders__on_exec(struct outsiders *o, const struct wire_exec *e);

@@ -26,7 +26,7 @@ static const struct {
 };
 
 struct parts_needed {
-	struct look *look;
+	struct broker *look;
 	struct {
 		pid_t pid;
 		uint32_t parts;
@@ -34,7 +34,7 @@ struct parts_needed {
 	} asked[KEPT];	    /* what their last execve may have asked for */
 };
 
-struct parts_needed *parts_needed__new(struct look *look)
+struct parts_needed *parts_needed__new(struct broker *look)
 {
 	struct parts_needed *p = calloc(1, sizeof(*p));
 
@@ -91,7 +91,7 @@ static bool is_known_compiler(const char *exe)
  * False: the process has ended, or is about to: nothing of it can be read, though it still runs.
  * `known`: what a compiler of that pid needs, or NULL.
  */
-static bool ask_proc(struct look *look, pid_t pid, const uint32_t *known, uint32_t *parts)
+static bool ask_proc(struct broker *look, pid_t pid, const uint32_t *known, uint32_t *parts)
 {
 	_free_ char *exe = process_executable(pid);
 	_arguments_ struct arguments args = {0};
@@ -105,13 +105,13 @@ static bool ask_proc(struct look *look, pid_t pid, const uint32_t *known, uint32
 		*parts = *known;
 		return true;
 	}
-	look__arguments(look, pid, &args);
+	broker__arguments(look, pid, &args);
 	if (args.size)
 		*parts = asked_by(args.bytes, args.size, args.cut);
 	return args.size;
 }
 
-uint32_t parts_needed_by(struct look *look, pid_t pid)
+uint32_t parts_needed_by(struct broker *look, pid_t pid)
 {
 	uint32_t parts;
 

@@ -7,7 +7,7 @@
 #ifndef QPROF_CAPTURE_PARTS_NEEDED_H
 #define QPROF_CAPTURE_PARTS_NEEDED_H
 
-#include "capture/look.h"
+#include "capture/broker.h"
 #include "plan/plan.h"
 #include "qprof/wire.h"
 
@@ -15,12 +15,12 @@
 uint32_t parts_asked_for(const char *text);
 
 /* Of a process that runs. All if it cannot be read. */
-uint32_t parts_needed_by(struct look *look, pid_t pid);
+uint32_t parts_needed_by(struct broker *look, pid_t pid);
 
 struct parts_needed;
 
-/* `look` outlives it. NULL without memory. */
-struct parts_needed *parts_needed__new(struct look *look);
+/* `broker` outlives it. NULL without memory. */
+struct parts_needed *parts_needed__new(struct broker *look);
 
 /*
  * A followed process has called execve. Returns what it asks for if it is a compiler that has ended

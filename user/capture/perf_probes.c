@@ -55,15 +55,15 @@ static void pause_for(long ns)
 }
 
 /* A descriptor that holds the lock, or -1 if it cannot be had. Takes the wait off *left_ns. */
-static int take_turn(uint64_t *left_ns, long look_ns)
+static int take_turn(uint64_t *left_ns, long broker_ns)
 {
 	_close_ int fd = open(TURN_FILE, O_RDONLY | O_CLOEXEC);
 
 	while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB)) {
-		if (errno != EWOULDBLOCK || *left_ns < (uint64_t)look_ns)
+		if (errno != EWOULDBLOCK || *left_ns < (uint64_t)broker_ns)
 			return -1;
-		*left_ns -= (uint64_t)look_ns;
-		pause_for(look_ns);
+		*left_ns -= (uint64_t)broker_ns;
+		pause_for(broker_ns);
 	}
 	return take_fd(fd);
 }

@@ -28,7 +28,7 @@ uint64_t privilege_effective(void);
 uint64_t privilege_to_record(bool perf_events, bool sudo);
 
 /*
- * The subset of `permitted` that the child of look.h uses: to read /proc files of other users'
+ * The subset of `permitted` that the child of broker.h uses: to read /proc files of other users'
  * processes (CAP_SYS_PTRACE), and to open their libraries, deleted ones too. Without CAP_SYS_PTRACE
  * the child keeps CAP_PERFMON, with which Linux 6.15 and later lets it read mappings.
  */

@@ -80,7 +80,7 @@ static bool is_trace(const char *path)
 	       !memcmp(magic, QPT_MAGIC, sizeof(magic));
 }
 
-static int add(struct recordings *r, pid_t pid, const char *path)
+static int add_recording(struct recordings *r, pid_t pid, const char *path)
 {
 	struct recording *at = reallocarray(r->at, r->n + 1, sizeof(*at)), *new;
 	char file[PATH_MAX];
@@ -116,7 +116,7 @@ static int look_at(struct recordings *r, const char *root, const char *process, 
 			err = -ENOMEM;
 		} else if (is_for_writing(info, &mount) && left-- > 0 &&
 			   !may_be_served(root, mount) && is_trace(fd)) {
-			err = add(r, pid, fd);
+			err = add_recording(r, pid, fd);
 		}
 	}
 	globfree(&found);

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
-#include "capture/look.h"
+#include "capture/broker.h"
 #include "capture/parts_needed.h"
 #include "proc/processes.h"
 #include "proc/programs.h"
@@ -37,7 +37,7 @@ static int adopt(const struct running *r, pid_t pid)
 	if (r->sink->unnamed)
 		return 0;
 	/* May take as long as a look: the time below is that after it. */
-	if (look__arguments(r->look, pid, &args))
+	if (broker__arguments(r->look, pid, &args))
 		args.cut = true;
 	running.running.parent = process_parent(pid);
 	running.running.now_ns = clock_ns(CLOCK_MONOTONIC);
@@ -50,14 +50,14 @@ static int library_of(const struct running *r, pid_t pid, bool asked_for,
 		      struct library_file **file, bool *compiler)
 {
 	_free_ char *exe = NULL;
-	int err = asked_for ? look__named_library(r->look, pid, file)
-			    : look__library(r->look, pid, file, NULL);
+	int err = asked_for ? broker__named_library(r->look, pid, file)
+			    : broker__library(r->look, pid, file, NULL);
 
 	*compiler = !err;
 	if (err != -ENOENT)
 		return err;
 	exe = process_executable(pid);
-	return exe ? look__library_beside(r->look, pid, exe, file) : -ENOENT;
+	return exe ? broker__library_beside(r->look, pid, exe, file) : -ENOENT;
 }
 
 const char *running_why_closed(int err)
@@ -68,7 +68,7 @@ const char *running_why_closed(int err)
 	if (err == -ETIME)
 		return "its memory or its library cannot be read in time; leave it out, or "
 		       "see its /proc/PID/stack";
-	if (err == -LOOK_SERVED)
+	if (err == -BROKER_SERVED)
 		return "its library is on a FUSE mount of an unprivileged user; use a toolchain on "
 		       "another file system";
 	if (err != -EACCES)
@@ -119,7 +119,7 @@ static int follow_one(const struct running *r, pid_t pid, bool asked_for, bool *
 	/* The children of this process may be recorded all the same. */
 	if (why) {
 		/* Of the others it is unknown whether they use one. */
-		*compiler = err == -LOOK_SERVED || err == -EPERM;
+		*compiler = err == -BROKER_SERVED || err == -EPERM;
 		arrivals__add_missing(r->arrivals, *compiler || err == -ETIME);
 		diag_warn("going on without process %d: %s", (int)pid, why);
 		return adopt(r, pid);
@@ -193,14 +193,14 @@ int running__follow(const struct running *r, pid_t pid, unsigned int *compilers)
 static bool is_using_library(const struct running *r, pid_t pid)
 {
 	_library_file_ struct library_file *file = NULL;
-	int err = look__library(r->look, pid, &file, NULL);
+	int err = broker__library(r->look, pid, &file, NULL);
 	char name[32];
 
 	if (err == -ETIME) {
 		process_name(pid, name, sizeof(name));
 		return is_compiler_program(name);
 	}
-	return !err || err == -EPERM || err == -LOOK_SERVED;
+	return !err || err == -EPERM || err == -BROKER_SERVED;
 }
 
 /* Follow compilers that run already. Their running children run no queries. */

@@ -16,7 +16,7 @@ struct counted {
 
 struct running_names {
 	const struct kernel *kernel;
-	struct look *look;
+	struct broker *look;
 	pid_t pid;	   /* that is read now, ... */
 	uint64_t until_ns; /* ... until then */
 	struct plan_layout layouts[WIRE_MAX_LIBS + 1];
@@ -28,7 +28,7 @@ struct running_names {
 	uint64_t round_ns; /* it began then; 0: there was none */
 };
 
-int running_names__new(const struct kernel *k, struct look *look, struct running_names **out)
+int running_names__new(const struct kernel *k, struct broker *look, struct running_names **out)
 {
 	struct running_names *r = calloc(1, sizeof(*r));
 
@@ -59,13 +59,13 @@ void running_names__set_library(struct running_names *r, uint8_t lib, const stru
 		NULL;
 }
 
-static int read_memory(void *ctx, const struct look_memory *ranges, uint32_t n, uint8_t *bytes)
+static int read_memory(void *ctx, const struct broker_memory *ranges, uint32_t n, uint8_t *bytes)
 {
 	const struct running_names *r = ctx;
 
 	if (clock_ns(CLOCK_MONOTONIC) > r->until_ns)
 		return -ETIME;
-	return look__memory(r->look, r->pid, ranges, n, bytes);
+	return broker__memory(r->look, r->pid, ranges, n, bytes);
 }
 
 /* A process that is read: its memory, and the contexts found in it. */

@@ -596,7 +596,8 @@ bool sampled_files__may_add(struct sampled_files *f, const struct library_identi
 	return may;
 }
 
-static int add(struct sampled_files *f, const struct sampled_file *new, uint32_t *number)
+static int add_sampled_file(struct sampled_files *f, const struct sampled_file *new,
+			    uint32_t *number)
 {
 	uint32_t at = 0;
 	int err;
@@ -638,7 +639,7 @@ int sampled_files__add_vdso(struct sampled_files *f, uint32_t *number)
 	*number = number_of(f, &new.id);
 	if (*number)
 		return 0;
-	err = add(f, &new, number);
+	err = add_sampled_file(f, &new, number);
 	if (err)
 		return err;
 	err = unwind_vdso__table(&t);
@@ -683,7 +684,7 @@ int sampled_files__add(struct sampled_files *f, struct library_file *file, uid_t
 		begin_queued_but(f, *number);
 		return 0;
 	}
-	err = add(f, &new, number);
+	err = add_sampled_file(f, &new, number);
 	if (err)
 		return err;
 	f->items[*number - 1]->file = library_file__ref(file);

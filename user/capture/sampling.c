@@ -42,7 +42,7 @@ struct sampled_process {
 struct sampling {
 	struct sampling_options opt;
 	struct kernel_samples kernel;
-	struct look *look;
+	struct broker *look;
 	struct session_sink sink;
 	struct sample_tables *tables;
 	struct sampled_files *files;
@@ -99,7 +99,7 @@ static struct sampling *new_sampling(void)
 }
 
 int sampling__open(const struct sampling_options *opt, const struct kernel_samples *k,
-		   struct look *look, const struct session_sink *sink, int nice,
+		   struct broker *look, const struct session_sink *sink, int nice,
 		   struct sampling **out)
 {
 	_sampling_ struct sampling *s = new_sampling();
@@ -160,7 +160,7 @@ void sampling__library(struct sampling *s, uint8_t lib, struct library_file *fil
 /* ---- Files before any process ---------------------------------------------------------------- */
 
 /* A file that is refused here is taken, or counted, when a compiler maps it. */
-static int foresee(struct sampling *s, const struct foreseen_file *f)
+static int foresee(struct sampling *s, const struct toolchain_file *f)
 {
 	const struct library_identity *id = library_file__identity(f->file);
 	uint32_t number;
@@ -176,7 +176,7 @@ static int foresee(struct sampling *s, const struct foreseen_file *f)
 	return err == -EDQUOT || err == -EAGAIN ? 0 : err;
 }
 
-int sampling__foresee(struct sampling *s, const struct foreseen_files *files)
+int sampling__foresee(struct sampling *s, const struct toolchain_files *files)
 {
 	int err = 0;
 
@@ -219,13 +219,13 @@ static int number_of(struct sampling *s, struct visit *v, const struct mapped_fi
 		return err == -EAGAIN ? 0 : err;
 	}
 	err = sampled_files__may_add(s->files, &m->id, v->user)
-		      ? look__mapped_file(s->look, v->process->pid, &v->found, m, &file)
+		      ? broker__mapped_file(s->look, v->process->pid, &v->found, m, &file)
 		      : -EDQUOT;
 	/* Others may be opened later: the file was being written to, or the child was busy. */
-	if (err && err != -EDQUOT && err != -LOOK_SERVED)
+	if (err && err != -EDQUOT && err != -BROKER_SERVED)
 		err = -EAGAIN;
 	err = err ?: sampled_files__add(s->files, file, v->user, number);
-	if (err == -EDQUOT || err == -LOOK_SERVED)
+	if (err == -EDQUOT || err == -BROKER_SERVED)
 		v->lost++;
 	else if (err == -EAGAIN)
 		sampling__mapped(s, v->process->pid);
@@ -260,10 +260,10 @@ static int add_mapping(struct sampling *s, struct visit *v, const struct mapped_
  */
 static int find_mappings(struct sampling *s, struct sampled_process *p, struct mapped_files *found)
 {
-	int err = look__mapped_files(s->look, p->pid, found);
+	int err = broker__mapped_files(s->look, p->pid, found);
 
 	if (!err && found->n_lost > p->lost)
-		err = look__mapped_files(s->look, p->pid, found);
+		err = broker__mapped_files(s->look, p->pid, found);
 	return err;
 }
 

@@ -10,9 +10,9 @@
 #ifndef QPROF_CAPTURE_SAMPLING_H
 #define QPROF_CAPTURE_SAMPLING_H
 
-#include "capture/foreseen_files.h"
+#include "capture/toolchain_files.h"
 #include "capture/kernel.h"
-#include "capture/look.h"
+#include "capture/broker.h"
 #include "capture/session_sink.h"
 
 struct sampling;
@@ -22,7 +22,7 @@ struct sampling;
  * value. No sample is taken before sampling__start(). Prints one line on failure.
  */
 int sampling__open(const struct sampling_options *opt, const struct kernel_samples *k,
-		   struct look *look, const struct session_sink *sink, int nice,
+		   struct broker *look, const struct session_sink *sink, int nice,
 		   struct sampling **out);
 
 /*
@@ -31,7 +31,7 @@ int sampling__open(const struct sampling_options *opt, const struct kernel_sampl
  */
 
 /* Begin the tables of files that no compiler has mapped yet. -ENOMEM, or an error of the sink. */
-int sampling__foresee(struct sampling *s, const struct foreseen_files *files);
+int sampling__foresee(struct sampling *s, const struct toolchain_files *files);
 
 /* Wait for these, for at most so long: stacks end in a file whose table is being made. */
 void sampling__await_foreseen(struct sampling *s, uint64_t most_ns);

@@ -32,7 +32,7 @@ struct session {
 	struct mappings *mappings; /* NULL: the kernel reports no mappings, ... */
 	int no_mappings;	   /* ... for this reason, a negative errno */
 	struct arrivals *arrivals;
-	struct look *look;	     /* reads processes, as a read may block */
+	struct broker *look;	     /* reads processes, as a read may block */
 	struct running_names *names; /* NULL: without keys */
 	struct sampling *sampling;   /* NULL: without samples */
 	int wake_fd;		     /* an eventfd that ptrace stops write to */
@@ -384,7 +384,7 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 	s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	hurry();
 	raise_file_limit();
-	err = s->wake_fd < 0 ? -errno : look__new(&s->look);
+	err = s->wake_fd < 0 ? -errno : broker__new(&s->look);
 	if (err)
 		return diag_error_r(err, "cannot look at processes: %s%s", strerror(-err),
 				    diag_step(err, ""));
@@ -408,7 +408,7 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 int session__add_library(struct session *s, const char *path)
 {
 	_library_file_ struct library_file *file = NULL;
-	_foreseen_files_ struct foreseen_files foreseen = {0};
+	_toolchain_files_ struct toolchain_files foreseen = {0};
 	_invoker_ struct invoker inv = {0};
 	int err = invoker__get(&inv) ?: invoker__take_file_rights(&inv);
 
@@ -417,8 +417,8 @@ int session__add_library(struct session *s, const char *path)
 				    diag_step(err, ""));
 	err = library_file__open(path, &file);
 	if (!err && s->sampling) {
-		foreseen_files__add_own(&foreseen);
-		foreseen_files__add_toolchain(&foreseen, path);
+		toolchain_files__add_own(&foreseen);
+		toolchain_files__add_toolchain(&foreseen, path);
 	}
 	invoker__return_file_rights(&inv);
 	/* Tables of a new toolchain are made while its plan is. */
@@ -723,7 +723,7 @@ void session__cost(const struct session *s, struct session_cost *out)
 	*out = (struct session_cost){
 		.breakpoints = s->breakpoints,
 		.breakpoint_ns = s->breakpoint_ns,
-		.helpers_ns = look__cpu_ns(s->look),
+		.helpers_ns = broker__cpu_ns(s->look),
 		.tick_ns = s->tick_ns,
 	};
 	/* More may be attached by now. */
@@ -765,7 +765,7 @@ void session__free(struct session *s)
 	kernel__free(s->kernel);
 	libraries__free(s->libs);
 	running_names__free(s->names);
-	look__free(s->look);
+	broker__free(s->look);
 	cleanup_close_p(&s->epoll);
 	cleanup_close_p(&s->wake_fd);
 	free(s);

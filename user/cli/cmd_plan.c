@@ -11,14 +11,14 @@
 #include "plan/plan.h"
 #include "plan/symbols/debug_file.h"
 #include "view/plan_view.h"
-#include "capture/foreseen_files.h"
+#include "capture/toolchain_files.h"
 #include "unwind/job.h"
 
 /* Finds LLVM's library beside a compiler's, and the facts known of it. */
 
 #define _plan_llvm_ __cleanup(plan_llvm__clear)
 
-static bool is_llvm(const struct foreseen_file *f)
+static bool is_llvm(const struct toolchain_file *f)
 {
 	const char *path = library_file__path(f->file), *name = strrchr(path, '/');
 
@@ -51,10 +51,10 @@ static bool take(struct library_file *file, bool store, struct plan_llvm *out)
  */
 static void plan_llvm__find(const char *library, bool store, struct plan_llvm *out)
 {
-	_foreseen_files_ struct foreseen_files files = {0};
+	_toolchain_files_ struct toolchain_files files = {0};
 
 	*out = (struct plan_llvm){0};
-	foreseen_files__add_toolchain(&files, library);
+	toolchain_files__add_toolchain(&files, library);
 	for (uint32_t i = 0; i < files.n; i++)
 		if (is_llvm(&files.items[i]) && take(files.items[i].file, store, out))
 			return;

@@ -6,7 +6,7 @@
 #include "base/diag.h"
 #include "base/format.h"
 #include "capture/attach_set.h"
-#include "capture/look.h"
+#include "capture/broker.h"
 #include "cli/cmd.h"
 #include "cli/find_library.h"
 #include "options/exit_code.h"
@@ -154,9 +154,9 @@ static const char *recorded_path(const struct why *w)
 /* A trace may name any file: a child opens it, and none of another user's FUSE server. */
 static const char *open_recorded(struct why *w)
 {
-	_look_ struct look *look = NULL;
+	_broker_ struct broker *look = NULL;
 	const char *path = recorded_path(w);
-	int err = path ? look__new(&look) ?: look__file(look, getpid(), path, &w->file) : 0;
+	int err = path ? broker__new(&look) ?: broker__file(look, getpid(), path, &w->file) : 0;
 
 	if (!path)
 		return "the trace has no path of its library; name it with --library";

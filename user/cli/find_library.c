@@ -7,14 +7,14 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "capture/look.h"
+#include "capture/broker.h"
 #include "options/value.h"
 #include "plan/library/find.h"
 
 static int look_at(pid_t pid, char **path, struct library_file **file)
 {
-	_look_ struct look *look = NULL;
-	int err = look__new(&look) ?: look__named_library(look, pid, file);
+	_broker_ struct broker *look = NULL;
+	int err = broker__new(&look) ?: broker__named_library(look, pid, file);
 
 	if (err)
 		return err;
@@ -55,7 +55,7 @@ static int find_of_pid(uint64_t pid, char **path, struct library_file **file)
 				    "its library cannot be read in time; name the library's "
 				    "file instead",
 				    pid);
-	case -LOOK_SERVED:
+	case -BROKER_SERVED:
 		return diag_error_r(err,
 				    "the library of process %" PRIu64 " is on a FUSE mount of an "
 				    "unprivileged user, where a read may never end; name a copy of "

@@ -427,7 +427,7 @@ static int add_at_once(struct clickhouse *c, const struct history_rows *rows)
 	return err ? tell(c, err) : 0;
 }
 
-static int add(struct store *s, const struct history_rows *rows)
+static int clickhouse_add(struct store *s, const struct history_rows *rows)
 {
 	struct clickhouse *c = of(s);
 	int err;
@@ -631,7 +631,7 @@ static void close_store(struct store *s)
 
 static const struct store_ops ops = {
 	.kind = STORE_CLICKHOUSE,
-	.add = add,
+	.add = clickhouse_add,
 	.flush = flush,
 	.select = ask,
 	.each = each,

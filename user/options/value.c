@@ -324,7 +324,7 @@ bool value_matches(const struct cli_texts *globs, const char *text)
 #define SUFFIX ".qpt"
 
 /* Takes ownership of `path`. */
-static int add(struct trace_list *list, char *path)
+static int add_trace(struct trace_list *list, char *path)
 {
 	if (!path || array__reserve_one(&list->paths, list->n, &list->capacity, sizeof(char *))) {
 		free(path);
@@ -345,7 +345,7 @@ static int add_entry(struct trace_list *list, const char *directory, const char 
 {
 	char *path;
 
-	return add(list, asprintf(&path, "%s/%s", directory, name) < 0 ? NULL : path);
+	return add_trace(list, asprintf(&path, "%s/%s", directory, name) < 0 ? NULL : path);
 }
 
 static int add_directory(struct trace_list *list, const char *directory)
@@ -374,7 +374,7 @@ static int add_files(struct trace_list *list, const char *word)
 
 		if (!len)
 			return diag_error_r(-EINVAL, "a trace has no name: one comma too many?");
-		err = add(list, strndup(word, len));
+		err = add_trace(list, strndup(word, len));
 		word += len;
 		if (err || !*word)
 			return err;
@@ -388,7 +388,7 @@ int trace_list__init(struct trace_list *list, const char *word)
 	*list = (struct trace_list){};
 	if (stat(word, &st))
 		return add_files(list, word);
-	return S_ISDIR(st.st_mode) ? add_directory(list, word) : add(list, strdup(word));
+	return S_ISDIR(st.st_mode) ? add_directory(list, word) : add_trace(list, strdup(word));
 }
 
 void trace_list__clear(struct trace_list *list)

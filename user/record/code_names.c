@@ -37,7 +37,7 @@ static uint32_t number_of(const struct code_names *c, const struct symbol_file *
 	return 0;
 }
 
-static int add(struct code_names *c, struct library_file *file, uint32_t *number)
+static int add_code_file(struct code_names *c, struct library_file *file, uint32_t *number)
 {
 	_symbol_file_ struct symbol_file *symbols = NULL;
 	int err = symbol_file__get(c->symbols, file, &symbols);
@@ -62,7 +62,7 @@ int code_names__add_library(struct code_names *c, uint8_t lib, const struct plan
 			    const struct tracks_functions **functions)
 {
 	uint32_t number;
-	int err = add(c, plan->file, &number);
+	int err = add_code_file(c, plan->file, &number);
 
 	if (err)
 		return err;
@@ -75,7 +75,7 @@ int code_names__add_file(struct code_names *c, struct library_file *file,
 			 const struct tracks_functions **functions)
 {
 	uint32_t number;
-	int err = add(c, file, &number);
+	int err = add_code_file(c, file, &number);
 
 	if (err)
 		return err;

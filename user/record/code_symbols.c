@@ -91,7 +91,7 @@ static struct symbol_file *find(const struct code_symbols *s, const struct libra
 	return f;
 }
 
-static struct symbol_file *add(struct code_symbols *s, struct library_file *file)
+static struct symbol_file *add_symbol_file(struct code_symbols *s, struct library_file *file)
 {
 	uid_t owner = file ? library_file__identity(file)->uid : 0;
 	struct symbol_file *f = calloc(1, sizeof(*f));
@@ -109,7 +109,7 @@ static struct symbol_file *add(struct code_symbols *s, struct library_file *file
 
 int symbol_file__get(struct code_symbols *s, struct library_file *file, struct symbol_file **out)
 {
-	struct symbol_file *f = find(s, file) ?: add(s, file);
+	struct symbol_file *f = find(s, file) ?: add_symbol_file(s, file);
 
 	if (!f)
 		return -ENOMEM;

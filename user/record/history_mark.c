@@ -68,8 +68,8 @@ static int by_time(const void *a, const void *b)
 /*
  * Two traces may have the same time. Returns the number of those that are left over for sure.
  */
-static uint32_t add(const struct trace_dir *d, const struct dir_traces *list, uint64_t since_ns,
-		    struct history_queue *q)
+static uint32_t add_unmarked(const struct trace_dir *d, const struct dir_traces *list,
+			     uint64_t since_ns, struct history_queue *q)
 {
 	uint32_t n = 0;
 
@@ -106,7 +106,7 @@ void history_mark__catch_up(const struct trace_dir *d, const char *store, struct
 	history_queue__tell(q, move_mark, (void *)d);
 	if (list.n)
 		qsort(list.at, list.n, sizeof(*list.at), by_time);
-	n = add(d, &list, since_ns, q);
+	n = add_unmarked(d, &list, since_ns, q);
 	if (n)
 		diag_info("adding to the history what the last recording left: %u trace%s in %s", n,
 			  n == 1 ? "" : "s", d->path);

@@ -27,7 +27,7 @@
 #include "record/filter_asked.h"
 #include "record/history_queue.h"
 #include "record/launch.h"
-#include "record/likely.h"
+#include "record/toolchain_guess.h"
 #include "record/recorder.h"
 #include "record/samples_asked.h"
 #include "record/trace_output.h"
@@ -54,9 +54,9 @@ struct capture {
 	struct history_queue *history; /* or NULL */
 	char *output;		       /* the path of the one trace */
 	struct session *session;
-	struct begun begun;
+	struct open_at_start begun;
 	struct control control;
-	struct likely likely;
+	struct toolchain_guess likely;
 	int *pidfds; /* -1 once that process has exited */
 	size_t n_pidfds;
 	uint64_t next_tick_ns;
@@ -70,8 +70,8 @@ struct capture {
 
 static void capture_fini(struct capture *c)
 {
-	likely__clear(&c->likely);
-	begun__clear(&c->begun);
+	toolchain_guess__clear(&c->likely);
+	open_at_start__clear(&c->begun);
 	session__free(c->session);
 	recorder__free(c->recorder);
 	traces__free(c->traces);
@@ -214,31 +214,31 @@ static int open_session(struct capture *c)
 		.keys = (probes || sampling.hz) && !c->opt->no_keys,
 		.sampling = sampling,
 		.one_build = c->opt->command,
-		.parts = likely_parts(c->opt->command),
+		.parts = toolchain_guess_parts(c->opt->command),
 		.show_open = c->shows_now || (!c->opt->command && !c->traces),
 	};
 
 	int err = session__open(&ko, &sink, &c->session);
 
 	if (!err && probes && !c->opt->command && !c->traces)
-		err = begun__open(&c->begun, c->session);
+		err = open_at_start__open(&c->begun, c->session);
 	return err;
 }
 
 /* Without an answer of the likely compiler, each compiler is found when it is executed. */
 static int wait_for_likely(struct capture *c, const char **path)
 {
-	int err = control__wait(&c->control, likely__done_fd(&c->likely), LIKELY_MS);
+	int err = control__wait(&c->control, toolchain_guess__done_fd(&c->likely), LIKELY_MS);
 
 	/* A toolchain that is half there would be of no use to the command. */
-	if (err == -ETIME && likely__may_download(&c->likely)) {
+	if (err == -ETIME && toolchain_guess__may_download(&c->likely)) {
 		diag_info("waiting for rustup, as it may be downloading a toolchain; Ctrl-C ends "
 			  "it");
-		err = control__wait(&c->control, likely__done_fd(&c->likely), -1);
+		err = control__wait(&c->control, toolchain_guess__done_fd(&c->likely), -1);
 	}
 	if (err == -ETIME)
-		likely__give_up(&c->likely);
-	return err == -EINTR ? err : likely__finish(&c->likely, path);
+		toolchain_guess__give_up(&c->likely);
+	return err == -EINTR ? err : toolchain_guess__finish(&c->likely, path);
 }
 
 /*
@@ -316,7 +316,7 @@ static int follow_pids(struct capture *c)
 		  (int)c->opt->pids.pids[0], name);
 	if (session__libraries(c->session))
 		return 0;
-	likely__start(&c->likely, NULL);
+	toolchain_guess__start(&c->likely, NULL);
 	return attach_likely(c);
 }
 
@@ -361,7 +361,7 @@ static int begin(struct capture *c)
 		err = prepare_command(c);
 		if (err)
 			return err;
-		likely__start(&c->likely, c->opt->command);
+		toolchain_guess__start(&c->likely, c->opt->command);
 	}
 	err = open_recorder(c) ?: open_session(c);
 	if (!err && c->recorder)
@@ -593,14 +593,14 @@ static int start(struct capture *c)
 
 	/* Stopped compilers and signals must not wait for a terminal. */
 	diag_drop_blocked(true);
-	begun__prepare(&c->begun);
+	open_at_start__prepare(&c->begun);
 	err = session__start(c->session) ?: session__drain(c->session);
 	if (!err && c->traces)
 		err = traces__begin(c->traces, session__begun_ns(c->session));
 	if (err || !c->begun.watch)
 		return err;
 	err = recorder__begin(c->recorder, session__begun_ns(c->session));
-	return err ?: begun__take(&c->begun, c->session, c->opt->quiet ? NULL : stderr);
+	return err ?: open_at_start__take(&c->begun, c->session, c->opt->quiet ? NULL : stderr);
 }
 
 static int record(struct capture *c)

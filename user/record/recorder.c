@@ -290,7 +290,7 @@ int recorder__take(void *recorder, const struct record *record)
 		return err ?: tracks__set_file(r->tracks, record->file.number, functions);
 	case RECORD_RUNNING:
 		r->n_adopted++;
-		if (r->opt.begun && begun__add(r->opt.begun, (pid_t)record->pid))
+		if (r->opt.begun && open_at_start__add(r->opt.begun, (pid_t)record->pid))
 			return -ENOMEM;
 		break;
 	case RECORD_WAITED:

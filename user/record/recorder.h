@@ -10,7 +10,7 @@
 
 #include "capture/sampling_options.h"
 #include "capture/session.h"
-#include "record/begun.h"
+#include "record/open_at_start.h"
 #include "record/code_symbols.h"
 #include "record/now_asked.h"
 #include "record/overhead.h"
@@ -53,7 +53,8 @@ struct recorder_options {
 	bool (*wait)(void *ctx, int fd);
 	void *wait_ctx;
 	struct sampling_options sampling; /* how stacks are sampled */
-	struct begun *begun; /* gets what the session reports, until it is cleared; or NULL */
+	struct open_at_start
+		*begun; /* gets what the session reports, until it is cleared; or NULL */
 	const struct filter *filter; /* selects the intervals; NULL: all. Outlives the recorder */
 };
 

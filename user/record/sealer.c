@@ -138,7 +138,7 @@ void sealer__tell(struct sealer *s, void (*sealed)(void *ctx, const char *path),
 }
 
 /* False: too many wait. */
-static bool add(struct sealer *s, struct trace *t)
+static bool add_to_sealer(struct sealer *s, struct trace *t)
 {
 	bool room;
 
@@ -162,7 +162,7 @@ int sealer__put(struct sealer *s, int fd, const char *path)
 		return -ENOMEM;
 	t->fd = fd;
 	strcpy(t->path, path);
-	if (!add(s, t))
+	if (!add_to_sealer(s, t))
 		return -EBUSY;
 	take_ptr(t);
 	take_fd(owned);

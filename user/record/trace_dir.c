@@ -106,7 +106,7 @@ bool trace_dir_user(const char *name, uint32_t *user)
 	return !strcmp(name, numbers);
 }
 
-static int add(const struct trace_dir *d, struct dir_traces *list, const char *name)
+static int add_dir_trace(const struct trace_dir *d, struct dir_traces *list, const char *name)
 {
 	struct dir_trace one = {0};
 	struct stat st;
@@ -138,7 +138,7 @@ int trace_dir__list(const struct trace_dir *d, struct dir_traces *list)
 		return err;
 	}
 	while (!err && (entry = readdir(dir)))
-		err = add(d, list, entry->d_name);
+		err = add_dir_trace(d, list, entry->d_name);
 	closedir(dir);
 	return err;
 }

@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "record/build_of.h"
-#include "record/keep.h"
+#include "record/retention.h"
 
 struct trace_dir {
 	char *path; /* absolute, without links */

@@ -16,7 +16,7 @@
 #include "proc/processes.h"
 #include "record/cost_shares.h"
 #include "record/history_mark.h"
-#include "record/past.h"
+#include "record/announcements.h"
 #include "record/sealer.h"
 #include "record/trace_dir.h"
 #include "trace/seal.h"
@@ -38,7 +38,7 @@
 #define USER_ANY   PROCESS_USER_UNKNOWN
 
 /* One trace that is written. */
-struct one {
+struct build_trace {
 	uint32_t serial;
 	struct build_of build;
 	struct recorder *recorder; /* NULL: it could not be created, and what is for it is lost */
@@ -56,16 +56,16 @@ struct one {
 
 struct traces {
 	struct recorder_options recorder;
-	struct keep_limits rotate, keep;
+	struct retention_limits rotate, keep;
 	struct trace_dir dir;
-	struct past past;
+	struct announcements past;
 	struct code_symbols *symbols;
 	struct sealer *sealer;
 	struct history_queue *history; /* or NULL */
 	struct probe_costs costs;
 	bool has_costs;
 	struct cost_shares shares;
-	struct one **open;
+	struct build_trace **open;
 	uint32_t n, capacity;
 	struct u64_map of; /* pid -> serial of its trace, twice, and 1 if it has exited */
 	/* Processes without an exit record that were gone when that was last looked at. */
@@ -82,7 +82,7 @@ struct traces {
 
 /* ---- One trace ------------------------------------------------------------------------------- */
 
-static void one__free(struct one *o)
+static void build_trace__free(struct build_trace *o)
 {
 	if (!o)
 		return;
@@ -103,7 +103,7 @@ static char *free_name(const struct traces *t, const struct build_of *b)
 	return NULL;
 }
 
-static int begin_recorder(struct traces *t, struct one *o)
+static int begin_recorder(struct traces *t, struct build_trace *o)
 {
 	struct recorder_options ro = t->recorder;
 	int err;
@@ -115,13 +115,13 @@ static int begin_recorder(struct traces *t, struct one *o)
 	recorder__commit_file(o->recorder);
 	if (t->has_costs)
 		recorder__set_costs(o->recorder, &t->costs);
-	return past__tell(&t->past, recorder__take, o->recorder);
+	return announcements__tell(&t->past, recorder__take, o->recorder);
 }
 
 /* The trace before this one, which is full, is open until then. */
 static uint32_t next_part(struct traces *t, const struct build_of *b)
 {
-	struct one *last = NULL;
+	struct build_trace *last = NULL;
 
 	for (uint32_t i = 0; i < t->n; i++)
 		if (build_of_is_same(&t->open[i]->build, b) &&
@@ -133,9 +133,9 @@ static uint32_t next_part(struct traces *t, const struct build_of *b)
 	return last->part + 1;
 }
 
-static struct one *add(struct traces *t, const struct build_of *b)
+static struct build_trace *add_build_trace(struct traces *t, const struct build_of *b)
 {
-	struct one *o = calloc(1, sizeof(*o));
+	struct build_trace *o = calloc(1, sizeof(*o));
 	int err;
 
 	if (!o)
@@ -147,7 +147,7 @@ static struct one *add(struct traces *t, const struct build_of *b)
 	o->path = free_name(t, b);
 	memcpy(o->before, t->counters, sizeof(o->before));
 	if (!o->path || array__add(&t->open, &t->n, &t->capacity, &o)) {
-		one__free(o);
+		build_trace__free(o);
 		return NULL;
 	}
 	/* As on a full disk: the other traces go on. */
@@ -161,7 +161,8 @@ static struct one *add(struct traces *t, const struct build_of *b)
 }
 
 /* A record that was lost meanwhile may be of any build: it is in each of their traces. */
-static void counters_of(const struct traces *t, const struct one *o, uint64_t out[WIRE_COUNTER_MAX])
+static void counters_of(const struct traces *t, const struct build_trace *o,
+			uint64_t out[WIRE_COUNTER_MAX])
 {
 	for (int i = 0; i < WIRE_COUNTER_MAX; i++)
 		out[i] = t->counters[i] - o->before[i];
@@ -183,12 +184,12 @@ static uint64_t cpu_ns(void)
 }
 
 /* The CPU time since then was for this trace, and is no other build's. */
-static void charge_since(struct traces *t, struct one *o, uint64_t since_ns)
+static void charge_since(struct traces *t, struct build_trace *o, uint64_t since_ns)
 {
 	cost_share__charge(&o->cost, &t->shares, cpu_ns() - since_ns);
 }
 
-static void tell_overhead(struct traces *t, struct one *o)
+static void tell_overhead(struct traces *t, struct build_trace *o)
 {
 	uint64_t counters[WIRE_COUNTER_MAX];
 	struct overhead_input own;
@@ -202,7 +203,7 @@ static void tell_overhead(struct traces *t, struct one *o)
 }
 
 /* The trace has less than a build, or several. */
-static bool is_part(const struct one *o)
+static bool is_part(const struct build_trace *o)
 {
 	return o->continued || o->part > 1 || !o->build.root;
 }
@@ -210,7 +211,7 @@ static bool is_part(const struct one *o)
 static void end(struct traces *t, uint32_t i)
 {
 	uint64_t counters[WIRE_COUNTER_MAX];
-	struct one *o = t->open[i];
+	struct build_trace *o = t->open[i];
 	uint64_t start_ns = cpu_ns();
 	int err = 0;
 
@@ -233,13 +234,13 @@ static void end(struct traces *t, uint32_t i)
 		t->n_lost += recorder__lost_most(o->recorder);
 		t->n_ended++;
 	}
-	one__free(o);
+	build_trace__free(o);
 	t->open[i] = t->open[--t->n];
 }
 
 /* ---- Which trace a process is in ------------------------------------------------------------- */
 
-static struct one *by_serial(const struct traces *t, uint32_t serial)
+static struct build_trace *by_serial(const struct traces *t, uint32_t serial)
 {
 	for (uint32_t i = 0; i < t->n; i++)
 		if (t->open[i]->serial == serial)
@@ -248,7 +249,7 @@ static struct one *by_serial(const struct traces *t, uint32_t serial)
 }
 
 /* NULL: none that is open. */
-static struct one *of(const struct traces *t, uint32_t pid)
+static struct build_trace *of(const struct traces *t, uint32_t pid)
 {
 	uint32_t value = u64_map__get(&t->of, pid);
 
@@ -260,7 +261,7 @@ static bool has_exited(const struct traces *t, uint32_t pid)
 	return u64_map__get(&t->of, pid) & 1;
 }
 
-static struct one *by_build(const struct traces *t, const struct build_of *b)
+static struct build_trace *by_build(const struct traces *t, const struct build_of *b)
 {
 	for (uint32_t i = 0; i < t->n; i++)
 		if (!t->open[i]->retired && build_of_is_same(&t->open[i]->build, b))
@@ -284,24 +285,24 @@ static struct build_of limited(const struct traces *t, const struct build_of *b)
  * The trace of processes that are gone, and in no open trace: their exec was not reported, or it
  * was read too late, or they have records that come after the trace of their build has ended.
  */
-static struct one *of_unknown(struct traces *t)
+static struct build_trace *of_unknown(struct traces *t)
 {
 	const struct build_of unknown = {.user = USER_ANY};
-	struct one *o = by_build(t, &unknown);
+	struct build_trace *o = by_build(t, &unknown);
 
 	if (o)
 		return o;
-	o = add(t, &unknown);
+	o = add_build_trace(t, &unknown);
 	if (o)
 		diag_warn("%s has compilers that were gone before their build could be found",
 			  o->path);
 	return o;
 }
 
-static struct one *choose(struct traces *t, uint32_t pid)
+static struct build_trace *choose(struct traces *t, uint32_t pid)
 {
 	struct build_of b = build_of((pid_t)pid), shared;
-	struct one *o = by_build(t, &b);
+	struct build_trace *o = by_build(t, &b);
 
 	if (o)
 		return o;
@@ -309,10 +310,10 @@ static struct one *choose(struct traces *t, uint32_t pid)
 		return of_unknown(t);
 	shared = limited(t, &b);
 	if (shared.root)
-		return add(t, &b);
+		return add_build_trace(t, &b);
 	/* A full trace of the build is continued by the one that is shared. */
 	next_part(t, &b);
-	return by_build(t, &shared) ?: add(t, &shared);
+	return by_build(t, &shared) ?: add_build_trace(t, &shared);
 }
 
 static void forget_oldest_exit(struct traces *t, uint32_t pid)
@@ -326,7 +327,7 @@ static void forget_oldest_exit(struct traces *t, uint32_t pid)
 
 static void on_exit_of(struct traces *t, uint32_t pid)
 {
-	struct one *o = of(t, pid);
+	struct build_trace *o = of(t, pid);
 
 	if (!o || has_exited(t, pid))
 		return;
@@ -337,9 +338,9 @@ static void on_exit_of(struct traces *t, uint32_t pid)
 }
 
 /* A new process. Its parent's trace is its own. */
-static struct one *assign(struct traces *t, uint32_t pid, uint32_t parent)
+static struct build_trace *assign(struct traces *t, uint32_t pid, uint32_t parent)
 {
-	struct one *o = has_exited(t, parent) ? NULL : of(t, parent);
+	struct build_trace *o = has_exited(t, parent) ? NULL : of(t, parent);
 
 	/* Its exit was not reported. */
 	on_exit_of(t, pid);
@@ -399,7 +400,7 @@ static bool is_left_over(const struct record *r)
 
 static int take_in_all(struct traces *t, const struct record *r)
 {
-	int err = past__take(&t->past, r);
+	int err = announcements__take(&t->past, r);
 
 	for (uint32_t i = 0; i < t->n && !err; i++)
 		if (t->open[i]->recorder)
@@ -410,7 +411,7 @@ static int take_in_all(struct traces *t, const struct record *r)
 /* A record of the kernel half about a process. */
 static int take_in_one(struct traces *t, const struct record *r)
 {
-	struct one *o = of(t, r->pid);
+	struct build_trace *o = of(t, r->pid);
 	int err = 0;
 
 	if (!o && is_left_over(r))
@@ -430,7 +431,7 @@ static int take_in_one(struct traces *t, const struct record *r)
 int traces__take(void *traces, const struct record *r)
 {
 	struct traces *t = traces;
-	struct one *o;
+	struct build_trace *o;
 
 	switch (r->kind) {
 	case RECORD_LIBRARY:
@@ -466,7 +467,7 @@ int traces__take(void *traces, const struct record *r)
 
 /* ---- Rotating and keeping -------------------------------------------------------------------- */
 
-static bool is_over(const struct one *o, uint64_t now_ns)
+static bool is_over(const struct build_trace *o, uint64_t now_ns)
 {
 	uint64_t idle = now_ns - o->idle_ns;
 
@@ -475,13 +476,13 @@ static bool is_over(const struct one *o, uint64_t now_ns)
 	return o->continued || !o->build.root || idle > IDLE_NS || !build_of_runs(&o->build);
 }
 
-static bool is_full(const struct traces *t, const struct one *o, uint64_t now_ns)
+static bool is_full(const struct traces *t, const struct build_trace *o, uint64_t now_ns)
 {
 	return (t->rotate.age_ns && now_ns - o->begun_ns >= t->rotate.age_ns) ||
 	       (t->rotate.bytes && o->recorder && recorder__bytes(o->recorder) >= t->rotate.bytes);
 }
 
-static struct one *by_name(const struct traces *t, const char *name)
+static struct build_trace *by_name(const struct traces *t, const char *name)
 {
 	for (uint32_t i = 0; i < t->n; i++)
 		if (!strcmp(strrchr(t->open[i]->path, '/') + 1, name))
@@ -490,12 +491,13 @@ static struct one *by_name(const struct traces *t, const char *name)
 }
 
 /* False: nothing more can be done. */
-static bool keep_less(struct traces *t, struct dir_traces *list, enum keep_action action, size_t i)
+static bool keep_less(struct traces *t, struct dir_traces *list, enum retention_action action,
+		      size_t i)
 {
-	struct one *o = by_name(t, list->at[i].name);
+	struct build_trace *o = by_name(t, list->at[i].name);
 	int err;
 
-	if (action == KEEP_CUT) {
+	if (action == RETENTION_CUT) {
 		if (o && o->recorder && !o->cut)
 			recorder__cut(o->recorder);
 		if (o)
@@ -518,7 +520,7 @@ static struct kept *kept_of(const struct traces *t, const struct dir_traces *lis
 	struct kept *kept = calloc(list->n + 1UL, sizeof(*kept));
 
 	for (size_t i = 0; kept && i < list->n; i++) {
-		const struct one *o = by_name(t, list->at[i].name);
+		const struct build_trace *o = by_name(t, list->at[i].name);
 
 		kept[i] = list->at[i].kept;
 		kept[i].open = o;
@@ -541,10 +543,10 @@ static void keep(struct traces *t)
 		diag_warn("cannot list %s: %s; its traces are kept", t->dir.path, strerror(-err));
 	kept = kept_of(t, &list);
 	for (int n = 0; kept && n < REMOVED_MOST; n++) {
-		enum keep_action action =
-			keep_decide(kept, list.n, &t->keep, clock_ns(CLOCK_REALTIME), &i);
+		enum retention_action action =
+			retention_decide(kept, list.n, &t->keep, clock_ns(CLOCK_REALTIME), &i);
 
-		if (action == KEEP_ALL || !keep_less(t, &list, action, i))
+		if (action == RETENTION_ALL || !keep_less(t, &list, action, i))
 			return;
 		/* As in the list, the last one is in its place. */
 		kept[i] = kept[list.n];
@@ -561,7 +563,7 @@ int traces__tick(struct traces *t, const uint64_t counters[WIRE_COUNTER_MAX])
 	if (t->history)
 		history_queue__tick(t->history);
 	for (uint32_t i = t->n; i--;) {
-		struct one *o = t->open[i];
+		struct build_trace *o = t->open[i];
 
 		counters_of(t, o, own);
 		if (o->recorder)
@@ -631,7 +633,7 @@ void traces__set_overhead(struct traces *t, const struct overhead_input *in)
 	memcpy(t->counters, in->counters, sizeof(t->counters));
 	cost_shares__update(&t->shares, in);
 	for (uint32_t i = 0; i < t->n; i++) {
-		struct one *o = t->open[i];
+		struct build_trace *o = t->open[i];
 		uint64_t start_ns = cpu_ns();
 
 		cost_share__divide(&o->cost, &t->shares);
@@ -683,13 +685,13 @@ void traces__free(struct traces *t)
 	if (!t)
 		return;
 	for (uint32_t i = 0; i < t->n; i++)
-		one__free(t->open[i]);
+		build_trace__free(t->open[i]);
 	free(t->open);
 	u64_map__destroy(&t->of);
 	u64_map__destroy(&t->gone);
 	sealer__free(t->sealer);
 	code_symbols__free(t->symbols);
-	past__clear(&t->past);
+	announcements__clear(&t->past);
 	trace_dir__close(&t->dir);
 	free(t);
 }

@@ -12,7 +12,7 @@
 #define QPROF_RECORD_TRACES_H
 
 #include "record/history_queue.h"
-#include "record/keep.h"
+#include "record/retention.h"
 #include "record/recorder.h"
 
 struct traces;
@@ -20,8 +20,8 @@ struct traces;
 struct traces_options {
 	const char *dir;
 	const struct recorder_options *recorder; /* of each; without `output`. Copied */
-	struct keep_limits rotate;		 /* of one trace */
-	struct keep_limits keep;
+	struct retention_limits rotate;		 /* of one trace */
+	struct retention_limits keep;
 	/*
 	 * Gets each trace that is whole, and those that a recording before this one left in the
 	 * directory without adding them; or NULL.

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 
 /* Read at a time, unless the mapping ends before. A multiple of the page's size. */
-#define PART_BYTES LOOK_MEMORY_MAX
+#define PART_BYTES BROKER_MEMORY_MAX
 #define PAGE	   4096u
 
 static bool holds(const struct copied_part *p, uint64_t addr)
@@ -32,13 +32,13 @@ static const struct copied_part *find(struct copied *c, uint64_t addr)
 
 static int read_range(struct copied *c, uint64_t addr, uint32_t size, uint8_t *bytes)
 {
-	const struct look_memory range = {addr, size};
+	const struct broker_memory range = {addr, size};
 	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
 	int err;
 
 	if (c->ns > COPIED_NS)
 		return -ETIME;
-	err = look__memory(c->look, c->pid, &range, 1, bytes);
+	err = broker__memory(c->look, c->pid, &range, 1, bytes);
 	c->ns += clock_ns(CLOCK_MONOTONIC) - begin_ns;
 	return err;
 }

@@ -4,7 +4,7 @@
  * first needed, wherever they are: a thread of rustc has more than one stack. Once the thread
  * continues, only what was copied can be read.
  *
- * A process can delay every read of its memory, so the child of capture/look.h reads.
+ * A process can delay every read of its memory, so the child of capture/broker.h reads.
  */
 #ifndef QPROF_STUCK_COPIED_H
 #define QPROF_STUCK_COPIED_H
@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "capture/look.h"
+#include "capture/broker.h"
 
 /* Of one thread. rustc's threads have stacks of 8 MiB, and the walk of one reads what it uses. */
 #define COPIED_BYTES_MAX (32u << 20)
@@ -29,7 +29,7 @@ struct copied_part {
 
 /* All zeroes is empty and closed. */
 struct copied {
-	struct look *look; /* NULL: closed */
+	struct broker *look; /* NULL: closed */
 	pid_t pid;
 	struct copied_part *parts;
 	uint32_t n, capacity;

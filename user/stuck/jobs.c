@@ -27,11 +27,11 @@ struct reader {
 	/* While they are read, `number` is the address of an entry, or 0. */
 	struct stuck_jobs *out;
 	/* Ranges that are read at once, the table or job of each, and what takes its bytes. */
-	struct look_memory ranges[LOOK_RANGES_MAX];
-	uint32_t of[LOOK_RANGES_MAX], n, size;
+	struct broker_memory ranges[BROKER_RANGES_MAX];
+	uint32_t of[BROKER_RANGES_MAX], n, size;
 	int (*take)(struct reader *r, uint32_t of, const uint8_t *bytes);
 	bool twice; /* what has changed in between is left out */
-	uint8_t bytes[LOOK_MEMORY_MAX + TABLE_SIZE], again[LOOK_MEMORY_MAX];
+	uint8_t bytes[BROKER_MEMORY_MAX + TABLE_SIZE], again[BROKER_MEMORY_MAX];
 };
 
 /* What cannot be read, as another thread has moved it, reads as no entry. */
@@ -67,9 +67,9 @@ static int flush(struct reader *r)
 
 static int want(struct reader *r, uint32_t of, uint64_t at, uint32_t size)
 {
-	int err = r->n == LOOK_RANGES_MAX || r->size + size > LOOK_MEMORY_MAX ? flush(r) : 0;
+	int err = r->n == BROKER_RANGES_MAX || r->size + size > BROKER_MEMORY_MAX ? flush(r) : 0;
 
-	r->ranges[r->n] = (struct look_memory){at, size};
+	r->ranges[r->n] = (struct broker_memory){at, size};
 	r->of[r->n++] = of;
 	r->size += size;
 	return err;
@@ -139,9 +139,9 @@ static int find_tables(struct reader *r, uint64_t bias, uint64_t context)
 		end = t->name + NAME_SIZE > end ? t->name + NAME_SIZE : end;
 	}
 	for (uint32_t at = low; at < end && !err; at += size) {
-		size = end - at < LOOK_MEMORY_MAX ? end - at : LOOK_MEMORY_MAX;
-		err = r->memory->read(r->memory->ctx, &(struct look_memory){context + at, size}, 1,
-				      copy + at);
+		size = end - at < BROKER_MEMORY_MAX ? end - at : BROKER_MEMORY_MAX;
+		err = r->memory->read(r->memory->ctx, &(struct broker_memory){context + at, size},
+				      1, copy + at);
 	}
 	for (uint32_t i = 0; i < all->n && !err; i++)
 		err = find_table(r, bias, copy, i);
@@ -247,7 +247,7 @@ int stuck_jobs__read(const struct compiler_memory *m, const struct plan *plan,
 		     struct stuck_jobs *out)
 {
 	_free_ struct reader *r = calloc(1, sizeof(*r));
-	struct look_memory job = {.size = sizeof(out->current)};
+	struct broker_memory job = {.size = sizeof(out->current)};
 	struct compiler_context at;
 	int err = r ? compiler_context__of_thread(m, &plan->layout, bias, fs, &at) : -ENOMEM;
 

@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "capture/look.h"
+#include "capture/broker.h"
 #include "plan/symbols/demangle.h"
 #include "plan/symbols/function_name.h"
 #include "base/array.h"
@@ -110,7 +110,7 @@ static int keep_functions(const struct visit *v, struct snapshot_thread *t)
 /* For all reads of a process, of which a path takes hundreds: the process can delay each. */
 #define READS_NS 1000000000ull
 
-static int read_memory(void *ctx, const struct look_memory *ranges, uint32_t n, uint8_t *bytes)
+static int read_memory(void *ctx, const struct broker_memory *ranges, uint32_t n, uint8_t *bytes)
 {
 	struct visit *v = ctx;
 	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
@@ -118,7 +118,7 @@ static int read_memory(void *ctx, const struct look_memory *ranges, uint32_t n, 
 
 	if (v->reads_ns > READS_NS)
 		return -ETIME;
-	err = look__memory(v->look, v->pid, ranges, n, bytes);
+	err = broker__memory(v->look, v->pid, ranges, n, bytes);
 	v->reads_ns += clock_ns(CLOCK_MONOTONIC) - begin_ns;
 	return err;
 }

@@ -24,7 +24,7 @@ struct walked_mapping {
 
 struct walker {
 	pid_t pid;
-	struct look *look;
+	struct broker *look;
 	struct walked_files *files;
 	struct mapped_files *maps;
 	struct walked_mapping of[MAPPED_FILES_MAX]; /* by index into maps->items */
@@ -59,7 +59,7 @@ int walker__refresh(struct walker *w, uint64_t until_ns)
 	/* Files that are still mapped must not be forgotten in between. */
 	memcpy(before, w->of, sizeof(before));
 	memset(w->of, 0, sizeof(w->of));
-	err = look__mapped_files(w->look, w->pid, w->maps);
+	err = broker__mapped_files(w->look, w->pid, w->maps);
 	if (err)
 		w->maps->n = 0;
 	for (uint32_t i = 0; i < w->maps->n; i++)
@@ -74,7 +74,7 @@ int walker__refresh(struct walker *w, uint64_t until_ns)
 	return 0;
 }
 
-int walker__new(pid_t pid, struct look *look, struct walked_files *files, struct walker **out)
+int walker__new(pid_t pid, struct broker *look, struct walked_files *files, struct walker **out)
 {
 	_walker_ struct walker *w = calloc(1, sizeof(*w));
 
@@ -182,14 +182,14 @@ struct walked_file {
 };
 
 struct walked_files {
-	struct look *look;
+	struct broker *look;
 	struct walked_file **items;
 	uint32_t n, capacity;
 	uint32_t n_making;
 	size_t table_bytes, symbol_bytes;
 };
 
-int walked_files__new(struct look *look, struct walked_files **out)
+int walked_files__new(struct broker *look, struct walked_files **out)
 {
 	*out = calloc(1, sizeof(**out));
 	if (!*out)
@@ -335,7 +335,7 @@ static int open_file(struct walked_file *f, pid_t pid, const struct mapped_files
 			take_table(f, t);
 		return 0;
 	}
-	err = look__mapped_file(f->all->look, pid, maps, m, &f->file);
+	err = broker__mapped_file(f->all->look, pid, maps, m, &f->file);
 	if (err)
 		return err;
 	f->id = *library_file__identity(f->file);
@@ -343,8 +343,9 @@ static int open_file(struct walked_file *f, pid_t pid, const struct mapped_files
 	return 0;
 }
 
-static struct walked_file *add(struct walked_files *all, pid_t pid, const struct mapped_files *maps,
-			       const struct mapped_file *m)
+static struct walked_file *add_walked_file(struct walked_files *all, pid_t pid,
+					   const struct mapped_files *maps,
+					   const struct mapped_file *m)
 {
 	_free_ struct walked_file *f = calloc(1, sizeof(*f));
 
@@ -370,7 +371,7 @@ struct walked_file *walked_files__get(struct walked_files *all, pid_t pid,
 		all->items[i]->refs++;
 		return all->items[i];
 	}
-	return add(all, pid, maps, m);
+	return add_walked_file(all, pid, maps, m);
 }
 
 void walked_file__release(struct walked_file *f)

@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/diag.h"
-#include "capture/look.h"
+#include "capture/broker.h"
 #include "capture/running.h"
 #include "proc/processes.h"
 #include "proc/programs.h"
@@ -28,7 +28,7 @@ struct watched {
 };
 
 struct watch {
-	struct look *look; /* reads the processes, where a read may block */
+	struct broker *look; /* reads the processes, where a read may block */
 	struct session *session;
 	struct filter *filter;
 	struct walked_files *files;
@@ -72,7 +72,7 @@ static void name_process(struct watch *w, struct snapshot_process *p)
 	_arguments_ struct arguments args = {0};
 	struct command c;
 
-	if (look__arguments(w->look, p->pid, &args) ||
+	if (broker__arguments(w->look, p->pid, &args) ||
 	    command__parse(&c, args.bytes, args.size, args.cut))
 		return;
 	p->crate = take_ptr(c.crate);
@@ -129,10 +129,10 @@ static bool is_compiler(struct watch *w, pid_t pid, struct library_file **librar
 			const char **problem)
 {
 	char name[32];
-	int err = look__library(w->look, pid, library, NULL);
+	int err = broker__library(w->look, pid, library, NULL);
 
 	*problem = running_why_closed(err);
-	if (err != -ETIME && err != -LOOK_SERVED)
+	if (err != -ETIME && err != -BROKER_SERVED)
 		return !err;
 	process_name(pid, name, sizeof(name));
 	return is_compiler_program(name);
@@ -247,7 +247,7 @@ static int open_parts(struct watch *w)
 
 	if (!w)
 		return diag_error_r(-ENOMEM, "out of memory");
-	err = look__new(&w->look);
+	err = broker__new(&w->look);
 	if (err)
 		return diag_error_r(err, "cannot look at processes: %s%s", strerror(-err),
 				    diag_step(err, ""));
@@ -343,7 +343,7 @@ void watch__free(struct watch *w)
 		walker__free(w->watched[i].walker);
 	walked_files__free(w->files);
 	answers__clear(&w->answers);
-	look__free(w->look);
+	broker__free(w->look);
 	free(w->watched);
 	free(w);
 }

@@ -305,7 +305,7 @@ struct chunk_index {
 /* A file that is nothing but headers must not fill the memory; the rest is found on reading. */
 #define FOUND_MAX (1u << 22)
 
-static int add(struct offsets *o, uint64_t offset)
+static int add_offset(struct offsets *o, uint64_t offset)
 {
 	return array__add(&o->at, &o->n, &o->capacity, &offset);
 }
@@ -317,13 +317,13 @@ static int add_chunk(struct chunk_index *ix, uint8_t type, uint64_t offset, uint
 	case QPT_LINES:
 	case QPT_PLACES:
 		ix->has_late_names = true;
-		return add(&ix->names, offset);
+		return add_offset(&ix->names, offset);
 	case QPT_STRINGS:
 	case QPT_FOREIGN:
 	case QPT_FUNCTIONS:
-		return add(&ix->names, offset);
+		return add_offset(&ix->names, offset);
 	case QPT_INDEX:
-		return add(&ix->indexes, offset) ?: add(&ix->index_ends, end);
+		return add_offset(&ix->indexes, offset) ?: add_offset(&ix->index_ends, end);
 	default:
 		return 0;
 	}

@@ -28,7 +28,7 @@ static uint64_t stored_most(const struct interned *s)
 	return (s->depth ? 4ULL * s->size : s->size) + BYTES_VARINT_MAX;
 }
 
-static int add(struct interner *t, const uint8_t *key, struct interned new, uint64_t hash)
+static int add_interned(struct interner *t, const uint8_t *key, struct interned new, uint64_t hash)
 {
 	uint64_t stored = stored_most(&new);
 
@@ -66,7 +66,7 @@ static int find_or_add(struct interner *t, const uint8_t *key, struct interned n
 		*id = i;
 		return 0;
 	}
-	err = add(t, key, new, hash);
+	err = add_interned(t, key, new, hash);
 	*is_new = !err;
 	if (err)
 		return err;

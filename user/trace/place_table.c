@@ -36,7 +36,7 @@ static int put(struct place_table *t, uint32_t process, const struct trace_place
 	return u64_map__put(&t->place_of, key, t->n - 1);
 }
 
-static int add(struct place_table *t, const struct trace_place *place)
+static int add_place(struct place_table *t, const struct trace_place *place)
 {
 	int err;
 
@@ -96,7 +96,7 @@ int place_table__take(struct place_table *t, struct byte_reader *in, uint32_t n_
 		int err;
 
 		take_place(in, &place, n_strings);
-		err = in->bad ? -EBADMSG : add(t, &place);
+		err = in->bad ? -EBADMSG : add_place(t, &place);
 		if (err)
 			return err;
 	}

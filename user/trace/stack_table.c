@@ -352,7 +352,7 @@ static bool has_room(const struct stack_writer *w, uint32_t parent)
 	       (!p || p->depth < QPT_STACK_DEPTH_MAX);
 }
 
-static int add(struct stack_writer *w, const struct trace_stack *s, uint32_t slot)
+static int add_stack(struct stack_writer *w, const struct trace_stack *s, uint32_t slot)
 {
 	uint32_t *recent = stack_table__recent(&w->table, s->parent);
 	uint32_t number;
@@ -386,7 +386,7 @@ int stack_writer__add(struct stack_writer *w, const struct trace_stack *s,
 		return err;
 	slot = find_slot(w, w->slots, w->n_slots, s);
 	if (!w->slots[slot]) {
-		err = add(w, s, slot);
+		err = add_stack(w, s, slot);
 		if (err)
 			return err;
 	}

@@ -44,7 +44,7 @@ static int reserve_image(struct images *all)
 }
 
 /* Add an image of a pid that has none. Pointers to other images are invalid afterwards. */
-static struct image *add(struct images *all, uint32_t pid, uint64_t time_ns)
+static struct image *add_image(struct images *all, uint32_t pid, uint64_t time_ns)
 {
 	struct image *image;
 
@@ -445,7 +445,7 @@ int images__adopt(struct images *all, uint32_t pid, uint32_t parent_pid, uint64_
 	if (err)
 		return err;
 	if (!image) {
-		image = add(all, pid, time_ns);
+		image = add_image(all, pid, time_ns);
 		if (!image)
 			return -ENOMEM;
 		image->p.attached_late = true;
@@ -487,7 +487,7 @@ int images__on_fork(struct images *all, const struct wire_fork *r)
 	err = evict(all, r->child_pid, r->time_ns);
 	if (err)
 		return err;
-	child = add(all, r->child_pid, r->time_ns);
+	child = add_image(all, r->child_pid, r->time_ns);
 	if (!child)
 		return -ENOMEM;
 	child->p.parent_pid = r->parent_pid;
@@ -519,7 +519,7 @@ static struct image *next_image(struct images *all, const struct wire_exec *r, b
 		*err = evict(all, r->pid, r->time_ns);
 	if (*err)
 		return NULL;
-	image = add(all, r->pid, r->time_ns);
+	image = add_image(all, r->pid, r->time_ns);
 	if (!image) {
 		*err = -ENOMEM;
 		return NULL;
@@ -589,7 +589,7 @@ static struct image *image_at(struct images *all, uint32_t pid, uint64_t time_ns
 	if (image)
 		return image;
 	/* Before its first interval, as what starts with the process began before. */
-	image = add(all, pid, time_ns ? time_ns - 1 : 0);
+	image = add_image(all, pid, time_ns ? time_ns - 1 : 0);
 	if (image)
 		image->p.attached_late = true;
 	else

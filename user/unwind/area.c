@@ -60,7 +60,7 @@ static bool add_page(struct gap *g, const struct unwind_table *t, uint32_t page,
 	return true;
 }
 
-static bool add(struct gap *g, const struct unwind_table *t, struct wire_unwind_file *f)
+static bool add_to_gap(struct gap *g, const struct unwind_table *t, struct wire_unwind_file *f)
 {
 	*f = (struct wire_unwind_file){.start = t->start, .pages = t->pages, .n_rules = t->n_rules};
 	f->rules = take(g, t->n_rules * (uint32_t)sizeof(*t->rules), sizeof(*t->rules));
@@ -98,7 +98,7 @@ int unwind_area__add(struct unwind_area *a, const struct unwind_table *t,
 		uint32_t start = (uint32_t)g.at;
 
 		/* What does not fit is given up half written, over nothing. */
-		if (g.at + bytes > g.end || !add(&g, t, &f))
+		if (g.at + bytes > g.end || !add_to_gap(&g, t, &f))
 			continue;
 		memmove(&a->tables[i + 1], &a->tables[i], (a->n - i) * sizeof(*a->tables));
 		a->tables[i] = (struct unwind_range){start, (uint32_t)g.at};

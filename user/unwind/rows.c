@@ -234,7 +234,7 @@ static uint64_t key_of(struct wire_unwind_rule rule)
 	return key;
 }
 
-static int add(struct unwind_rules *r, struct wire_unwind_rule rule)
+static int add_unwind_rule(struct unwind_rules *r, struct wire_unwind_rule rule)
 {
 	return u64_map__put(&r->numbers, key_of(rule), r->n)
 		       ?: array__add(&r->rules, &r->n, &r->capacity, &rule);
@@ -243,7 +243,7 @@ static int add(struct unwind_rules *r, struct wire_unwind_rule rule)
 int unwind_rules__number(struct unwind_rules *r, struct wire_unwind_rule rule, uint32_t *number)
 {
 	uint32_t known;
-	int err = r->rules ? 0 : add(r, (struct wire_unwind_rule){});
+	int err = r->rules ? 0 : add_unwind_rule(r, (struct wire_unwind_rule){});
 
 	if (err)
 		return err;
@@ -257,7 +257,7 @@ int unwind_rules__number(struct unwind_rules *r, struct wire_unwind_rule rule, u
 		known = 0;
 	} else if (known == U64_MAP_NONE) {
 		known = r->n;
-		err = add(r, rule);
+		err = add_unwind_rule(r, rule);
 	}
 	if (!err)
 		*number = r->last = known;

@@ -176,8 +176,8 @@ static void note_accesses(struct body_run *r)
 }
 
 /* What is added to an address is a number; to a bucket or an entry it may be a part of the same. */
-static bool add(struct body_run *r, struct run_value before, const cs_x86_op *from,
-		struct run_value *out)
+static bool add_run_value(struct body_run *r, struct run_value before, const cs_x86_op *from,
+			  struct run_value *out)
 {
 	int64_t sign = r->insn->id == X86_INS_ADD ? 1 : -1;
 	struct linear sum = {.ctrls = 0};
@@ -247,7 +247,7 @@ static bool compute(struct body_run *r, struct run_value *out)
 		       multiply(r, x->op_count == 3 ? other : before, to + x->op_count - 1, out);
 	case X86_INS_ADD:
 	case X86_INS_SUB:
-		return x->op_count == 2 && add(r, before, from, out);
+		return x->op_count == 2 && add_run_value(r, before, from, out);
 	case X86_INS_LEA:
 		*out = address_of(r, from);
 		return out->origin != ORIGIN_NONE;

@@ -13,8 +13,8 @@ void frame_drafts__clear(struct frame_drafts *d)
 	*d = (struct frame_drafts){0};
 }
 
-static int add(struct frame_drafts *d, uint64_t addr, uint64_t end, enum plan_frame_kind kind,
-	       uint64_t entry)
+static int add_frame_draft(struct frame_drafts *d, uint64_t addr, uint64_t end,
+			   enum plan_frame_kind kind, uint64_t entry)
 {
 	struct frame_draft draft = {
 		.addr = addr,
@@ -35,7 +35,8 @@ int frame_drafts__function(struct frame_drafts *d, enum plan_frame_kind kind, ui
 	int err = 0;
 
 	for (size_t i = 0; d && i < n && !err; i++)
-		err = add(d, regions[i].addr, regions[i].addr + regions[i].size, kind, entry);
+		err = add_frame_draft(d, regions[i].addr, regions[i].addr + regions[i].size, kind,
+				      entry);
 	return err;
 }
 
@@ -52,12 +53,12 @@ static int add_marked(struct frame_drafts *d, const struct code *code, const uin
 		if (!marks[i])
 			continue;
 		if (insn->addr != end) {
-			err = add(d, from, end, kind, entry);
+			err = add_frame_draft(d, from, end, kind, entry);
 			from = insn->addr;
 		}
 		end = insn->addr + insn->size;
 	}
-	return err ?: add(d, from, end, kind, entry);
+	return err ?: add_frame_draft(d, from, end, kind, entry);
 }
 
 int frame_drafts__runs(struct frame_drafts *d, const struct walk *w, uint64_t entry)
@@ -68,8 +69,8 @@ int frame_drafts__runs(struct frame_drafts *d, const struct walk *w, uint64_t en
 		const struct code_insn *insn = &w->code->insns[i];
 
 		if (w->seen[i] && insn->flow == CODE_CALL)
-			err = add(d, insn->addr, insn->addr + insn->size, PLAN_FRAME_CALLS,
-				  insn->target);
+			err = add_frame_draft(d, insn->addr, insn->addr + insn->size,
+					      PLAN_FRAME_CALLS, insn->target);
 	}
 	return err;
 }

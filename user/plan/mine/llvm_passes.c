@@ -278,7 +278,7 @@ static struct text class_of(struct text t)
 	return t;
 }
 
-static int add(struct llvm_passes *p, uint64_t vtable, struct text t)
+static int add_llvm_pass(struct llvm_passes *p, uint64_t vtable, struct text t)
 {
 	return llvm_passes__is_name(t.at, t.len) ? llvm_passes__add(p, vtable, t.at, t.len) : 0;
 }
@@ -331,7 +331,7 @@ static int add_class(struct llvm_passes *p, uint64_t vtable, const char *mangled
 	if (!path)
 		return 0;
 	t = class_of((struct text){path, strlen(path)});
-	return add(p, vtable, t);
+	return add_llvm_pass(p, vtable, t);
 }
 
 /*
@@ -394,7 +394,7 @@ static int add_returned(struct llvm_passes *p, const struct elf_image *img, uint
 	for (uint32_t i = NAME_FIRST; i < n && i < NAME_END; i++)
 		if (returned_text(img, functions[i], &t)) {
 			t = class_of(t);
-			return add(p, vtable, t);
+			return add_llvm_pass(p, vtable, t);
 		}
 	return 0;
 }

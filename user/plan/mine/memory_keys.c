@@ -44,8 +44,8 @@ static const struct wire_memory_key local_key = {
 	.other = WIRE_LOCAL_WORD,
 };
 
-static void add(struct key_function *functions, uint32_t *n, const char *type,
-		const struct elf_symbol *sym)
+static void add_key_function(struct key_function *functions, uint32_t *n, const char *type,
+			     const struct elf_symbol *sym)
 {
 	struct key_function *f;
 
@@ -71,9 +71,9 @@ static int collect(struct memory_keys *m)
 
 	for (size_t i = 0; i < n && !err; i++) {
 		if (key_name__of_span(syms[i].name, type) && !is_part(syms[i].name))
-			add(m->spans, &m->n_spans, type, &syms[i]);
+			add_key_function(m->spans, &m->n_spans, type, &syms[i]);
 		else if (key_name__of_debug(syms[i].name, type) && !is_part(syms[i].name))
-			add(m->debugs, &m->n_debugs, type, &syms[i]);
+			add_key_function(m->debugs, &m->n_debugs, type, &syms[i]);
 	}
 	return err;
 }

@@ -275,7 +275,7 @@ struct slots {
 	size_t n;
 };
 
-static int add(struct addresses *a, uint64_t addr)
+static int add_address(struct addresses *a, uint64_t addr)
 {
 	return array__has_u64(a->items, a->n, addr)
 		       ? 0
@@ -319,7 +319,7 @@ static int note_passed(struct search *s, const struct fixpoint *flow)
 	for (size_t i = 0; i < s->code.n && slots.n && !err; i++)
 		if (s->code.insns[i].flow == CODE_CALL && !makes(s, &s->code.insns[i]) &&
 		    passes_slot(flow, i, &at) && array__has_u64(slots.at, slots.n, at))
-			err = add(&s->passed, s->code.insns[i].target);
+			err = add_address(&s->passed, s->code.insns[i].target);
 	return err;
 }
 
@@ -363,7 +363,7 @@ static int find_clocks(struct search *s)
 
 	for (size_t i = 0; i < n && !err; i++)
 		if (is_clock(syms[i].name))
-			err = add(&s->clocks, syms[i].addr);
+			err = add_address(&s->clocks, syms[i].addr);
 	return err;
 }
 
@@ -441,7 +441,7 @@ static int find_makers(const struct known_symbols *known, struct addresses *make
 
 		if (k->info.part == NAME_PART_ENTRY && k->info.kind >= NAME_COLD_PROVIDER &&
 		    k->info.kind <= NAME_COLD_HASHING)
-			err = add(makers, k->sym->addr);
+			err = add_address(makers, k->sym->addr);
 	}
 	return err;
 }

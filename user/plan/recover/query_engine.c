@@ -158,8 +158,8 @@ static int check(struct elf_image *img, const struct bounds *bounds, const struc
 	return 0;
 }
 
-static int add(const struct engine_methods *m, const struct variant_names *names,
-	       struct recovered *out, struct query_numbers *numbers)
+static int add_engine_query(const struct engine_methods *m, const struct variant_names *names,
+			    struct recovered *out, struct query_numbers *numbers)
 {
 	uint32_t offset = engine_methods__offset(m);
 	int err = 0;
@@ -191,7 +191,7 @@ int query_engine__recover(struct elf_image *img, const struct bounds *bounds, st
 	*problem = NULL;
 	err = err ?: read_debug(img, names) ?: engine_methods__find(img, bounds, &known, d.n, &m)
 		       ?: check(img, bounds, &m, names, &d, problem);
-	return err || *problem ? err : add(&m, names, out, numbers);
+	return err || *problem ? err : add_engine_query(&m, names, out, numbers);
 }
 
 /* ---- Names of variants ----------------------------------------------------------------------- */

@@ -60,7 +60,7 @@ static bool is_part(const struct finder *f, const struct eh_fde *fde)
 	return begins_on_stack(f, fde);
 }
 
-static int add(struct finder *f, const struct eh_fde *fde)
+static int add_bounds(struct finder *f, const struct eh_fde *fde)
 {
 	struct bound b = {.addr = fde->start, .size = fde->length};
 	size_t room;
@@ -114,7 +114,7 @@ static int read_frame(struct finder *f)
 	eh_frame_reader__init(&reader, &f->frame);
 	while (!err && f->out->n < BOUNDS_MAX && eh_frame_reader__next(&reader, &fde))
 		if (fde.length)
-			err = add(f, &fde);
+			err = add_bounds(f, &fde);
 	return err;
 }
 

@@ -56,7 +56,7 @@ static const struct got_part *part_of(const struct reader *r, uint64_t at)
 	return NULL;
 }
 
-static int add(struct reader *r, const struct slot *slot)
+static int add_got_slot(struct reader *r, const struct slot *slot)
 {
 	return slot->value ? array__add(&r->got->slots, &r->got->n, &r->got->capacity, slot) : 0;
 }
@@ -71,7 +71,7 @@ static int read_section(struct reader *r, Elf_Data *data, Elf_Data *symbols)
 		if (!part_of(r, slot.at))
 			continue;
 		slot.value = value_of(&rela, symbols);
-		if (add(r, &slot))
+		if (add_got_slot(r, &slot))
 			return -ENOMEM;
 	}
 	return 0;
@@ -87,7 +87,7 @@ static int add_packed(void *arg, uint64_t place)
 	if (!part || part->size - (place - part->addr) < sizeof(slot.value))
 		return 0;
 	memcpy(&slot.value, part->bytes + (place - part->addr), sizeof(slot.value));
-	return add(r, &slot);
+	return add_got_slot(r, &slot);
 }
 
 static int read_packed(struct reader *r, Elf *elf)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "capture/unattached.h"
+#include "capture/planned_late.h"
 
 #include <errno.h>
 
@@ -11,18 +11,18 @@ struct group {
 	uid_t user;
 	uint32_t n;
 	uint32_t n_unnamed; /* beyond those in pids */
-	pid_t pids[UNATTACHED_PIDS];
+	pid_t pids[PLANNED_LATE_PIDS];
 };
 
-struct unattached {
+struct planned_late {
 	struct group **groups;
 	uint32_t n;
 	uint32_t capacity;
 };
 
-struct unattached *unattached__new(void)
+struct planned_late *planned_late__new(void)
 {
-	return calloc(1, sizeof(struct unattached));
+	return calloc(1, sizeof(struct planned_late));
 }
 
 static void group__free(struct group *g)
@@ -31,7 +31,7 @@ static void group__free(struct group *g)
 	free(g);
 }
 
-static struct group *find(const struct unattached *u, uid_t user, const struct library_file *file)
+static struct group *find(const struct planned_late *u, uid_t user, const struct library_file *file)
 {
 	const struct library_identity *id = library_file__identity(file);
 
@@ -44,12 +44,12 @@ static struct group *find(const struct unattached *u, uid_t user, const struct l
 	return NULL;
 }
 
-static int add_group(struct unattached *u, uid_t user, struct library_file *file,
+static int add_group(struct planned_late *u, uid_t user, struct library_file *file,
 		     struct group **out)
 {
 	struct group *g;
 
-	if (u->n == UNATTACHED_LIBRARIES)
+	if (u->n == PLANNED_LATE_LIBRARIES)
 		return -ENOSPC;
 	if (array__reserve_one(&u->groups, u->n, &u->capacity, sizeof(struct group *)))
 		return -ENOMEM;
@@ -71,7 +71,7 @@ static bool has(const struct group *g, pid_t pid)
 	return false;
 }
 
-int unattached__add(struct unattached *u, pid_t pid, uid_t user, struct library_file *file)
+int planned_late__add(struct planned_late *u, pid_t pid, uid_t user, struct library_file *file)
 {
 	struct group *g = find(u, user, file);
 	int err = g ? 0 : add_group(u, user, file, &g);
@@ -80,14 +80,14 @@ int unattached__add(struct unattached *u, pid_t pid, uid_t user, struct library_
 		return err;
 	if (has(g, pid))
 		return 0;
-	if (g->n < UNATTACHED_PIDS)
+	if (g->n < PLANNED_LATE_PIDS)
 		g->pids[g->n++] = pid;
 	else
 		g->n_unnamed++;
 	return 0;
 }
 
-static void report(const struct group *g, int err, const struct unattached_ops *ops, void *ctx)
+static void report(const struct group *g, int err, const struct planned_late_ops *ops, void *ctx)
 {
 	for (uint32_t i = 0; i < g->n; i++)
 		ops->missing(ctx, g->pids[i], 1, g->user, g->file, err);
@@ -96,15 +96,15 @@ static void report(const struct group *g, int err, const struct unattached_ops *
 }
 
 /* A process without a number may run or not; it is late in any case. */
-static void report_ended(const struct group *g, const struct unattached_ops *ops, void *ctx)
+static void report_ended(const struct group *g, const struct planned_late_ops *ops, void *ctx)
 {
 	for (uint32_t i = 0; i < g->n; i++)
 		if (!ops->runs(ctx, g->pids[i]))
 			ops->missing(ctx, g->pids[i], 1, g->user, g->file, -ESRCH);
 }
 
-void unattached__settle(struct unattached *u, bool last, const struct unattached_ops *ops,
-			void *ctx)
+void planned_late__settle(struct planned_late *u, bool last, const struct planned_late_ops *ops,
+			  void *ctx)
 {
 	uint32_t kept = 0;
 
@@ -128,7 +128,7 @@ void unattached__settle(struct unattached *u, bool last, const struct unattached
 	u->n = kept;
 }
 
-void unattached__free(struct unattached *u)
+void planned_late__free(struct planned_late *u)
 {
 	if (!u)
 		return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "capture/look.h"
+#include "capture/broker.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -23,7 +23,7 @@
 #include "base/diag.h"
 #include "base/invoker.h"
 #include "base/sandbox.h"
-#include "capture/patience.h"
+#include "capture/wait_quota.h"
 #include "capture/privilege.h"
 #include "plan/library/file.h"
 #include "plan/library/find.h"
@@ -35,29 +35,30 @@
 /* See wait_for_answer(). */
 #define SLICE_MS 20
 
-uint64_t look_ns = 500000000;
+uint64_t broker_ns = 500000000;
 
 enum question {
-	LOOK_LIBRARY,
-	LOOK_BESIDE,
-	LOOK_FILE,
-	LOOK_ARGUMENTS,
-	LOOK_VARIABLE,
-	LOOK_MEMORY,
-	LOOK_MAPPINGS,
-	LOOK_MAPPED,
+	BROKER_LIBRARY,
+	BROKER_BESIDE,
+	BROKER_FILE,
+	BROKER_ARGUMENTS,
+	BROKER_VARIABLE,
+	BROKER_MEMORY,
+	BROKER_MAPPINGS,
+	BROKER_MAPPED,
 };
 
 struct request {
 	enum question question;
 	pid_t pid;
 	union {
-		uint64_t from; /* LOOK_ARGUMENTS: the first byte that is wanted */
-		/* LOOK_BESIDE: of the executable; LOOK_FILE: itself; LOOK_VARIABLE: the name */
+		uint64_t from; /* BROKER_ARGUMENTS: the first byte that is wanted */
+		/* BROKER_BESIDE: of the executable; BROKER_FILE: itself; BROKER_VARIABLE: the name
+		 */
 		char path[PATH_MAX];
 		struct {
 			uint32_t n;
-			struct look_memory ranges[LOOK_RANGES_MAX];
+			struct broker_memory ranges[BROKER_RANGES_MAX];
 		} memory;
 		struct {
 			uint64_t start, end;
@@ -68,22 +69,22 @@ struct request {
 
 struct answer {
 	int err;
-	struct look_range loader;
+	struct broker_range loader;
 	bool several;		    /* libraries are mapped */
 	bool more;		    /* arguments follow */
 	bool cut;		    /* as in struct arguments */
 	struct library_identity id; /* of the library, whose descriptor comes with the answer */
 	size_t len;
 	/* The path with its end, the arguments, the variable's value, or memory. */
-	char bytes[LOOK_MEMORY_MAX];
+	char bytes[BROKER_MEMORY_MAX];
 };
 
-struct look {
+struct broker {
 	pid_t child; /* 0: none could be had */
 	int fd;	     /* -1 without a child */
 	pid_t left[LEFT_MAX];
 	unsigned int n_left;
-	struct patience patience;
+	struct wait_quota patience;
 };
 
 /* ---- The child ------------------------------------------------------------------------------- */
@@ -101,7 +102,7 @@ static uint64_t read_loader(pid_t pid)
 }
 
 /* The segments of a file are mapped in a row: all of those of the file that begins at `base`. */
-static void find_file_at(FILE *maps, uint64_t base, struct look_range *r)
+static void find_file_at(FILE *maps, uint64_t base, struct broker_range *r)
 {
 	_free_ char *line = NULL;
 	size_t size = 0;
@@ -124,7 +125,7 @@ static void find_file_at(FILE *maps, uint64_t base, struct look_range *r)
 		r->start = 0;
 }
 
-static void find_loader(pid_t pid, struct look_range *r)
+static void find_loader(pid_t pid, struct broker_range *r)
 {
 	uint64_t base = process_threads(pid) == 1 ? read_loader(pid) : 0;
 	_fclose_ FILE *maps = base ? process_file(pid, "maps") : NULL;
@@ -163,7 +164,7 @@ static int open_allowed(const char *path, uid_t invoker, struct library_file **f
 	if (err)
 		return err;
 	if (file_mount__is_foreign(&mount, invoker))
-		return -LOOK_SERVED;
+		return -BROKER_SERVED;
 	*file = take_ptr(f);
 	return 0;
 }
@@ -171,11 +172,11 @@ static int open_allowed(const char *path, uid_t invoker, struct library_file **f
 /* A part of a range that cannot be read makes all of it unreadable. */
 static void read_memory(const struct request *r, struct answer *a)
 {
-	uint32_t n = r->memory.n < LOOK_RANGES_MAX ? r->memory.n : LOOK_RANGES_MAX;
-	struct iovec from[LOOK_RANGES_MAX], to = {.iov_base = a->bytes};
+	uint32_t n = r->memory.n < BROKER_RANGES_MAX ? r->memory.n : BROKER_RANGES_MAX;
+	struct iovec from[BROKER_RANGES_MAX], to = {.iov_base = a->bytes};
 
 	for (uint32_t i = 0; i < n && !a->err; i++) {
-		const struct look_memory *range = &r->memory.ranges[i];
+		const struct broker_memory *range = &r->memory.ranges[i];
 
 		from[i] = (struct iovec){(void *)(uintptr_t)range->addr, range->size};
 		if (range->size > sizeof(a->bytes) - to.iov_len)
@@ -236,39 +237,39 @@ static void find_answer(const struct request *r, uid_t invoker, struct answer *a
 	_free_ char *path = NULL;
 
 	switch (r->question) {
-	case LOOK_LIBRARY:
+	case BROKER_LIBRARY:
 		a->err = plan_find__of_pid(r->pid, &path);
 		if (!a->err)
 			find_loader(r->pid, &a->loader);
 		a->several = !a->err && maps_several(r->pid);
 		break;
-	case LOOK_BESIDE:
+	case BROKER_BESIDE:
 		a->err = library_beside(r->path, &path);
 		break;
-	case LOOK_FILE:
+	case BROKER_FILE:
 		path = strdup(r->path);
 		a->err = path ? 0 : -ENOMEM;
 		break;
-	case LOOK_ARGUMENTS:
+	case BROKER_ARGUMENTS:
 		read_arguments(r, invoker, a);
 		return;
-	case LOOK_VARIABLE:
+	case BROKER_VARIABLE:
 		a->len = process_variable(r->pid, r->path, a->bytes, sizeof(a->bytes));
 		return;
-	case LOOK_MEMORY:
+	case BROKER_MEMORY:
 		read_memory(r, a);
 		return;
-	case LOOK_MAPPINGS:
+	case BROKER_MAPPINGS:
 		read_mappings(r, a);
 		return;
-	case LOOK_MAPPED:
+	case BROKER_MAPPED:
 		a->err = mapped_files__path(r->pid, r->mapped.start, r->mapped.end, r->mapped.path,
 					    &path);
 		break;
 	}
 	if (!a->err)
 		a->err = answer_file(a, path, invoker, file);
-	if (!a->err && r->question == LOOK_LIBRARY)
+	if (!a->err && r->question == BROKER_LIBRARY)
 		a->err = plan_find__check_mapped(r->pid, *file);
 }
 
@@ -346,7 +347,7 @@ static __attribute__((noreturn)) void serve(int fd, pid_t parent, uid_t invoker)
 /* ---- The parent ------------------------------------------------------------------------------ */
 
 /* Those that were left and have ended since. */
-static void reap(struct look *l)
+static void reap(struct broker *l)
 {
 	unsigned int kept = 0;
 
@@ -356,7 +357,7 @@ static void reap(struct look *l)
 	l->n_left = kept;
 }
 
-static int start_child(struct look *l)
+static int start_child(struct broker *l)
 {
 	_close_ int theirs = -1;
 	pid_t parent = getpid();
@@ -380,7 +381,7 @@ static int start_child(struct look *l)
 }
 
 /* The kill takes effect at once, or when the child's call returns. */
-static void give_up_child(struct look *l)
+static void give_up_child(struct broker *l)
 {
 	if (!l->child)
 		return;
@@ -392,16 +393,16 @@ static void give_up_child(struct look *l)
 	l->child = 0;
 }
 
-uint64_t look__cpu_ns(const struct look *l)
+uint64_t broker__cpu_ns(const struct broker *l)
 {
 	clockid_t clock;
 
 	return l->child && !clock_getcpuclockid(l->child, &clock) ? clock_ns(clock) : 0;
 }
 
-int look__new(struct look **out)
+int broker__new(struct broker **out)
 {
-	_look_ struct look *l = calloc(1, sizeof(*l));
+	_broker_ struct broker *l = calloc(1, sizeof(*l));
 	int err;
 
 	if (!l)
@@ -420,12 +421,12 @@ int look__new(struct look **out)
  * while a machine stands still the child cannot answer, so that time takes up one slice at most. A
  * slice that a signal interrupts counts as a whole one, so the wait ends even if many signals come.
  */
-static int wait_for_answer(const struct look *l)
+static int wait_for_answer(const struct broker *l)
 {
 	struct pollfd pfd = {.fd = l->fd, .events = POLLIN};
 	int n = 0;
 
-	for (uint64_t waited_ns = 0; !n && waited_ns < look_ns; waited_ns += SLICE_MS * 1000000) {
+	for (uint64_t waited_ns = 0; !n && waited_ns < broker_ns; waited_ns += SLICE_MS * 1000000) {
 		n = poll(&pfd, 1, SLICE_MS);
 		if (n < 0 && errno == EINTR)
 			n = 0;
@@ -454,7 +455,7 @@ static int receive(int fd, struct answer *a, int *file)
 	return n == (ssize_t)(offsetof(struct answer, bytes) + a->len) ? 0 : -EIO;
 }
 
-static int ask_child(const struct look *l, const struct request *r, struct answer *a, int *file)
+static int ask_child(const struct broker *l, const struct request *r, struct answer *a, int *file)
 {
 	int err;
 
@@ -466,32 +467,32 @@ static int ask_child(const struct look *l, const struct request *r, struct answe
 	return receive(l->fd, a, file);
 }
 
-bool look__may_ask(const struct look *l, uid_t user)
+bool broker__may_ask(const struct broker *l, uid_t user)
 {
-	return patience__is_left(&l->patience, user, clock_ns(CLOCK_MONOTONIC));
+	return wait_quota__is_left(&l->patience, user, clock_ns(CLOCK_MONOTONIC));
 }
 
-static int ask(struct look *l, const struct request *r, struct answer *a, int *file)
+static int ask(struct broker *l, const struct request *r, struct answer *a, int *file)
 {
 	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
 	uid_t uid = process_uid(r->pid);
 	int err;
 
-	if (!patience__is_left(&l->patience, uid, begin_ns))
+	if (!wait_quota__is_left(&l->patience, uid, begin_ns))
 		return -ETIME;
 	err = l->child ? 0 : start_child(l);
 	if (err)
 		return err;
 	err = ask_child(l, r, a, file);
-	patience__waited(&l->patience, uid, begin_ns, clock_ns(CLOCK_MONOTONIC));
+	wait_quota__waited(&l->patience, uid, begin_ns, clock_ns(CLOCK_MONOTONIC));
 	if (err) {
 		give_up_child(l);
-		patience__strike(&l->patience, uid, clock_ns(CLOCK_MONOTONIC));
+		wait_quota__strike(&l->patience, uid, clock_ns(CLOCK_MONOTONIC));
 	}
 	return err ?: a->err;
 }
 
-static int ask_for_file(struct look *l, const struct request *r, struct answer *a,
+static int ask_for_file(struct broker *l, const struct request *r, struct answer *a,
 			struct library_file **file)
 {
 	_close_ int fd = -1;
@@ -504,9 +505,10 @@ static int ask_for_file(struct look *l, const struct request *r, struct answer *
 	return library_file__take(take_fd(fd), a->bytes, &a->id, file);
 }
 
-int look__library(struct look *l, pid_t pid, struct library_file **file, struct look_range *loader)
+int broker__library(struct broker *l, pid_t pid, struct library_file **file,
+		    struct broker_range *loader)
 {
-	struct request r = {.question = LOOK_LIBRARY, .pid = pid};
+	struct request r = {.question = BROKER_LIBRARY, .pid = pid};
 	struct answer a;
 	int err = ask_for_file(l, &r, &a, file);
 
@@ -515,9 +517,9 @@ int look__library(struct look *l, pid_t pid, struct library_file **file, struct 
 	return err;
 }
 
-int look__only_library(struct look *l, pid_t pid, struct library_file **file)
+int broker__only_library(struct broker *l, pid_t pid, struct library_file **file)
 {
-	struct request r = {.question = LOOK_LIBRARY, .pid = pid};
+	struct request r = {.question = BROKER_LIBRARY, .pid = pid};
 	_library_file_ struct library_file *first = NULL;
 	struct answer a;
 	int err = ask_for_file(l, &r, &a, &first);
@@ -530,7 +532,7 @@ int look__only_library(struct look *l, pid_t pid, struct library_file **file)
 	return 0;
 }
 
-static int ask_about_path(struct look *l, enum question question, pid_t pid, const char *path,
+static int ask_about_path(struct broker *l, enum question question, pid_t pid, const char *path,
 			  struct library_file **file)
 {
 	struct request r = {.question = question, .pid = pid};
@@ -542,22 +544,22 @@ static int ask_about_path(struct look *l, enum question question, pid_t pid, con
 	return ask_for_file(l, &r, &a, file);
 }
 
-int look__library_beside(struct look *l, pid_t pid, const char *exe, struct library_file **file)
+int broker__library_beside(struct broker *l, pid_t pid, const char *exe, struct library_file **file)
 {
 	/* Most programs are none of a toolchain: that is known by the name alone. */
 	if (!is_toolchain_program(exe))
 		return -ENOENT;
-	return ask_about_path(l, LOOK_BESIDE, pid, exe, file);
+	return ask_about_path(l, BROKER_BESIDE, pid, exe, file);
 }
 
-int look__file(struct look *l, pid_t pid, const char *path, struct library_file **file)
+int broker__file(struct broker *l, pid_t pid, const char *path, struct library_file **file)
 {
-	return ask_about_path(l, LOOK_FILE, pid, path, file);
+	return ask_about_path(l, BROKER_FILE, pid, path, file);
 }
 
-int look__arguments(struct look *l, pid_t pid, struct arguments *out)
+int broker__arguments(struct broker *l, pid_t pid, struct arguments *out)
 {
-	struct request r = {.question = LOOK_ARGUMENTS, .pid = pid};
+	struct request r = {.question = BROKER_ARGUMENTS, .pid = pid};
 	_arguments_ struct arguments all = {0};
 	struct answer a = {.more = true};
 	size_t capacity = 0;
@@ -582,9 +584,9 @@ int look__arguments(struct look *l, pid_t pid, struct arguments *out)
 	return 0;
 }
 
-void look__variable(struct look *l, pid_t pid, const char *name, char *buf, size_t size)
+void broker__variable(struct broker *l, pid_t pid, const char *name, char *buf, size_t size)
 {
-	struct request r = {.question = LOOK_VARIABLE, .pid = pid};
+	struct request r = {.question = BROKER_VARIABLE, .pid = pid};
 	_close_ int none = -1;
 	struct answer a;
 	size_t len = 0;
@@ -596,16 +598,16 @@ void look__variable(struct look *l, pid_t pid, const char *name, char *buf, size
 	buf[len] = '\0';
 }
 
-int look__memory(struct look *l, pid_t pid, const struct look_memory *ranges, uint32_t n,
-		 uint8_t *bytes)
+int broker__memory(struct broker *l, pid_t pid, const struct broker_memory *ranges, uint32_t n,
+		   uint8_t *bytes)
 {
-	struct request r = {.question = LOOK_MEMORY, .pid = pid};
+	struct request r = {.question = BROKER_MEMORY, .pid = pid};
 	_close_ int none = -1;
 	struct answer a;
 	size_t len = 0;
 	int err;
 
-	if (n > LOOK_RANGES_MAX)
+	if (n > BROKER_RANGES_MAX)
 		return -E2BIG;
 	r.memory.n = n;
 	for (uint32_t i = 0; i < n; i++) {
@@ -620,9 +622,9 @@ int look__memory(struct look *l, pid_t pid, const struct look_memory *ranges, ui
 	return err;
 }
 
-int look__mapped_files(struct look *l, pid_t pid, struct mapped_files *out)
+int broker__mapped_files(struct broker *l, pid_t pid, struct mapped_files *out)
 {
-	struct request r = {.question = LOOK_MAPPINGS, .pid = pid};
+	struct request r = {.question = BROKER_MAPPINGS, .pid = pid};
 	const size_t fixed = offsetof(struct mapped_files, text);
 	_close_ int none = -1;
 	struct answer a;
@@ -638,10 +640,10 @@ int look__mapped_files(struct look *l, pid_t pid, struct mapped_files *out)
 	return out->n_text && out->text[out->n_text - 1] ? -EIO : 0;
 }
 
-int look__mapped_file(struct look *l, pid_t pid, const struct mapped_files *all,
-		      const struct mapped_file *m, struct library_file **file)
+int broker__mapped_file(struct broker *l, pid_t pid, const struct mapped_files *all,
+			const struct mapped_file *m, struct library_file **file)
 {
-	struct request r = {.question = LOOK_MAPPED, .pid = pid};
+	struct request r = {.question = BROKER_MAPPED, .pid = pid};
 	const char *path = mapped_files__text(all, m);
 	_library_file_ struct library_file *found = NULL;
 	const struct library_identity *id;
@@ -671,7 +673,7 @@ int look__mapped_file(struct look *l, pid_t pid, const struct mapped_files *all,
 }
 
 /* A child that has not ended after some 20 ms is init's. */
-void look__free(struct look *l)
+void broker__free(struct broker *l)
 {
 	const struct timespec pause = {.tv_nsec = 1000000};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "capture/old_numbers.h"
+#include "capture/retired_numbers.h"
 
 #include <errno.h>
 
@@ -20,20 +20,20 @@ struct old_number {
 	bool gone; /* all processes have exited; the next call comes after a drain */
 };
 
-struct old_numbers {
+struct retired_numbers {
 	struct old_number *items;
 	uint32_t n;
 	uint32_t capacity;
 };
 
-int old_numbers__new(struct old_numbers **out)
+int retired_numbers__new(struct retired_numbers **out)
 {
 	*out = calloc(1, sizeof(**out));
 	return *out ? 0 : -ENOMEM;
 }
 
-int old_numbers__add(struct old_numbers *o, uint8_t lib, uid_t uid, uint64_t now_ns, pid_t *pids,
-		     uint32_t n)
+int retired_numbers__add(struct retired_numbers *o, uint8_t lib, uid_t uid, uint64_t now_ns,
+			 pid_t *pids, uint32_t n)
 {
 	if (array__reserve_one(&o->items, o->n, &o->capacity, sizeof(*o->items))) {
 		free(pids);
@@ -43,7 +43,7 @@ int old_numbers__add(struct old_numbers *o, uint8_t lib, uid_t uid, uint64_t now
 	return 0;
 }
 
-static void forget_gone(struct old_number *old, const struct old_numbers_ops *ops, void *ctx)
+static void forget_gone(struct old_number *old, const struct retired_numbers_ops *ops, void *ctx)
 {
 	uint32_t kept = 0;
 
@@ -53,7 +53,7 @@ static void forget_gone(struct old_number *old, const struct old_numbers_ops *op
 	old->n = kept;
 }
 
-static bool is_free(struct old_number *old, uint64_t now_ns, const struct old_numbers_ops *ops,
+static bool is_free(struct old_number *old, uint64_t now_ns, const struct retired_numbers_ops *ops,
 		    void *ctx)
 {
 	if (old->gone)
@@ -65,8 +65,8 @@ static bool is_free(struct old_number *old, uint64_t now_ns, const struct old_nu
 	return false;
 }
 
-void old_numbers__settle(struct old_numbers *o, uint64_t now_ns, const struct old_numbers_ops *ops,
-			 void *ctx)
+void retired_numbers__settle(struct retired_numbers *o, uint64_t now_ns,
+			     const struct retired_numbers_ops *ops, void *ctx)
 {
 	uint32_t kept = 0;
 
@@ -83,12 +83,12 @@ void old_numbers__settle(struct old_numbers *o, uint64_t now_ns, const struct ol
 	o->n = kept;
 }
 
-uint32_t old_numbers__n(const struct old_numbers *o)
+uint32_t retired_numbers__n(const struct retired_numbers *o)
 {
 	return o->n;
 }
 
-uint32_t old_numbers__of(const struct old_numbers *o, uid_t uid)
+uint32_t retired_numbers__of(const struct retired_numbers *o, uid_t uid)
 {
 	uint32_t n = 0;
 
@@ -97,7 +97,7 @@ uint32_t old_numbers__of(const struct old_numbers *o, uid_t uid)
 	return n;
 }
 
-void old_numbers__free(struct old_numbers *o)
+void retired_numbers__free(struct retired_numbers *o)
 {
 	if (!o)
 		return;

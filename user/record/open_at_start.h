@@ -3,8 +3,8 @@
  * The compilers that ran before the recording: when it begins, each of their threads is stopped for
  * a moment, and the queries and activities that its stack shows are recorded as begun before.
  */
-#ifndef QPROF_RECORD_BEGUN_H
-#define QPROF_RECORD_BEGUN_H
+#ifndef QPROF_RECORD_OPEN_AT_START_H
+#define QPROF_RECORD_OPEN_AT_START_H
 
 #include <stdio.h>
 
@@ -14,7 +14,7 @@
 struct watch;
 
 /* All zeroes: nothing is looked at. */
-struct begun {
+struct open_at_start {
 	struct watch *watch;
 	struct answers *answers; /* the watch's: gets what the session reports; NULL: nothing */
 	pid_t *pids;		 /* compilers that were running, and other processes */
@@ -22,20 +22,20 @@ struct begun {
 };
 
 /* Once the session is open, before any library is attached. Prints on failure. */
-int begun__open(struct begun *b, struct session *s);
+int open_at_start__open(struct open_at_start *b, struct session *s);
 
 /* A process was running when it was first followed. 0 or -ENOMEM. */
-int begun__add(struct begun *b, pid_t pid);
+int open_at_start__add(struct open_at_start *b, pid_t pid);
 
 /* Right before session__start(): what takes long. */
-void begun__prepare(struct begun *b);
+void open_at_start__prepare(struct open_at_start *b);
 
 /*
  * Right after it. Print a line to `talk` (NULL: none) for each thread that was in something, and
  * clear `b`. What cannot be found is not recorded, which is no error. -EINTR: a signal has come.
  */
-int begun__take(struct begun *b, struct session *s, FILE *talk);
+int open_at_start__take(struct open_at_start *b, struct session *s, FILE *talk);
 
-void begun__clear(struct begun *b);
+void open_at_start__clear(struct open_at_start *b);
 
-#endif /* QPROF_RECORD_BEGUN_H */
+#endif /* QPROF_RECORD_OPEN_AT_START_H */

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* How long compilers waited in ptrace stops for their probes. */
-#ifndef QPROF_CAPTURE_HELD_H
-#define QPROF_CAPTURE_HELD_H
+#ifndef QPROF_CAPTURE_STOP_TIMES_H
+#define QPROF_CAPTURE_STOP_TIMES_H
 
 #include <stdint.h>
 
 #include "base/diag.h"
 
 /* All zeroes: none did. */
-struct held {
+struct stop_times {
 	uint32_t n; /* compilers */
 	uint64_t sum_ns;
 	uint64_t most_ns;
 };
 
-static inline void held__add(struct held *h, uint64_t ns)
+static inline void stop_times__add(struct stop_times *h, uint64_t ns)
 {
 	h->n++;
 	h->sum_ns += ns;
@@ -22,7 +22,7 @@ static inline void held__add(struct held *h, uint64_t ns)
 		h->most_ns = ns;
 }
 
-static inline void held__print(const struct held *h)
+static inline void stop_times__print(const struct stop_times *h)
 {
 	double sum = (double)h->sum_ns / 1e9, most = (double)h->most_ns / 1e9;
 
@@ -33,4 +33,4 @@ static inline void held__print(const struct held *h)
 			  h->n, most, sum);
 }
 
-#endif /* QPROF_CAPTURE_HELD_H */
+#endif /* QPROF_CAPTURE_STOP_TIMES_H */

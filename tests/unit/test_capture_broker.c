@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "capture/look.h"
+#include "capture/broker.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -61,13 +61,13 @@ static void wait_for_children(void)
 
 TEST_CASE(arguments_are_those_of_the_process)
 {
-	_look_ struct look *l = NULL;
+	_broker_ struct broker *l = NULL;
 	_arguments_ struct arguments args = {0};
 
-	assert_int_equal(look__new(&l), 0);
-	assert_int_equal(look__arguments(l, getpid(), &args), 0);
+	assert_int_equal(broker__new(&l), 0);
+	assert_int_equal(broker__arguments(l, getpid(), &args), 0);
 	assert_true(args.size && !args.cut);
-	assert_non_null(strstr(args.bytes, "test_capture_look"));
+	assert_non_null(strstr(args.bytes, "test_capture_broker"));
 }
 
 /* A process that has these arguments, until it is ended. */
@@ -103,7 +103,7 @@ static void end(pid_t pid)
 TEST_CASE(many_arguments_come_in_several_answers)
 {
 	enum { LEN = 100000 };
-	_look_ struct look *l = NULL;
+	_broker_ struct broker *l = NULL;
 	_arguments_ struct arguments args = {0};
 	static char a[LEN + 1], b[LEN + 1], c[LEN + 1];
 	char *const fits[] = {"rustc", SLEEPS, a, b, "--crate-name", "x", NULL};
@@ -113,9 +113,9 @@ TEST_CASE(many_arguments_come_in_several_answers)
 	memset(a, 'a', LEN);
 	memset(b, 'b', LEN);
 	memset(c, 'c', LEN);
-	assert_int_equal(look__new(&l), 0);
+	assert_int_equal(broker__new(&l), 0);
 	pid = execute(fits, NULL);
-	assert_int_equal(look__arguments(l, pid, &args), 0);
+	assert_int_equal(broker__arguments(l, pid, &args), 0);
 	end(pid);
 	assert_false(args.cut);
 	assert_true(args.size > 2 * LEN);
@@ -123,7 +123,7 @@ TEST_CASE(many_arguments_come_in_several_answers)
 	assert_memory_equal(args.bytes + args.size - 17, "b", 1);
 	arguments__clear(&args);
 	pid = execute(too_many, NULL);
-	assert_int_equal(look__arguments(l, pid, &args), 0);
+	assert_int_equal(broker__arguments(l, pid, &args), 0);
 	end(pid);
 	assert_true(args.cut);
 	assert_in_range(args.size, 2 * LEN, WIRE_COMMAND_MAX);
@@ -138,7 +138,8 @@ static void write_file(const char *name, const char *text, size_t size)
 }
 
 /* `wanted` is what stands for the file; NULL: it is not read. */
-static void assert_argument_file(struct look *l, const char *file, const char *wanted, size_t size)
+static void assert_argument_file(struct broker *l, const char *file, const char *wanted,
+				 size_t size)
 {
 	char word[512];
 	char *const argv[] = {"rustc", SLEEPS, word, "last", NULL};
@@ -150,7 +151,7 @@ static void assert_argument_file(struct look *l, const char *file, const char *w
 	snprintf(word, sizeof(word), "@%s", file);
 	len = strlen(word) + 1;
 	pid = execute(argv, directory);
-	assert_int_equal(look__arguments(l, pid, &args), 0);
+	assert_int_equal(broker__arguments(l, pid, &args), 0);
 	end(pid);
 	assert_int_equal(args.cut, !wanted);
 	assert_int_equal(args.size, sizeof(first) + len + size + sizeof("last"));
@@ -163,9 +164,9 @@ static void assert_argument_file(struct look *l, const char *file, const char *w
 TEST_CASE_WITH(the_arguments_in_a_file_follow_it, directory_make, directory_remove)
 {
 	static const char wanted[] = "--crate-name\0a b\0\0@more\0last";
-	_look_ struct look *l = NULL;
+	_broker_ struct broker *l = NULL;
 
-	assert_int_equal(look__new(&l), 0);
+	assert_int_equal(broker__new(&l), 0);
 	write_file("args", "--crate-name\r\na b\n\n@more\nlast", 29);
 	write_file("empty", "", 0);
 	assert_argument_file(l, "args", wanted, sizeof(wanted));
@@ -178,10 +179,10 @@ TEST_CASE_WITH(the_arguments_in_a_file_follow_it, directory_make, directory_remo
 /* Nor is any of them opened in a way that waits, or does something. */
 TEST_CASE_WITH(a_file_that_is_not_the_processs_own_is_not_read, directory_make, directory_remove)
 {
-	_look_ struct look *l = NULL;
+	_broker_ struct broker *l = NULL;
 	static char big[WIRE_COMMAND_MAX + 1];
 
-	assert_int_equal(look__new(&l), 0);
+	assert_int_equal(broker__new(&l), 0);
 	assert_argument_file(l, "none", NULL, 0);
 	assert_int_equal(mkfifo(directory_path("fifo"), 0600), 0);
 	assert_argument_file(l, "fifo", NULL, 0);
@@ -206,13 +207,13 @@ TEST_CASE_WITH(only_a_compiler_has_argument_files, directory_make, directory_rem
 {
 	char *const argv[] = {"cc", SLEEPS, "@args", NULL};
 	_arguments_ struct arguments args = {0};
-	_look_ struct look *l = NULL;
+	_broker_ struct broker *l = NULL;
 	pid_t pid;
 
-	assert_int_equal(look__new(&l), 0);
+	assert_int_equal(broker__new(&l), 0);
 	write_file("args", "secret", 6);
 	pid = execute(argv, directory);
-	assert_int_equal(look__arguments(l, pid, &args), 0);
+	assert_int_equal(broker__arguments(l, pid, &args), 0);
 	end(pid);
 	assert_false(args.cut);
 	assert_string_equal(args.bytes + args.size - sizeof("@args"), "@args");
@@ -221,39 +222,39 @@ TEST_CASE_WITH(only_a_compiler_has_argument_files, directory_make, directory_rem
 TEST_CASE(memory_is_that_of_the_process)
 {
 	static const char text[] = "in memory";
-	_look_ struct look *l = NULL;
-	struct look_memory ranges[] = {{(uintptr_t)text + 3, 6}, {(uintptr_t)text, 2}};
+	_broker_ struct broker *l = NULL;
+	struct broker_memory ranges[] = {{(uintptr_t)text + 3, 6}, {(uintptr_t)text, 2}};
 	uint8_t bytes[8];
 
-	assert_int_equal(look__new(&l), 0);
-	assert_int_equal(look__memory(l, getpid(), ranges, 2, bytes), 0);
+	assert_int_equal(broker__new(&l), 0);
+	assert_int_equal(broker__memory(l, getpid(), ranges, 2, bytes), 0);
 	assert_memory_equal(bytes, "memoryin", 8);
 	ranges[1].addr = 16;
 	memset(bytes, 'x', sizeof(bytes));
-	assert_int_equal(look__memory(l, getpid(), ranges, 2, bytes), -EFAULT);
+	assert_int_equal(broker__memory(l, getpid(), ranges, 2, bytes), -EFAULT);
 	assert_memory_equal(bytes, "xxxxxxxx", 8);
-	ranges[1] = (struct look_memory){(uintptr_t)text, UINT32_MAX};
-	assert_int_equal(look__memory(l, getpid(), ranges, 2, bytes), -E2BIG);
-	assert_int_equal(look__memory(l, getpid(), ranges, LOOK_RANGES_MAX + 1, bytes), -E2BIG);
+	ranges[1] = (struct broker_memory){(uintptr_t)text, UINT32_MAX};
+	assert_int_equal(broker__memory(l, getpid(), ranges, 2, bytes), -E2BIG);
+	assert_int_equal(broker__memory(l, getpid(), ranges, BROKER_RANGES_MAX + 1, bytes), -E2BIG);
 	/* The child has answered all along. */
-	assert_int_equal(look__memory(l, getpid(), ranges, 1, bytes), 0);
+	assert_int_equal(broker__memory(l, getpid(), ranges, 1, bytes), 0);
 }
 
 TEST_CASE(a_process_without_a_compiler_is_none)
 {
-	struct look_range loader = {0};
+	struct broker_range loader = {0};
 	struct library_file *file = NULL;
-	_look_ struct look *l = NULL;
+	_broker_ struct broker *l = NULL;
 	pid_t pid = fork();
 
 	if (!pid)
 		_exit(0);
 	waitpid(pid, NULL, 0);
-	assert_int_equal(look__new(&l), 0);
-	assert_int_equal(look__library(l, getpid(), &file, &loader), -ENOENT);
-	assert_int_equal(look__library(l, pid, &file, &loader), -ESRCH);
-	assert_int_equal(look__library_beside(l, getpid(), "/bin/cat", &file), -ENOENT);
-	assert_int_equal(look__file(l, getpid(), "/no/such/file", &file), -ENOENT);
+	assert_int_equal(broker__new(&l), 0);
+	assert_int_equal(broker__library(l, getpid(), &file, &loader), -ENOENT);
+	assert_int_equal(broker__library(l, pid, &file, &loader), -ESRCH);
+	assert_int_equal(broker__library_beside(l, getpid(), "/bin/cat", &file), -ENOENT);
+	assert_int_equal(broker__file(l, getpid(), "/no/such/file", &file), -ENOENT);
 	assert_null(file);
 }
 
@@ -279,18 +280,18 @@ TEST_CASE(the_child_keeps_no_more_than_it_uses)
 	const char *const sets[N_SETS] = {"CapEff", "CapPrm", "CapInh", "CapAmb", "CapBnd"};
 	const uint64_t kept = privilege_to_look(privilege_effective());
 	uint64_t found[N_SETS];
-	struct look *l = NULL;
+	struct broker *l = NULL;
 	pid_t child;
 	_arguments_ struct arguments args = {0};
 
 	wait_for_children();
-	assert_int_equal(look__new(&l), 0);
-	assert_int_equal(look__arguments(l, getpid(), &args), 0);
+	assert_int_equal(broker__new(&l), 0);
+	assert_int_equal(broker__arguments(l, getpid(), &args), 0);
 	child = only_child();
 	for (int i = 0; i < N_SETS; i++)
 		found[i] = capabilities(child, sets[i]);
 	/* A failed test frees nothing, and the next test would wait for this child. */
-	look__free(take_ptr(l));
+	broker__free(take_ptr(l));
 	assert_true(child > 0);
 	assert_int_equal(found[0], kept);
 	assert_int_equal(found[1], kept);
@@ -301,7 +302,7 @@ TEST_CASE(the_child_keeps_no_more_than_it_uses)
 }
 
 /* Map a second library: one of the two may be a lure, so the look must fail. */
-static void map_another(const char *dir, struct look *l)
+static void map_another(const char *dir, struct broker *l)
 {
 	struct library_file *file = NULL;
 	_close_ int fd = -1;
@@ -313,7 +314,7 @@ static void map_another(const char *dir, struct look *l)
 	assert_int_equal(ftruncate(fd, 4096), 0);
 	mapped = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
 	assert_ptr_not_equal(mapped, MAP_FAILED);
-	assert_int_equal(look__only_library(l, getpid(), &file), -EMLINK);
+	assert_int_equal(broker__only_library(l, getpid(), &file), -EMLINK);
 	assert_null(file);
 	munmap(mapped, 4096);
 	unlink(name);
@@ -323,9 +324,9 @@ static void map_another(const char *dir, struct look *l)
 TEST_CASE(the_library_and_the_loader_are_found)
 {
 	char dir[] = "/tmp/qprof-test-XXXXXX", name[64];
-	struct look_range loader = {0};
+	struct broker_range loader = {0};
 	_library_file_ struct library_file *file = NULL;
-	_look_ struct look *l = NULL;
+	_broker_ struct broker *l = NULL;
 	uint64_t in_loader;
 	struct stat st;
 	_close_ int fd = -1;
@@ -337,8 +338,8 @@ TEST_CASE(the_library_and_the_loader_are_found)
 	assert_int_equal(ftruncate(fd, 4096), 0);
 	mapped = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
 	assert_ptr_not_equal(mapped, MAP_FAILED);
-	assert_int_equal(look__new(&l), 0);
-	assert_int_equal(look__library(l, getpid(), &file, &loader), 0);
+	assert_int_equal(broker__new(&l), 0);
+	assert_int_equal(broker__library(l, getpid(), &file, &loader), 0);
 	assert_string_equal(library_file__path(file), name);
 	assert_int_equal(fstat(fd, &st), 0);
 	assert_true(library_file__is_inode(file, st.st_dev, st.st_ino));
@@ -351,7 +352,7 @@ TEST_CASE(the_library_and_the_loader_are_found)
 	assert_true(loader.start <= in_loader && in_loader < loader.end);
 	assert_false(loader.start <= (uintptr_t)only_child && (uintptr_t)only_child < loader.end);
 	library_file__free(take_ptr(file));
-	assert_int_equal(look__only_library(l, getpid(), &file), 0);
+	assert_int_equal(broker__only_library(l, getpid(), &file), 0);
 	map_another(dir, l);
 	munmap(mapped, 4096);
 	unlink(name);
@@ -361,31 +362,31 @@ TEST_CASE(the_library_and_the_loader_are_found)
 /* To its owner, a stopped child looks like one that a slow file blocks. */
 TEST_CASE(a_child_that_does_not_answer_is_replaced)
 {
-	_look_ struct look *l = NULL;
+	_broker_ struct broker *l = NULL;
 	_arguments_ struct arguments args = {0};
 	pid_t first;
 
 	wait_for_children();
-	assert_int_equal(look__new(&l), 0);
-	assert_int_equal(look__memory(l, getpid(), NULL, 0, NULL), 0);
+	assert_int_equal(broker__new(&l), 0);
+	assert_int_equal(broker__memory(l, getpid(), NULL, 0, NULL), 0);
 	first = only_child();
 	assert_true(first > 0);
 	kill(first, SIGSTOP);
-	look_ns = 500000000;
-	assert_int_equal(look__arguments(l, getpid(), &args), -ETIME);
-	look_ns = LONG_NS;
-	assert_int_equal(look__arguments(l, getpid(), &args), 0);
+	broker_ns = 500000000;
+	assert_int_equal(broker__arguments(l, getpid(), &args), -ETIME);
+	broker_ns = LONG_NS;
+	assert_int_equal(broker__arguments(l, getpid(), &args), 0);
 	assert_true(waitpid(first, NULL, 0) == first || errno == ECHILD);
 }
 
 TEST_CASE(one_is_waited_for_though_the_machine_stood_still)
 {
-	_look_ struct look *l = NULL;
+	_broker_ struct broker *l = NULL;
 	_arguments_ struct arguments args = {0};
 
-	assert_int_equal(look__new(&l), 0);
+	assert_int_equal(broker__new(&l), 0);
 	stands_still = true;
-	assert_int_equal(look__arguments(l, getpid(), &args), 0);
+	assert_int_equal(broker__arguments(l, getpid(), &args), 0);
 	assert_false(stands_still);
 }
 
@@ -398,10 +399,10 @@ TEST_CASE(it_ends_with_us_and_keeps_nothing_open)
 	assert_int_equal(pipe(pair), 0);
 	pid = fork();
 	if (!pid) {
-		struct look *l = NULL;
+		struct broker *l = NULL;
 		struct arguments args = {0};
 
-		if (look__new(&l) || look__arguments(l, getpid(), &args))
+		if (broker__new(&l) || broker__arguments(l, getpid(), &args))
 			_exit(1);
 		/* A stopped child cannot notice the exit by itself. */
 		kill(only_child(), SIGSTOP);
@@ -417,11 +418,11 @@ TEST_CASE(it_ends_with_us_and_keeps_nothing_open)
 
 TEST_CASE(nothing_can_be_freed)
 {
-	look__free(NULL);
+	broker__free(NULL);
 }
 
 int main(void)
 {
-	look_ns = LONG_NS;
+	broker_ns = LONG_NS;
 	return test_cases__run(NULL, NULL);
 }

@@ -3,8 +3,8 @@
  * Compilers that run although their library is still being planned: their ptrace stop was over
  * first. They are missing if the plan fails, or if it is not made before they or the recording end.
  */
-#ifndef QPROF_CAPTURE_UNATTACHED_H
-#define QPROF_CAPTURE_UNATTACHED_H
+#ifndef QPROF_CAPTURE_PLANNED_LATE_H
+#define QPROF_CAPTURE_PLANNED_LATE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,13 +13,13 @@
 #include "plan/library/file.h"
 
 /* Libraries at a time. The quotas of capture/libraries.h allow no more unless they are aliases. */
-#define UNATTACHED_LIBRARIES 256
+#define PLANNED_LATE_LIBRARIES 256
 /* Processes of one library that are remembered by number; the others are only counted. */
-#define UNATTACHED_PIDS 64
+#define PLANNED_LATE_PIDS 64
 
-struct unattached;
+struct planned_late;
 
-struct unattached_ops {
+struct planned_late_ops {
 	/* True if the plan of this library is made, or failed: then *err is 0 or a negative errno.
 	 * -ENOENT: the file has changed since. */
 	bool (*is_settled)(void *ctx, const struct library_file *file, int *err);
@@ -32,20 +32,20 @@ struct unattached_ops {
 };
 
 /* NULL: no memory. */
-struct unattached *unattached__new(void);
+struct planned_late *planned_late__new(void);
 
 /* -ENOSPC or -ENOMEM: it is not remembered. */
-int unattached__add(struct unattached *u, pid_t pid, uid_t user, struct library_file *file);
+int planned_late__add(struct planned_late *u, pid_t pid, uid_t user, struct library_file *file);
 
 /*
  * Forget the compilers of settled libraries. Reports them as missing if their library failed.
  * `last`: a library that is not settled by now has failed with -ECANCELED.
  */
-void unattached__settle(struct unattached *u, bool last, const struct unattached_ops *ops,
-			void *ctx);
+void planned_late__settle(struct planned_late *u, bool last, const struct planned_late_ops *ops,
+			  void *ctx);
 
-void unattached__free(struct unattached *u);
-DEFINE_CLEANUP(struct unattached, unattached__free)
-#define _unattached_ __cleanup(unattached__free_p)
+void planned_late__free(struct planned_late *u);
+DEFINE_CLEANUP(struct planned_late, planned_late__free)
+#define _planned_late_ __cleanup(planned_late__free_p)
 
-#endif /* QPROF_CAPTURE_UNATTACHED_H */
+#endif /* QPROF_CAPTURE_PLANNED_LATE_H */

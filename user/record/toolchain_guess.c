@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "record/likely.h"
+#include "record/toolchain_guess.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -47,7 +47,7 @@ static int find_library_of_command(char *const argv[], struct plan_find_asked *a
 
 static void *run(void *ctx)
 {
-	struct likely *l = ctx;
+	struct toolchain_guess *l = ctx;
 
 	l->err = find_library_of_command(l->argv, &l->asked, &l->path);
 	if (l->done_fd >= 0)
@@ -55,7 +55,7 @@ static void *run(void *ctx)
 	return NULL;
 }
 
-void likely__start(struct likely *l, char *const argv[])
+void toolchain_guess__start(struct toolchain_guess *l, char *const argv[])
 {
 	static char *const nothing[] = {(char *)"", NULL};
 
@@ -68,12 +68,12 @@ void likely__start(struct likely *l, char *const argv[])
 		run(l);
 }
 
-int likely__done_fd(const struct likely *l)
+int toolchain_guess__done_fd(const struct toolchain_guess *l)
 {
 	return l->running ? l->done_fd : -1;
 }
 
-void likely__give_up(struct likely *l)
+void toolchain_guess__give_up(struct toolchain_guess *l)
 {
 	struct pollfd done = {.fd = l->done_fd, .events = POLLIN};
 
@@ -84,7 +84,7 @@ void likely__give_up(struct likely *l)
 	}
 }
 
-int likely__finish(struct likely *l, const char **path)
+int toolchain_guess__finish(struct toolchain_guess *l, const char **path)
 {
 	if (l->running) {
 		pthread_join(l->thread, NULL);
@@ -151,7 +151,7 @@ static bool is_incremental(char *const argv[])
 	return set && *set ? strcmp(set, "0") != 0 : is_dev_profile(subcommand + 1);
 }
 
-uint32_t likely_parts(char *const argv[])
+uint32_t toolchain_guess_parts(char *const argv[])
 {
 	static const char *const variables[] = {"RUSTFLAGS", "RUSTDOCFLAGS",
 						"CARGO_BUILD_RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS"};
@@ -166,12 +166,12 @@ uint32_t likely_parts(char *const argv[])
 	return parts;
 }
 
-void likely__clear(struct likely *l)
+void toolchain_guess__clear(struct toolchain_guess *l)
 {
 	const char *path;
 
-	likely__give_up(l);
-	likely__finish(l, &path);
+	toolchain_guess__give_up(l);
+	toolchain_guess__finish(l, &path);
 	free(l->path);
-	*l = (struct likely){0};
+	*l = (struct toolchain_guess){0};
 }

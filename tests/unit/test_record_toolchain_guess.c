@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "test.h"
-#include "record/likely.h"
+#include "record/toolchain_guess.h"
 
 #include <signal.h>
 #include <sys/stat.h>
@@ -27,14 +27,14 @@ static void fake_rustc(const char *script)
 
 TEST_CASE(its_error_is_that_of_asking)
 {
-	struct likely l = {};
+	struct toolchain_guess l = {};
 	const char *path;
 
 	fake_rustc("#!/bin/sh\nexit 1\n");
-	likely__start(&l, make);
-	assert_int_equal(likely__finish(&l, &path), -EIO);
+	toolchain_guess__start(&l, make);
+	assert_int_equal(toolchain_guess__finish(&l, &path), -EIO);
 	assert_null(path);
-	likely__clear(&l);
+	toolchain_guess__clear(&l);
 }
 
 /* A child of it that keeps its output is in no process group that it could be ended by. */
@@ -51,17 +51,17 @@ TEST_CASE(a_rustc_that_never_answers_is_given_up)
 	assert_int_equal(mkfifo(directory_path("never"), 0600), 0);
 	never = open(directory_path("never"), O_RDWR | O_CLOEXEC);
 	for (size_t i = 0; i < N_OF(scripts); i++) {
-		struct likely l = {};
+		struct toolchain_guess l = {};
 		const char *path;
 
 		fake_rustc(scripts[i]);
 		alarm(60);
-		likely__start(&l, make);
+		toolchain_guess__start(&l, make);
 		usleep(100000);
-		likely__give_up(&l);
-		assert_int_equal(likely__finish(&l, &path), -ETIME);
+		toolchain_guess__give_up(&l);
+		assert_int_equal(toolchain_guess__finish(&l, &path), -ETIME);
 		assert_null(path);
-		likely__clear(&l);
+		toolchain_guess__clear(&l);
 		alarm(0);
 	}
 	close(never);
@@ -70,7 +70,7 @@ TEST_CASE(a_rustc_that_never_answers_is_given_up)
 /* The command has the same errors, and tells them itself. */
 TEST_CASE(its_errors_are_not_printed)
 {
-	struct likely l = {};
+	struct toolchain_guess l = {};
 	const char *path;
 	char text[64];
 	int said[2], ours = dup(STDERR_FILENO);
@@ -78,33 +78,33 @@ TEST_CASE(its_errors_are_not_printed)
 	assert_int_equal(pipe2(said, O_NONBLOCK), 0);
 	fake_rustc("#!/bin/sh\necho no >&2; [ $RUSTUP_AUTO_INSTALL = 0 ] && exit 1; echo /\n");
 	dup2(said[1], STDERR_FILENO);
-	likely__start(&l, make);
-	assert_int_equal(likely__finish(&l, &path), -EIO);
+	toolchain_guess__start(&l, make);
+	assert_int_equal(toolchain_guess__finish(&l, &path), -EIO);
 	dup2(ours, STDERR_FILENO);
 	close(ours);
 	close(said[1]);
 	assert_int_equal(read(said[0], text, sizeof(text)), 0);
 	close(said[0]);
-	likely__clear(&l);
+	toolchain_guess__clear(&l);
 }
 
 TEST_CASE(nothing_is_left_to_clear)
 {
-	struct likely l = {};
+	struct toolchain_guess l = {};
 
-	likely__clear(&l);
-	assert_int_equal(likely__done_fd(&l), -1);
+	toolchain_guess__clear(&l);
+	assert_int_equal(toolchain_guess__done_fd(&l), -1);
 }
 
 TEST_CASE(parts_are_expected_by_arguments_and_flags)
 {
 	char *const with[] = {(char *)"rustc", (char *)"-Zthreads=4", NULL};
 
-	assert_int_equal(likely_parts(with), PLAN_PART_BIT(PLAN_PART_THREADS));
-	assert_int_equal(likely_parts(make), 0);
-	assert_int_equal(likely_parts(NULL), 0);
+	assert_int_equal(toolchain_guess_parts(with), PLAN_PART_BIT(PLAN_PART_THREADS));
+	assert_int_equal(toolchain_guess_parts(make), 0);
+	assert_int_equal(toolchain_guess_parts(NULL), 0);
 	setenv("RUSTFLAGS", "-g -Zthreads=2 -Cincremental=x", 1);
-	assert_int_equal(likely_parts(make), PLAN_PARTS_OPTIONAL);
+	assert_int_equal(toolchain_guess_parts(make), PLAN_PARTS_OPTIONAL);
 	unsetenv("RUSTFLAGS");
 }
 
@@ -122,7 +122,7 @@ static bool is_incremental(const char *command)
 		assert_true(n < WORDS_MOST);
 		argv[n++] = word;
 	}
-	parts = likely_parts(argv);
+	parts = toolchain_guess_parts(argv);
 	assert_false(parts & ~PLAN_PART_BIT(PLAN_PART_INCREMENTAL));
 	return parts;
 }
@@ -161,7 +161,7 @@ TEST_CASE(a_variable_of_cargo_says_more_than_the_profile)
 TEST_CASE(only_what_was_asked_is_ended)
 {
 	char script[256], byte;
-	struct likely l = {};
+	struct toolchain_guess l = {};
 	int begun[2], status;
 	pid_t other = fork();
 
@@ -173,11 +173,11 @@ TEST_CASE(only_what_was_asked_is_ended)
 	assert_int_equal(pipe(begun), 0);
 	snprintf(script, sizeof(script), "#!/bin/sh\nsleep 1000 &\necho >&%d\nwait\n", begun[1]);
 	fake_rustc(script);
-	likely__start(&l, make);
+	toolchain_guess__start(&l, make);
 	assert_int_equal(read(begun[0], &byte, 1), 1);
 	close(begun[0]);
 	close(begun[1]);
-	likely__clear(&l);
+	toolchain_guess__clear(&l);
 	assert_int_equal(waitpid(other, &status, WNOHANG), 0);
 	kill(other, SIGKILL);
 	assert_int_equal(waitpid(other, &status, 0), other);

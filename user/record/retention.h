@@ -5,8 +5,8 @@
  * Users share the room: the oldest finished trace goes of the user who has the most bytes. So a
  * user who fills the disk loses own traces first.
  */
-#ifndef QPROF_RECORD_KEEP_H
-#define QPROF_RECORD_KEEP_H
+#ifndef QPROF_RECORD_RETENTION_H
+#define QPROF_RECORD_RETENTION_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,22 +21,23 @@ struct kept {
 };
 
 /* 0: no limit. */
-struct keep_limits {
+struct retention_limits {
 	uint64_t age_ns;
 	uint64_t bytes; /* of all traces together */
 };
 
-enum keep_action {
-	KEEP_ALL,
-	KEEP_REMOVE, /* a finished trace */
-	KEEP_CUT,    /* write no more to an open one: no finished trace of that user is left */
+enum retention_action {
+	RETENTION_ALL,
+	RETENTION_REMOVE, /* a finished trace */
+	RETENTION_CUT,	  /* write no more to an open one: no finished trace of that user is left */
 };
 
 /*
- * The next step, with traces[*index]. KEEP_ALL also if nothing more can be done: all traces of
+ * The next step, with traces[*index]. RETENTION_ALL also if nothing more can be done: all traces of
  * the user with the most bytes are cut.
  */
-enum keep_action keep_decide(const struct kept *traces, size_t n, const struct keep_limits *limits,
-			     uint64_t now_ns, size_t *index);
+enum retention_action retention_decide(const struct kept *traces, size_t n,
+				       const struct retention_limits *limits, uint64_t now_ns,
+				       size_t *index);
 
-#endif /* QPROF_RECORD_KEEP_H */
+#endif /* QPROF_RECORD_RETENTION_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "capture/foreseen_files.h"
+#include "capture/toolchain_files.h"
 
 #include <dirent.h>
 #include <elf.h>
@@ -22,7 +22,7 @@ static bool is_elf(const struct library_file *file)
 }
 
 /* Several names of LLVM's library are links to one file. */
-static bool has(const struct foreseen_files *f, const struct library_file *file)
+static bool has(const struct toolchain_files *f, const struct library_file *file)
 {
 	for (uint32_t i = 0; i < f->n; i++)
 		if (library_identity_is_one(library_file__identity(f->items[i].file),
@@ -31,26 +31,27 @@ static bool has(const struct foreseen_files *f, const struct library_file *file)
 	return false;
 }
 
-static void add(struct foreseen_files *f, const char *path, bool is_program)
+static void add_toolchain_file(struct toolchain_files *f, const char *path, bool is_program)
 {
 	_library_file_ struct library_file *file = NULL;
 
-	if (f->n == FORESEEN_MAX || library_file__try(path, &file) || !is_elf(file) || has(f, file))
+	if (f->n == TOOLCHAIN_FILES_MAX || library_file__try(path, &file) || !is_elf(file) ||
+	    has(f, file))
 		return;
-	f->items[f->n++] = (struct foreseen_file){take_ptr(file), is_program};
+	f->items[f->n++] = (struct toolchain_file){take_ptr(file), is_program};
 }
 
-static void add_in(struct foreseen_files *f, const char *dir, const char *name, bool is_program)
+static void add_in(struct toolchain_files *f, const char *dir, const char *name, bool is_program)
 {
 	_free_ char *path = NULL;
 
 	if (asprintf(&path, "%s/%s", dir, name) < 0)
 		path = NULL;
 	else
-		add(f, path, is_program);
+		add_toolchain_file(f, path, is_program);
 }
 
-static void add_llvm(struct foreseen_files *f, const char *dir)
+static void add_llvm(struct toolchain_files *f, const char *dir)
 {
 	DIR *d = opendir(dir);
 	const struct dirent *e;
@@ -62,12 +63,12 @@ static void add_llvm(struct foreseen_files *f, const char *dir)
 		closedir(d);
 }
 
-void foreseen_files__add_toolchain(struct foreseen_files *f, const char *library)
+void toolchain_files__add_toolchain(struct toolchain_files *f, const char *library)
 {
 	const char *name = strrchr(library, '/');
 	_free_ char *dir = name ? strndup(library, (size_t)(name - library)) : NULL;
 
-	add(f, library, false);
+	add_toolchain_file(f, library, false);
 	if (!dir)
 		return;
 	add_in(f, dir, "../bin/rustc", true);
@@ -80,16 +81,16 @@ static int add_if_libc(struct dl_phdr_info *info, size_t size, void *ctx)
 
 	(void)size;
 	if (name && (!strncmp(name, "/libc.so", 8) || !strncmp(name, "/ld-", 4)))
-		add(ctx, info->dlpi_name, false);
+		add_toolchain_file(ctx, info->dlpi_name, false);
 	return 0;
 }
 
-void foreseen_files__add_own(struct foreseen_files *f)
+void toolchain_files__add_own(struct toolchain_files *f)
 {
 	dl_iterate_phdr(add_if_libc, f);
 }
 
-void foreseen_files__clear(struct foreseen_files *f)
+void toolchain_files__clear(struct toolchain_files *f)
 {
 	for (uint32_t i = 0; i < f->n; i++)
 		library_file__free(f->items[i].file);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "capture/foreseen_files.h"
+#include "capture/toolchain_files.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -52,7 +52,7 @@ static int teardown(void **state)
 	return system(command);
 }
 
-static const struct foreseen_file *find(const struct foreseen_files *f, const char *end)
+static const struct toolchain_file *find(const struct toolchain_files *f, const char *end)
 {
 	for (uint32_t i = 0; i < f->n; i++) {
 		const char *path = library_file__path(f->items[i].file);
@@ -65,11 +65,11 @@ static const struct foreseen_file *find(const struct foreseen_files *f, const ch
 
 TEST_CASE(a_toolchain_has_a_library_llvm_and_a_program)
 {
-	_foreseen_files_ struct foreseen_files f = {0};
+	_toolchain_files_ struct toolchain_files f = {0};
 
 	put("bin/rustc", "\x7f"
 			 "ELF rustc");
-	foreseen_files__add_toolchain(&f, at("lib/librustc_driver-1.so"));
+	toolchain_files__add_toolchain(&f, at("lib/librustc_driver-1.so"));
 	assert_int_equal(f.n, 3);
 	assert_non_null(find(&f, "/librustc_driver-1.so"));
 	assert_false(find(&f, "/librustc_driver-1.so")->is_program);
@@ -81,42 +81,42 @@ TEST_CASE(a_toolchain_has_a_library_llvm_and_a_program)
 /* As a wrapper is: its interpreter is no compiler. */
 TEST_CASE(a_script_is_no_compiler)
 {
-	_foreseen_files_ struct foreseen_files f = {0};
+	_toolchain_files_ struct toolchain_files f = {0};
 
 	put("bin/rustc", "#!/bin/sh\n");
-	foreseen_files__add_toolchain(&f, at("lib/librustc_driver-1.so"));
+	toolchain_files__add_toolchain(&f, at("lib/librustc_driver-1.so"));
 	assert_int_equal(f.n, 2);
 	assert_null(find(&f, "/bin/rustc"));
 }
 
 TEST_CASE(what_is_missing_is_left_out)
 {
-	_foreseen_files_ struct foreseen_files f = {0};
+	_toolchain_files_ struct toolchain_files f = {0};
 
-	foreseen_files__add_toolchain(&f, at("none/librustc_driver-1.so"));
-	foreseen_files__add_toolchain(&f, "librustc_driver-1.so");
+	toolchain_files__add_toolchain(&f, at("none/librustc_driver-1.so"));
+	toolchain_files__add_toolchain(&f, "librustc_driver-1.so");
 	assert_int_equal(f.n, 0);
 }
 
 TEST_CASE(each_file_is_there_once)
 {
-	_foreseen_files_ struct foreseen_files f = {0};
+	_toolchain_files_ struct toolchain_files f = {0};
 
 	assert_int_equal(symlink("libLLVM.so.22", at("lib/libLLVM-22.1.so")), 0);
-	foreseen_files__add_toolchain(&f, at("lib/librustc_driver-1.so"));
-	foreseen_files__add_toolchain(&f, at("lib/librustc_driver-1.so"));
+	toolchain_files__add_toolchain(&f, at("lib/librustc_driver-1.so"));
+	toolchain_files__add_toolchain(&f, at("lib/librustc_driver-1.so"));
 	assert_int_equal(f.n, 2);
 }
 
 TEST_CASE(there_is_a_limit)
 {
-	_foreseen_files_ struct foreseen_files f = {0};
+	_toolchain_files_ struct toolchain_files f = {0};
 
 	char name[32], text[32];
 
 	put("bin/rustc", "\x7f"
 			 "ELF rustc");
-	for (int i = 0; i < 2 * FORESEEN_MAX; i++) {
+	for (int i = 0; i < 2 * TOOLCHAIN_FILES_MAX; i++) {
 		snprintf(name, sizeof(name), "lib/libLLVM.so.%d", i);
 		snprintf(text, sizeof(text),
 			 "\x7f"
@@ -124,16 +124,16 @@ TEST_CASE(there_is_a_limit)
 			 i);
 		put(name, text);
 	}
-	foreseen_files__add_toolchain(&f, at("lib/librustc_driver-1.so"));
-	assert_int_equal(f.n, FORESEEN_MAX);
+	toolchain_files__add_toolchain(&f, at("lib/librustc_driver-1.so"));
+	assert_int_equal(f.n, TOOLCHAIN_FILES_MAX);
 	assert_non_null(find(&f, "/bin/rustc"));
 }
 
 TEST_CASE(this_process_has_a_c_library_and_a_loader)
 {
-	_foreseen_files_ struct foreseen_files f = {0};
+	_toolchain_files_ struct toolchain_files f = {0};
 
-	foreseen_files__add_own(&f);
+	toolchain_files__add_own(&f);
 	assert_int_equal(f.n, 2);
 	assert_false(f.items[0].is_program || f.items[1].is_program);
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "capture/held.h"
+#include "capture/stop_times.h"
 
 #include "test.h"
 #include "../fixtures/output.h"
 
-static char *printed(const struct held *h)
+static char *printed(const struct stop_times *h)
 {
 	struct output o;
 	char *text;
 
 	output_begin(&o);
-	held__print(h);
+	stop_times__print(h);
 	output_end(&o);
 	text = strdup(o.text[1]);
 	output_free(&o);
@@ -19,16 +19,16 @@ static char *printed(const struct held *h)
 
 TEST_CASE(waits_are_added_up)
 {
-	struct held h = {};
+	struct stop_times h = {};
 	char *text = printed(&h);
 
 	assert_string_equal(text, "");
 	free(text);
-	held__add(&h, 1500000000);
+	stop_times__add(&h, 1500000000);
 	text = printed(&h);
 	assert_contains(text, "1 compiler waited 1.500 s for its probes\n");
 	free(text);
-	held__add(&h, 500000000);
+	stop_times__add(&h, 500000000);
 	text = printed(&h);
 	assert_contains(text,
 			"2 compilers waited for their probes: 1.500 s at most, 2.000 s in all");

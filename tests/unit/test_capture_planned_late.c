@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "capture/unattached.h"
+#include "capture/planned_late.h"
 
 #include <unistd.h>
 
@@ -49,41 +49,41 @@ static bool runs(void *ctx, pid_t pid)
 	return pid != w->ended;
 }
 
-static const struct unattached_ops ops = {is_settled, missing, runs};
+static const struct planned_late_ops ops = {is_settled, missing, runs};
 
 TEST_CASE(a_plan_that_fails_makes_its_compilers_missing)
 {
 	_library_file_ struct library_file *bad = make_library_file(), *good = make_library_file();
-	_unattached_ struct unattached *u = unattached__new();
+	_planned_late_ struct planned_late *u = planned_late__new();
 	struct world w = {.files = {bad, good}};
 
-	assert_int_equal(unattached__add(u, 7, 1000, bad), 0);
-	assert_int_equal(unattached__add(u, 7, 1000, bad), 0);
-	assert_int_equal(unattached__add(u, 8, 1001, bad), 0);
-	assert_int_equal(unattached__add(u, 9, 1000, good), 0);
-	unattached__settle(u, false, &ops, &w);
+	assert_int_equal(planned_late__add(u, 7, 1000, bad), 0);
+	assert_int_equal(planned_late__add(u, 7, 1000, bad), 0);
+	assert_int_equal(planned_late__add(u, 8, 1001, bad), 0);
+	assert_int_equal(planned_late__add(u, 9, 1000, good), 0);
+	planned_late__settle(u, false, &ops, &w);
 	assert_int_equal(w.n_missing, 0);
 	w.settled[0] = w.settled[1] = true;
 	w.err[0] = -ENOEXEC;
-	unattached__settle(u, false, &ops, &w);
+	planned_late__settle(u, false, &ops, &w);
 	assert_int_equal(w.n_missing, 2);
 	assert_int_equal(w.last_pid, 8);
 	assert_int_equal(w.last_user, 1001);
 	assert_int_equal(w.last_err, -ENOEXEC);
 	/* Both libraries are forgotten. */
-	unattached__settle(u, true, &ops, &w);
+	planned_late__settle(u, true, &ops, &w);
 	assert_int_equal(w.n_missing, 2);
 }
 
 TEST_CASE(a_compiler_that_ended_before_the_plan_was_made_is_missing)
 {
 	_library_file_ struct library_file *file = make_library_file();
-	_unattached_ struct unattached *u = unattached__new();
+	_planned_late_ struct planned_late *u = planned_late__new();
 	struct world w = {.files = {file}, .settled = {true}, .ended = 8};
 
-	assert_int_equal(unattached__add(u, 7, 1000, file), 0);
-	assert_int_equal(unattached__add(u, 8, 1000, file), 0);
-	unattached__settle(u, false, &ops, &w);
+	assert_int_equal(planned_late__add(u, 7, 1000, file), 0);
+	assert_int_equal(planned_late__add(u, 8, 1000, file), 0);
+	planned_late__settle(u, false, &ops, &w);
 	assert_int_equal(w.n_missing, 1);
 	assert_int_equal(w.last_pid, 8);
 	assert_int_equal(w.last_err, -ESRCH);
@@ -92,11 +92,11 @@ TEST_CASE(a_compiler_that_ended_before_the_plan_was_made_is_missing)
 TEST_CASE(a_compiler_without_a_plan_at_the_end_is_missing)
 {
 	_library_file_ struct library_file *file = make_library_file();
-	_unattached_ struct unattached *u = unattached__new();
+	_planned_late_ struct planned_late *u = planned_late__new();
 	struct world w = {.files = {file}};
 
-	assert_int_equal(unattached__add(u, 7, 1000, file), 0);
-	unattached__settle(u, true, &ops, &w);
+	assert_int_equal(planned_late__add(u, 7, 1000, file), 0);
+	planned_late__settle(u, true, &ops, &w);
 	assert_int_equal(w.n_missing, 1);
 	assert_int_equal(w.last_err, -ECANCELED);
 }
@@ -104,26 +104,26 @@ TEST_CASE(a_compiler_without_a_plan_at_the_end_is_missing)
 TEST_CASE(the_number_of_compilers_is_exact_beyond_those_remembered)
 {
 	_library_file_ struct library_file *file = make_library_file();
-	_unattached_ struct unattached *u = unattached__new();
+	_planned_late_ struct planned_late *u = planned_late__new();
 	struct world w = {.files = {file}, .settled = {true}, .err = {-EIO}};
 
-	for (pid_t pid = 1; pid <= 3 * UNATTACHED_PIDS; pid++)
-		assert_int_equal(unattached__add(u, pid, 1000, file), 0);
-	unattached__settle(u, false, &ops, &w);
-	assert_int_equal(w.n_missing, 3 * UNATTACHED_PIDS);
-	assert_int_equal(w.n_named, UNATTACHED_PIDS);
+	for (pid_t pid = 1; pid <= 3 * PLANNED_LATE_PIDS; pid++)
+		assert_int_equal(planned_late__add(u, pid, 1000, file), 0);
+	planned_late__settle(u, false, &ops, &w);
+	assert_int_equal(w.n_missing, 3 * PLANNED_LATE_PIDS);
+	assert_int_equal(w.n_named, PLANNED_LATE_PIDS);
 }
 
 /* Each user has its own group, so many users of one file stand for many libraries. */
 TEST_CASE(their_number_is_bounded)
 {
 	_library_file_ struct library_file *file = make_library_file();
-	_unattached_ struct unattached *u = unattached__new();
+	_planned_late_ struct planned_late *u = planned_late__new();
 
-	for (uid_t user = 0; user < UNATTACHED_LIBRARIES; user++)
-		assert_int_equal(unattached__add(u, 7, user, file), 0);
-	assert_int_equal(unattached__add(u, 7, UNATTACHED_LIBRARIES, file), -ENOSPC);
-	assert_int_equal(unattached__add(u, 8, 0, file), 0);
+	for (uid_t user = 0; user < PLANNED_LATE_LIBRARIES; user++)
+		assert_int_equal(planned_late__add(u, 7, user, file), 0);
+	assert_int_equal(planned_late__add(u, 7, PLANNED_LATE_LIBRARIES, file), -ENOSPC);
+	assert_int_equal(planned_late__add(u, 8, 0, file), 0);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "record/keep.h"
+#include "record/retention.h"
 
 #define NONE SIZE_MAX
 
-static bool is_too_old(const struct kept *t, const struct keep_limits *l, uint64_t now_ns)
+static bool is_too_old(const struct kept *t, const struct retention_limits *l, uint64_t now_ns)
 {
 	return l->age_ns && now_ns > t->time_ns && now_ns - t->time_ns > l->age_ns;
 }
@@ -76,20 +76,21 @@ static size_t largest_open(const struct kept *traces, size_t n, uint32_t user)
 	return found;
 }
 
-enum keep_action keep_decide(const struct kept *traces, size_t n, const struct keep_limits *limits,
-			     uint64_t now_ns, size_t *index)
+enum retention_action retention_decide(const struct kept *traces, size_t n,
+				       const struct retention_limits *limits, uint64_t now_ns,
+				       size_t *index)
 {
 	uint32_t user;
 
 	for (*index = 0; *index < n; ++*index)
 		if (!traces[*index].open && is_too_old(&traces[*index], limits, now_ns))
-			return KEEP_REMOVE;
+			return RETENTION_REMOVE;
 	if (!limits->bytes || bytes_of_all(traces, n) <= limits->bytes)
-		return KEEP_ALL;
+		return RETENTION_ALL;
 	user = largest_user(traces, n);
 	*index = oldest_finished(traces, n, user);
 	if (*index != NONE)
-		return KEEP_REMOVE;
+		return RETENTION_REMOVE;
 	*index = largest_open(traces, n, user);
-	return *index == NONE ? KEEP_ALL : KEEP_CUT;
+	return *index == NONE ? RETENTION_ALL : RETENTION_CUT;
 }

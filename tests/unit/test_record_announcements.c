@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "record/past.h"
+#include "record/announcements.h"
 
 #include "plan/library/file.h"
 
@@ -37,29 +37,31 @@ static int on_record(void *ctx, const struct record *r)
 	}
 }
 
-static struct told tell(const struct past *p)
+static struct told tell(const struct announcements *p)
 {
 	struct told told = {0};
 
-	assert_int_equal(past__tell(p, on_record, &told), 0);
+	assert_int_equal(announcements__tell(p, on_record, &told), 0);
 	return told;
 }
 
-static int keep_library(struct past *p, uint8_t lib, const struct plan *plan)
+static int keep_library(struct announcements *p, uint8_t lib, const struct plan *plan)
 {
-	return past__take(p, &(struct record){.kind = RECORD_LIBRARY, .lib = lib, .plan = plan});
+	return announcements__take(
+		p, &(struct record){.kind = RECORD_LIBRARY, .lib = lib, .plan = plan});
 }
 
-static int keep_file(struct past *p, uint32_t number, struct library_file *file)
+static int keep_file(struct announcements *p, uint32_t number, struct library_file *file)
 {
-	return past__take(p, &(struct record){.kind = RECORD_FILE, .file = {number, file, NULL}});
+	return announcements__take(
+		p, &(struct record){.kind = RECORD_FILE, .file = {number, file, NULL}});
 }
 
 TEST_CASE(a_recorder_that_begins_later_is_told_everything)
 {
 	const struct wire_label label = {.type = WIRE_LABEL, .label = 1};
 	const struct record labelled = record_of(&label, sizeof(label));
-	struct past *p = calloc(1, sizeof(*p));
+	struct announcements *p = calloc(1, sizeof(*p));
 	struct plan *plan = sample_plan();
 	struct told told;
 
@@ -70,7 +72,7 @@ TEST_CASE(a_recorder_that_begins_later_is_told_everything)
 	assert_int_equal(keep_library(p, 3, plan), 0);
 	assert_int_equal(keep_file(p, 9, plan->file), 0);
 	assert_int_equal(keep_file(p, 9, NULL), 0);
-	assert_int_equal(past__take(p, &labelled), 0);
+	assert_int_equal(announcements__take(p, &labelled), 0);
 	/* It outlives the plan. The number of a file may come again. */
 	plan__free(plan);
 	told = tell(p);
@@ -81,13 +83,13 @@ TEST_CASE(a_recorder_that_begins_later_is_told_everything)
 	assert_int_equal(told.n_files, 1);
 	assert_int_equal(told.number, 9);
 	assert_int_equal(told.n_labels, 1);
-	past__clear(p);
+	announcements__clear(p);
 	free(p);
 }
 
 TEST_CASE(the_number_of_a_library_may_come_again)
 {
-	struct past *p = calloc(1, sizeof(*p));
+	struct announcements *p = calloc(1, sizeof(*p));
 	struct plan *plan = sample_plan();
 	struct told told;
 
@@ -102,7 +104,7 @@ TEST_CASE(the_number_of_a_library_may_come_again)
 	assert_int_equal(told.n_libraries, 2);
 	assert_int_equal(told.lib, 4);
 	assert_int_equal(told.n_queries, 2);
-	past__clear(p);
+	announcements__clear(p);
 	free(p);
 }
 

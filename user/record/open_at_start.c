@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "record/begun.h"
+#include "record/open_at_start.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,23 +8,23 @@
 #include "stuck/watch.h"
 #include "view/stuck_view.h"
 
-int begun__open(struct begun *b, struct session *s)
+int open_at_start__open(struct open_at_start *b, struct session *s)
 {
 	return watch__open_beside(s, &b->answers, &b->watch);
 }
 
-int begun__add(struct begun *b, pid_t pid)
+int open_at_start__add(struct open_at_start *b, pid_t pid)
 {
 	return b->watch ? array__add(&b->pids, &b->n, &b->capacity, &pid) : 0;
 }
 
-void begun__prepare(struct begun *b)
+void open_at_start__prepare(struct open_at_start *b)
 {
 	for (uint32_t i = 0; i < b->n; i++)
 		watch__prepare(b->watch, b->pids[i]);
 }
 
-int begun__take(struct begun *b, struct session *s, FILE *talk)
+int open_at_start__take(struct open_at_start *b, struct session *s, FILE *talk)
 {
 	int err = 0;
 
@@ -35,13 +35,13 @@ int begun__take(struct begun *b, struct session *s, FILE *talk)
 		if (!err && talk)
 			stuck_begun(talk, &p);
 	}
-	begun__clear(b);
+	open_at_start__clear(b);
 	return err;
 }
 
-void begun__clear(struct begun *b)
+void open_at_start__clear(struct open_at_start *b)
 {
 	watch__free(b->watch);
 	free(b->pids);
-	*b = (struct begun){0};
+	*b = (struct open_at_start){0};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "record/past.h"
+#include "record/announcements.h"
 
 #include <stdlib.h>
 
@@ -8,16 +8,16 @@
 #include "plan/codec.h"
 #include "plan/library/file.h"
 
-static void forget(struct past_library *l)
+static void forget(struct announced_library *l)
 {
 	free(l->plan);
 	library_file__free(l->file);
-	*l = (struct past_library){0};
+	*l = (struct announced_library){0};
 }
 
-static int keep_library(struct past *p, uint8_t lib, const struct plan *plan)
+static int keep_library(struct announcements *p, uint8_t lib, const struct plan *plan)
 {
-	struct past_library *l = &p->libraries[lib];
+	struct announced_library *l = &p->libraries[lib];
 	int err;
 
 	/* The number may be reused from a library that is detached. */
@@ -28,7 +28,7 @@ static int keep_library(struct past *p, uint8_t lib, const struct plan *plan)
 	return err;
 }
 
-static struct past_file *find(const struct past *p, uint32_t number)
+static struct announced_file *find(const struct announcements *p, uint32_t number)
 {
 	for (uint32_t i = 0; i < p->n_files; i++)
 		if (p->files[i].number == number)
@@ -36,16 +36,16 @@ static struct past_file *find(const struct past *p, uint32_t number)
 	return NULL;
 }
 
-static void forget_file(struct past_file *f)
+static void forget_file(struct announced_file *f)
 {
 	library_file__free(f->file);
 	llvm_plan__free(f->llvm);
 }
 
-static int keep_file(struct past *p, uint32_t number, struct library_file *file)
+static int keep_file(struct announcements *p, uint32_t number, struct library_file *file)
 {
-	struct past_file one = {number, file ? library_file__ref(file) : NULL, NULL};
-	struct past_file *known = find(p, number);
+	struct announced_file one = {number, file ? library_file__ref(file) : NULL, NULL};
+	struct announced_file *known = find(p, number);
 	int err;
 
 	/* The number may be reused. */
@@ -60,9 +60,9 @@ static int keep_file(struct past *p, uint32_t number, struct library_file *file)
 	return err;
 }
 
-int past__take(struct past *p, const struct record *r)
+int announcements__take(struct announcements *p, const struct record *r)
 {
-	struct past_file *known;
+	struct announced_file *known;
 
 	switch (r->kind) {
 	case RECORD_LIBRARY:
@@ -83,7 +83,7 @@ int past__take(struct past *p, const struct record *r)
 	}
 }
 
-static int tell_library(const struct past_library *l, uint8_t lib, record_fn take, void *ctx)
+static int tell_library(const struct announced_library *l, uint8_t lib, record_fn take, void *ctx)
 {
 	_plan_ struct plan *plan = NULL;
 	struct record r = {.kind = RECORD_LIBRARY, .lib = lib, .pid = RECORD_NO_PID};
@@ -97,7 +97,7 @@ static int tell_library(const struct past_library *l, uint8_t lib, record_fn tak
 	return take(ctx, &r);
 }
 
-int past__tell(const struct past *p, record_fn take, void *ctx)
+int announcements__tell(const struct announcements *p, record_fn take, void *ctx)
 {
 	int err = 0;
 
@@ -105,7 +105,7 @@ int past__tell(const struct past *p, record_fn take, void *ctx)
 		if (p->libraries[i].plan)
 			err = tell_library(&p->libraries[i], (uint8_t)i, take, ctx);
 	for (uint32_t i = 0; i < p->n_files && !err; i++) {
-		const struct past_file *f = &p->files[i];
+		const struct announced_file *f = &p->files[i];
 		struct record r = {.kind = RECORD_FILE,
 				   .pid = RECORD_NO_PID,
 				   .file = {f->number, f->file, f->llvm}};
@@ -123,7 +123,7 @@ int past__tell(const struct past *p, record_fn take, void *ctx)
 	return err;
 }
 
-void past__clear(struct past *p)
+void announcements__clear(struct announcements *p)
 {
 	for (unsigned int i = 0; i <= WIRE_MAX_LIBS; i++)
 		forget(&p->libraries[i]);
@@ -131,5 +131,5 @@ void past__clear(struct past *p)
 		forget_file(&p->files[i]);
 	free(p->files);
 	free(p->labels);
-	*p = (struct past){0};
+	*p = (struct announcements){0};
 }

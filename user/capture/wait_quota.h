@@ -3,29 +3,29 @@
  * Bounds how long the processes of one user can make a recording wait: the recording of all others
  * waits, too. Root and the invoker have no bound.
  */
-#ifndef QPROF_CAPTURE_PATIENCE_H
-#define QPROF_CAPTURE_PATIENCE_H
+#ifndef QPROF_CAPTURE_WAIT_QUOTA_H
+#define QPROF_CAPTURE_WAIT_QUOTA_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 /* Users with an account of their own. All others share one. */
-#define PATIENCE_USERS 64
+#define WAIT_QUOTA_USERS 64
 /* A user is given up for good after this number of questions without an answer. */
-#define PATIENCE_STRIKES 3
+#define WAIT_QUOTA_STRIKES 3
 /*
- * Answers that come late may take one part in PATIENCE_SHARE of the recording's time for each user,
- * and PATIENCE_WAIT_NS at once. An answer in less than PATIENCE_FREE_NS is free: a longer one is
- * rare unless the machine is busy.
+ * Answers that come late may take one part in WAIT_QUOTA_SHARE of the recording's time for each
+ * user, and WAIT_QUOTA_WAIT_NS at once. An answer in less than WAIT_QUOTA_FREE_NS is free: a longer
+ * one is rare unless the machine is busy.
  */
-#define PATIENCE_SHARE	 20
-#define PATIENCE_WAIT_NS 1500000000ull
-#define PATIENCE_FREE_NS 50000000ull
+#define WAIT_QUOTA_SHARE   20
+#define WAIT_QUOTA_WAIT_NS 1500000000ull
+#define WAIT_QUOTA_FREE_NS 50000000ull
 /* One answer costs no more than this: we may have been stopped meanwhile. */
-#define PATIENCE_ANSWER_NS 500000000ull
+#define WAIT_QUOTA_ANSWER_NS 500000000ull
 
-struct patience {
+struct wait_quota {
 	uid_t invoker;
 	struct {
 		uid_t uid;
@@ -33,17 +33,17 @@ struct patience {
 		uint64_t waited_ns; /* for late answers; less with time */
 		uint64_t asked_ns;  /* the last time */
 		bool warned;
-	} users[PATIENCE_USERS + 1];
+	} users[WAIT_QUOTA_USERS + 1];
 	unsigned int n;
 };
 
 /* False: nothing more may be asked about this user's processes now. Times are CLOCK_MONOTONIC. */
-bool patience__is_left(const struct patience *p, uid_t uid, uint64_t now_ns);
+bool wait_quota__is_left(const struct wait_quota *p, uid_t uid, uint64_t now_ns);
 
 /* An answer came. Prints a warning when no patience with a user is left for the first time. */
-void patience__waited(struct patience *p, uid_t uid, uint64_t begin_ns, uint64_t end_ns);
+void wait_quota__waited(struct wait_quota *p, uid_t uid, uint64_t begin_ns, uint64_t end_ns);
 
 /* No answer came in time. The last one for a user prints a warning. */
-void patience__strike(struct patience *p, uid_t uid, uint64_t now_ns);
+void wait_quota__strike(struct wait_quota *p, uid_t uid, uint64_t now_ns);
 
-#endif /* QPROF_CAPTURE_PATIENCE_H */
+#endif /* QPROF_CAPTURE_WAIT_QUOTA_H */
