@@ -24,7 +24,7 @@
 
 static struct {
 	struct capture c;
-	struct broker *look;
+	struct broker *broker;
 	struct sampling *sampling;
 	char *files[MOST_FILES];
 	struct wire_sample *samples;
@@ -101,9 +101,9 @@ static inline void open_with(const struct sampling_options *sampling)
 	if (w.complete)
 		w.complete(w.c.plan);
 	assert_int_equal(kernel__attach(w.c.kernel, w.c.plan, w.filter, &w.c.lib), 0);
-	assert_int_equal(broker__new(&w.look), 0);
+	assert_int_equal(broker__new(&w.broker), 0);
 	assert_true(kernel__samples(w.c.kernel, &k));
-	assert_int_equal(sampling__open(sampling, &k, w.look, &sink, 0, &w.sampling), 0);
+	assert_int_equal(sampling__open(sampling, &k, w.broker, &sink, 0, &w.sampling), 0);
 	sampling__library(w.sampling, w.c.lib, w.c.plan->file);
 }
 
@@ -166,7 +166,7 @@ static inline int teardown(void **state)
 	if (!w.c.kernel)
 		return 0;
 	sampling__free(w.sampling);
-	broker__free(w.look);
+	broker__free(w.broker);
 	elf_image__free(w.img);
 	capture_close(&w.c);
 	free(w.samples);

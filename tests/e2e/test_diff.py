@@ -40,6 +40,7 @@ def record(t, name, steps):
     return name
 
 
+@lab.alone("times are compared")
 def test_slow_function(t):
     """The slow crate and query come first, and the limit is exceeded; one trace per side suffices."""
     record(t, "base.qpt", 1)

@@ -15,7 +15,8 @@ from lab import Skip, each
 # Each mode in one toolchain.
 CASES = (*(("stable", crates.SHORT, mode)
            for mode in ("debug", "first-incremental", "second-incremental", "threads")),
-         *(("nightly", crates.SHORT, mode) for mode in ("debug", "metadata")),
+         *(("nightly", crates.SHORT, mode)
+           for mode in ("debug", "metadata", "second-incremental", "threads")),
          ("nightly", "memchr", "release"), ("stable", "smallvec", "edited-incremental"))
 QUERIES = ("-q", "-e", "query-provider")
 

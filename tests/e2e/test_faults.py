@@ -30,6 +30,7 @@ COMMANDS = {
     "report --json": ("report", "--json", TRACE),
     "diff": ("diff", TRACE, TRACE),
     "dump": ("dump", TRACE),
+    "why": ("why", "typeck", TRACE),
     "export": ("export", "--force", "-f", "perfetto", "-o", "out", TRACE),
     "measureme": ("export", "--force", "-f", "measureme", "-o", "files", TRACE),
     "add": ("history", "add", "--store", "new.db", "--commit", "1f2e3d4", "--branch", "main", TRACE),

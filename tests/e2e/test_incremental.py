@@ -7,6 +7,8 @@ import shutil
 
 import crates
 from compiles import BOOTSTRAP, profiled
+import lab
+from lab import each
 
 CRATE = "semver"
 # rustc encodes each node of the graph once, whether it was executed, reused or fed.
@@ -85,9 +87,10 @@ def check(process, truth, nodes):
         ours["results"], nodes, ours["executed"], ours["loaded"], loaded)
 
 
-def test_results_that_were_reused(t):
+@each(*(lab.toolchains() or ("stable",)))
+def test_results_that_were_reused(t, toolchain):
     t.need_capture()
-    builds = Builds(t, t.toolchain())
+    builds = Builds(t, t.toolchain(toolchain))
     process, truth, nodes, state = builds.compare("first")
     # There is nothing to load, so the report has no row about it.
     assert "incremental" not in process

@@ -37,12 +37,13 @@ def stop(t, profiler):
     assert profiler.returncode in (0, 130), err.decode()
 
 
-def test_a_recording_ends_in_mid_compile(t):
+@each(*(lab.toolchains() or ("stable",)))
+def test_a_recording_ends_in_mid_compile(t, toolchain):
     """It was attached to in mid-compile, too: all results so far are counted."""
-    exact = t.capture(argv_of(t, "stable", "exact"), trace="exact.qpt")
+    exact = t.capture(argv_of(t, toolchain, "exact"), trace="exact.qpt")
     assert exact.status == 0, exact.stderr.decode()
     counts = t.counts(exact.trace)
-    compiler = t.start_plain(argv_of(t, "stable", "out"))
+    compiler = t.start_plain(argv_of(t, toolchain, "out"))
     lab.wait_for("the compiler", lambda: cpu_seconds(compiler.pid) > 0.3)
     compiler.send_signal(signal.SIGSTOP)
     profiler = t.start_qprof(*WITHOUT, "-o", t.path("trace.qpt"), "--pid", str(compiler.pid))

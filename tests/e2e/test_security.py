@@ -123,6 +123,7 @@ READERS = {
     "export": ["export", "-f", "folded", "-o", "-", "FILE"],
     "import": ["import", "-o", "out.qpt", "FILE"],
     "plan": ["plan", "FILE"],
+    "why": ["why", "typeck", "FILE"],
     "dump schema": ["dump", "--schema"],
     "diff schema": ["diff", "--schema"],
     "help": ["help", "--man", "record"],

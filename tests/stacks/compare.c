@@ -42,7 +42,7 @@ struct process {
 static struct {
 	struct copy_bpf *skel;
 	struct sampling *sampling;
-	struct broker *look;
+	struct broker *broker;
 	struct library_file *files[FILES_MAX];
 	struct process processes[PROCESSES_MAX];
 	unsigned int n_processes;
@@ -274,7 +274,7 @@ static int open_sampling(uint32_t hz)
 		.n_blocks = N_BLOCKS,
 	};
 
-	return sampling__open(&opt, &k, all.look, &sink, 0, &all.sampling);
+	return sampling__open(&opt, &k, all.broker, &sink, 0, &all.sampling);
 }
 
 /* A child that executes the command once a byte is written to *go. */
@@ -352,7 +352,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	all.most = (uint32_t)atoi(argv[2]);
-	err = broker__new(&all.look) ?: mappings__open(all.look, &m) ?: load()
+	err = broker__new(&all.broker) ?: mappings__open(all.broker, &m) ?: load()
 		      ?: open_sampling((uint32_t)atoi(argv[1]));
 	if (err) {
 		fprintf(stderr, "compare: %s\n", strerror(-err));

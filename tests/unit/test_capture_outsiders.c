@@ -64,14 +64,14 @@ static void end(pid_t pid)
 }
 
 /* Its arguments are those of the test until it has executed the shell. */
-static void wait_for_shell(struct broker *look, pid_t pid, const char *first)
+static void wait_for_shell(struct broker *broker, pid_t pid, const char *first)
 {
 	bool is_shell = false;
 
 	while (!is_shell) {
 		_arguments_ struct arguments args = {0};
 
-		assert_int_equal(broker__arguments(look, pid, &args), 0);
+		assert_int_equal(broker__arguments(broker, pid, &args), 0);
 		is_shell = args.size && !strcmp(args.bytes, first);
 	}
 }
@@ -114,14 +114,14 @@ TEST_CASE(a_compiler_serves_a_client_with_its_arguments)
 			      "serde",	 "-C", "extra-filename=-12", "--out-dir",
 			      "/t/deps", NULL};
 	struct outsiders *o = NULL;
-	struct broker *look = NULL;
+	struct broker *broker = NULL;
 	pid_t client, compiler;
 
-	assert_int_equal(broker__new(&look), 0);
-	assert_int_equal(outsiders__new(NULL, look, &o), 0);
+	assert_int_equal(broker__new(&broker), 0);
+	assert_int_equal(outsiders__new(NULL, broker, &o), 0);
 	client = start((char *const[]){"sh", "-c", "kill -STOP $$", NULL});
 	compiler = start(argv);
-	wait_for_shell(look, compiler, "rustc");
+	wait_for_shell(broker, compiler, "rustc");
 	EXECUTE(o, client, "sccache\0rustc\0" CRATE);
 	assert_true(outsiders__serves(o, compiler, getuid()));
 	/* Again, as for its second mapping. */
@@ -130,19 +130,19 @@ TEST_CASE(a_compiler_serves_a_client_with_its_arguments)
 	end(compiler);
 	end(client);
 	outsiders__free(o);
-	broker__free(look);
+	broker__free(broker);
 }
 
 /* Of one that has ended nothing is known: while a client runs it may have been the client's. */
 TEST_CASE(a_compiler_that_has_ended_may_have_served)
 {
 	struct outsiders *o = NULL;
-	struct broker *look = NULL;
+	struct broker *broker = NULL;
 	struct output out;
 	pid_t client, ended[2];
 
-	assert_int_equal(broker__new(&look), 0);
-	assert_int_equal(outsiders__new(NULL, look, &o), 0);
+	assert_int_equal(broker__new(&broker), 0);
+	assert_int_equal(outsiders__new(NULL, broker, &o), 0);
 	for (int i = 0; i < 2; i++) {
 		ended[i] = start((char *const[]){"sh", "-c", "kill -STOP $$", NULL});
 		end(ended[i]);
@@ -161,19 +161,19 @@ TEST_CASE(a_compiler_that_has_ended_may_have_served)
 	assert_one_line(out.text[1]);
 	output_free(&out);
 	outsiders__free(o);
-	broker__free(look);
+	broker__free(broker);
 }
 
 /* The record of its exec, which only a followed process has, is read later. */
 TEST_CASE(a_followed_compiler_that_has_ended_has_not_served)
 {
 	struct outsiders *o = NULL;
-	struct broker *look = NULL;
+	struct broker *broker = NULL;
 	struct output out;
 	pid_t client, ended;
 
-	assert_int_equal(broker__new(&look), 0);
-	assert_int_equal(outsiders__new(NULL, look, &o), 0);
+	assert_int_equal(broker__new(&broker), 0);
+	assert_int_equal(outsiders__new(NULL, broker, &o), 0);
 	ended = start((char *const[]){"sh", "-c", "kill -STOP $$", NULL});
 	end(ended);
 	client = start((char *const[]){"sh", "-c", "kill -STOP $$", NULL});
@@ -187,7 +187,7 @@ TEST_CASE(a_followed_compiler_that_has_ended_has_not_served)
 	assert_string_equal(out.text[1], "");
 	output_free(&out);
 	outsiders__free(o);
-	broker__free(look);
+	broker__free(broker);
 }
 
 TEST_MAIN(NULL, NULL)

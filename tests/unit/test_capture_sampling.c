@@ -21,7 +21,7 @@
 #define FOREIGN_MOST 2048
 
 static struct kernel_samples kernel;
-static struct broker *look;
+static struct broker *broker;
 static struct sampling *sampling;
 
 static char noted[256]; /* why LLVM is not shown */
@@ -53,16 +53,16 @@ static int begin(void **state)
 	library_file_settled_ns = 0;
 	/* On a busy machine answers may take long. */
 	broker_ns = file_job_end_ns = 60000000000;
-	if (cache_home_make(state) || broker__new(&look))
+	if (cache_home_make(state) || broker__new(&broker))
 		return -1;
 	fake_kernel_samples(&kernel, 32);
-	return sampling__open(&opt, &kernel, look, &sink, 0, &sampling);
+	return sampling__open(&opt, &kernel, broker, &sink, 0, &sampling);
 }
 
 static int end(void **state)
 {
 	sampling__free(take_ptr(sampling));
-	broker__free(take_ptr(look));
+	broker__free(take_ptr(broker));
 	close(kernel.area);
 	return cache_home_remove(state);
 }
@@ -283,7 +283,7 @@ static void without_perf_events_there_may_be_waits(void **state)
 	assert_int_equal(sampling__start(sampling), -ENODATA);
 	sampling__free(take_ptr(sampling));
 	kernel.waits = true;
-	assert_int_equal(sampling__open(&opt, &kernel, look, &sink, 0, &sampling), 0);
+	assert_int_equal(sampling__open(&opt, &kernel, broker, &sink, 0, &sampling), 0);
 	assert_int_equal(sampling__start(sampling), 0);
 	sampling__stop(sampling);
 }

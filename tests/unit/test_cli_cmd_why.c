@@ -43,7 +43,7 @@ TEST_CASE(recorded_executions_are_counted_by_probes)
 TEST_CASE(a_query_that_nothing_has_is_refused)
 {
 	assert_string_equal(why("tpyeck", PLAIN, false, EXIT_CODE_FAILURE), "");
-	assert_contains(o.text[1], "has a query called tpyeck");
+	assert_contains(o.text[1], "has no query called tpyeck, and the trace has no path");
 }
 
 static struct json_object *compiler(struct json_object *document, size_t i)
@@ -80,6 +80,23 @@ TEST_CASE(each_compiler_says_where_its_count_comes_from)
 	json_object_put(document);
 	json_object_put(fields);
 	unlink(path);
+}
+
+/* Probes in one compiler, and tables in another: as report has it. */
+TEST_CASE(a_count_may_be_from_several_sources)
+{
+	struct why_row rows[] = {{.row = {.count = 3, .results = 2, .results_beside = 2}},
+				 {.row = {.count = 3}},
+				 {.row = {.results = 2}}};
+	_summary_ struct summary *s = NULL;
+	struct why_view v = {.query = "typeck", .rows = rows, .n = 3, .number = PLAN_NONE};
+	_free_ char *text = NULL;
+
+	assert_int_equal(summary__new(&s), 0);
+	v.summary = s;
+	text = printed_text(why_text(out, &v));
+	assert_contains(text, "all                5  several         3          2");
+	assert_contains(text, "from several: probes in some compilers, tables in others\n");
 }
 
 /* What of typeck is missing in the sample plan, and its sites with those of its body. */

@@ -277,6 +277,23 @@ TEST_CASE(what_is_gone_hides_nothing_else)
 	assert_int_equal(jobs.items[2].number, 9);
 }
 
+/* Nor do shards that have moved, and an entry that has is none. */
+TEST_CASE(shards_and_entries_that_are_gone_are_left_out)
+{
+	_stuck_jobs_ struct stuck_jobs all = {0}, jobs = {0}, rest = {0};
+
+	setup(NULL);
+	put_jobs();
+	assert_int_equal(read_jobs(&all), 0);
+	unreadable = SHARDS;
+	assert_int_equal(read_jobs(&jobs), 0);
+	assert_in_range(jobs.n, 1, all.n - 1);
+	unreadable = CONTROLS(DEF) - SIZE;
+	assert_int_equal(read_jobs(&rest), 0);
+	for (uint32_t i = 0; i < rest.n; i++)
+		assert_int_not_equal(rest.items[i].number, UINT64_MAX);
+}
+
 TEST_CASE(a_process_that_delays_reads_is_given_up)
 {
 	static const uint64_t at[] = {BASE,   IMPLICIT + 0x18, CONTEXT + QUERY,

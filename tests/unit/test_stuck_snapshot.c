@@ -30,16 +30,16 @@ TEST_CASE(programs_go_by_their_names)
 	assert_string_equal(other_kind_name(OTHER_BUILD_SCRIPT), "build script");
 }
 
-static struct broker *look;
+static struct broker *broker;
 
 static int open_look(void **state)
 {
-	return broker__new(&look);
+	return broker__new(&broker);
 }
 
 static int close_look(void **state)
 {
-	broker__free(look);
+	broker__free(broker);
 	return 0;
 }
 
@@ -64,7 +64,7 @@ static pid_t start_script(const char *path, int until)
 static int read_script(struct other *o, pid_t pid)
 {
 	for (int ms = 0;; ms++) {
-		int err = other__read(o, look, pid, false);
+		int err = other__read(o, broker, pid, false);
 		bool is_whole = o->kind == OTHER_BUILD_SCRIPT && o->subject && o->command;
 
 		if (err || is_whole || ms >= 30000)
@@ -98,7 +98,7 @@ TEST_CASE(a_build_script_has_a_package)
 	kill(pid, SIGKILL);
 	/* The process is a zombie. */
 	assert_int_equal(waitid(P_PID, (id_t)pid, NULL, WEXITED | WNOWAIT), 0);
-	assert_int_equal(other__read(&o, look, pid, false), -ESRCH);
+	assert_int_equal(other__read(&o, broker, pid, false), -ESRCH);
 	other__clear(&o);
 	waitpid(pid, NULL, 0);
 	close(pipes[0]);
@@ -111,7 +111,7 @@ TEST_CASE(a_missing_process_is_not_found)
 {
 	struct other o;
 
-	assert_int_equal(other__read(&o, look, INT_MAX, false), -ESRCH);
+	assert_int_equal(other__read(&o, broker, INT_MAX, false), -ESRCH);
 	other__clear(&o);
 }
 

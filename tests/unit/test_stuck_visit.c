@@ -173,7 +173,7 @@ static void one_that_is_gone_is_not(void **state)
 /* Mapped in this process and in a child, which may be read. */
 static uint8_t *area;
 static pid_t child;
-static struct broker *look;
+static struct broker *broker;
 
 static int setup(void **state)
 {
@@ -191,20 +191,20 @@ static int setup(void **state)
 		for (;;)
 			pause();
 	}
-	return child < 0 ? -1 : broker__new(&look);
+	return child < 0 ? -1 : broker__new(&broker);
 }
 
 static int teardown(void **state)
 {
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
-	broker__free(look);
+	broker__free(broker);
 	return 0;
 }
 
 static struct copied open_copied(void)
 {
-	return (struct copied){.look = look, .pid = child};
+	return (struct copied){.broker = broker, .pid = child};
 }
 
 static uint64_t addr_of(uint32_t offset)

@@ -93,7 +93,7 @@ static pid_t start(void (*end)(void))
 /* All that a walk needs. */
 struct walking {
 	pid_t pid;
-	struct broker *look;
+	struct broker *broker;
 	struct walked_files *files;
 	struct walker *walker;
 	struct stopped stopped;
@@ -104,9 +104,9 @@ struct walking {
 static void open_walking(struct walking *w, pid_t pid)
 {
 	*w = (struct walking){.pid = pid};
-	assert_int_equal(broker__new(&w->look), 0);
-	assert_int_equal(walked_files__new(w->look, &w->files), 0);
-	assert_int_equal(walker__new(pid, w->look, w->files, &w->walker), 0);
+	assert_int_equal(broker__new(&w->broker), 0);
+	assert_int_equal(walked_files__new(w->broker, &w->files), 0);
+	assert_int_equal(walker__new(pid, w->broker, w->files, &w->walker), 0);
 	assert_int_equal(walker__refresh(w->walker, clock_ns(CLOCK_MONOTONIC) + LONG_NS), 0);
 }
 
@@ -121,7 +121,7 @@ static void close_walking(struct walking *w)
 	forget_stack(w);
 	walker__free(w->walker);
 	walked_files__free(w->files);
-	broker__free(w->look);
+	broker__free(w->broker);
 }
 
 static int on_stopped(void *ctx, const struct stopped *s)
@@ -134,7 +134,7 @@ static int on_stopped(void *ctx, const struct stopped *s)
 static void walk(struct walking *w)
 {
 	forget_stack(w);
-	w->memory = (struct copied){.look = w->look, .pid = w->pid};
+	w->memory = (struct copied){.broker = w->broker, .pid = w->pid};
 	assert_int_equal(stopped__take(&w->stopped, w->pid, on_stopped, w), 0);
 	assert_true(w->stopped.ns > 0);
 	copied__close(&w->memory);

@@ -15,25 +15,25 @@
 #define LONG_NS 60000000000ull
 
 static struct mapped_files maps;
-static struct broker *look;
+static struct broker *broker;
 
 static int setup(void **state)
 {
 	/* On a busy machine children may take long to answer. */
 	broker_ns = LONG_NS;
 	file_job_end_ns = LONG_NS;
-	return cache_home_make(state) ?: broker__new(&look);
+	return cache_home_make(state) ?: broker__new(&broker);
 }
 
 static int teardown(void **state)
 {
-	broker__free(look);
+	broker__free(broker);
 	return cache_home_remove(state);
 }
 
 static const struct mapped_file *mapping_of(const char *path)
 {
-	assert_int_equal(broker__mapped_files(look, getpid(), &maps), 0);
+	assert_int_equal(broker__mapped_files(broker, getpid(), &maps), 0);
 	for (uint32_t i = 0; i < maps.n; i++)
 		if (strstr(mapped_files__text(&maps, &maps.items[i]), path))
 			return &maps.items[i];
@@ -58,7 +58,7 @@ TEST_CASE(a_file_is_read_once)
 	_walked_files_ struct walked_files *all = NULL;
 	struct walked_file *f, *again;
 
-	assert_int_equal(walked_files__new(look, &all), 0);
+	assert_int_equal(walked_files__new(broker, &all), 0);
 	f = get(all, "test_stuck_walked_files");
 	again = get(all, "test_stuck_walked_files");
 	assert_non_null(f);
@@ -102,7 +102,7 @@ TEST_CASE(a_deleted_file_has_a_table)
 		return;
 	}
 	unlink(copy);
-	assert_int_equal(walked_files__new(look, &all), 0);
+	assert_int_equal(walked_files__new(broker, &all), 0);
 	f = get(all, copy);
 	/* Without the right to use such links, the file is lost. */
 	if (f) {
@@ -119,7 +119,7 @@ TEST_CASE(the_vdso_has_a_table)
 	_walked_files_ struct walked_files *all = NULL;
 	struct walked_file *f;
 
-	assert_int_equal(walked_files__new(look, &all), 0);
+	assert_int_equal(walked_files__new(broker, &all), 0);
 	f = get(all, "[vdso]");
 	assert_non_null(f);
 	assert_non_null(walked_file__table(f));

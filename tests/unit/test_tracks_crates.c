@@ -87,6 +87,7 @@ TEST_CASE_WITH(a_crate_is_called_by_its_name, setup, teardown)
 TEST_CASE_WITH(names_of_other_crates_are_marked, setup, teardown)
 {
 	assert_string(1, 7, "core[7]", true);
+	assert_string(1, 12345, "core[12345]", true);
 	assert_string(1, 0, "core", false);
 	assert_string(2, 7, "a[7]", true);
 	assert_string(4, 0, "\xc3\xa4h", false);

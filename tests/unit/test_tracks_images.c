@@ -585,7 +585,6 @@ TEST_CASE(symbols_are_of_one_context)
 {
 	struct given given = {0};
 	const struct tracks_sink sink = {.ctx = &given,
-					 .items = &given,
 					 .text = give_text,
 					 .compose = give_path,
 					 .map = give_nothing,

@@ -329,7 +329,10 @@ static int print_rows(const struct report_row *rows, size_t n, FILE *out)
 	return columns__end(&c);
 }
 
-/* Recorded, in the compilers' tables, met by no sample, and with results that may be none. */
+/*
+ * Recorded, in the compilers' tables, met by no sample, with results that may be none, and
+ * recorded in some compilers only.
+ */
 TEST_CASE(what_an_execution_takes_is_known_of_exact_counts)
 {
 	static const struct report_row rows[] = {
@@ -337,8 +340,9 @@ TEST_CASE(what_an_execution_takes_is_known_of_exact_counts)
 		{.instead = "", .results = 8, .cpu_ns = 4000, .self_by = SUMMARY_SELF_SAMPLES},
 		{.instead = "", .results = 8, .self_by = SUMMARY_SELF_SAMPLES},
 		{.instead = "", .results = 8, .results_unsure = 2, .cpu_ns = 4000},
+		{.instead = "", .count = 4, .cpu_ns = 4000, .others_unknown = true},
 	};
-	static const uint64_t expected[] = {1000, 500, 0, 0}; /* 0: null */
+	static const uint64_t expected[] = {1000, 500, 0, 0, 0}; /* 0: null */
 	_free_ char *text = printed_text(print_rows(rows, N_OF(rows), out));
 	struct json_object *report = parsed_json(text), *queries = member(report, "queries");
 

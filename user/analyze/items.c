@@ -325,7 +325,7 @@ static bool lists_instances(struct items *m)
 
 int items__count_compiled(struct items *m)
 {
-	int err = count_made(m);
+	int err = m->compiled.n ? count_made(m) : 0;
 
 	for (uint32_t i = 0; i < m->cells.n && m->compiled.n; i++) {
 		const struct item_cell *c = &m->cells.at[i];

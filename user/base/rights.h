@@ -30,7 +30,7 @@ int rights__drop(void);
 bool rights__dropped_root(void);
 
 /*
- * Give up every capability that is not in `retention`, for good, also for an exec. A root login is
+ * Give up every capability that is not in `keep`, for good, also for an exec. A root login is
  * limited as well. Negative errno.
  */
 int rights__limit(uint64_t keep);

@@ -16,7 +16,7 @@ enum sandbox {
 };
 
 /*
- * Enter it for good: no capability but those in `retention` (base/rights.h), no access by other
+ * Enter it for good: no capability but those in `keep` (base/rights.h), no access by other
  * processes of our user, and an error for every system call that is not on a list. There is no call
  * among them that writes to a file, signals, traces, executes, or starts a process or a connection.
  * Negative errno: the process must not go on.

@@ -79,9 +79,9 @@ int arrivals__new(const struct arrivals_parts *parts, const struct session_sink 
 	all->parts = *parts;
 	all->sink = *sink;
 	all->unattached = planned_late__new();
-	all->parts_needed = parts_needed__new(parts->look);
+	all->parts_needed = parts_needed__new(parts->broker);
 	if (!all->unattached || !all->parts_needed ||
-	    outsiders__new(parts->kernel, parts->look, &all->outsiders))
+	    outsiders__new(parts->kernel, parts->broker, &all->outsiders))
 		return -ENOMEM;
 	*out = take_ptr(all);
 	return 0;
@@ -168,7 +168,7 @@ static void stop(struct arrivals *all, struct arrival *a)
 {
 	a->until_ns = clock_ns(CLOCK_MONOTONIC) + HOLD_MAX_NS;
 	if (count_waiting(all, a->user) >= HELD_PER_USER ||
-	    !broker__may_ask(all->parts.look, a->user) ||
+	    !broker__may_ask(all->parts.broker, a->user) ||
 	    ptrace_stop__begin(a->pid, a->user, a->until_ns, all->parts.wake_fd, &a->stop))
 		a->stop = NULL;
 }
@@ -184,7 +184,7 @@ static int make_wait(struct arrivals *all, struct arrival *a)
 		return -ENOMEM;
 	/* Nothing that is known of its pid is about it. */
 	if (a->newcomer)
-		a->parts = parts_needed_by(all->parts.look, a->pid);
+		a->parts = parts_needed_by(all->parts.broker, a->pid);
 	if (!a->stop && all->parts.mappings)
 		stop(all, a);
 	all->items[all->n++] = *a;
@@ -215,7 +215,7 @@ static bool was_in_time(struct arrivals *all, pid_t pid, int err, uint32_t parts
 	struct library_state lib;
 
 	if (libraries__look_inode(all->parts.libs, library->dev, library->ino, &lib) &&
-	    (err == -ETIME || broker__file(all->parts.look, pid, library->path, &file) ||
+	    (err == -ETIME || broker__file(all->parts.broker, pid, library->path, &file) ||
 	     libraries__look(all->parts.libs, file, &lib)))
 		return false;
 	perf_attached__see(all->parts.kernel, &lib);
@@ -372,7 +372,7 @@ static int on_mapping(void *arrivals, pid_t pid, const struct mapped_library *li
 	}
 	if (!a.stop && (a.newcomer || is_to_be_stopped(all, pid, library)))
 		stop(all, &a);
-	none = broker__library(all->parts.look, pid, &a.file, &a.loader);
+	none = broker__library(all->parts.broker, pid, &a.file, &a.loader);
 	if (!none || none == -ENOENT)
 		remember_look(all, pid, now_ns);
 	if (none)
@@ -432,7 +432,7 @@ static int follow_newcomer(struct arrivals *all, const struct arrival *a)
 	}
 	process_name(a->pid, exec.comm, sizeof(exec.comm));
 	return all->sink.take(all->sink.ctx, &forked)
-		       ?: session_sink__exec(&all->sink, all->parts.look, &exec)
+		       ?: session_sink__exec(&all->sink, all->parts.broker, &exec)
 		       ?: session_sink__cwd(&all->sink, a->pid);
 }
 
@@ -585,7 +585,7 @@ int arrivals__on_exec(struct arrivals *all, const struct wire_exec *e)
 		return -ENOMEM;
 	/* Its own mappings show the library of a compiler. */
 	if (exe && !(compiles && all->parts.mappings))
-		err = broker__library_beside(all->parts.look, (pid_t)e->pid, exe, &file);
+		err = broker__library_beside(all->parts.broker, (pid_t)e->pid, exe, &file);
 	if (err == -BROKER_SERVED && compiles)
 		missing__refused(&all->missing, (pid_t)e->pid, process_uid((pid_t)e->pid), exe,
 				 err);
@@ -752,7 +752,7 @@ int arrivals__each_user(struct arrivals *all, libraries_user_fn fn, void *arg)
 		_library_file_ struct library_file *file = NULL;
 		int none = has_arrived(all, pids[i])
 				   ? -ENOENT
-				   : broker__only_library(all->parts.look, pids[i], &file);
+				   : broker__only_library(all->parts.broker, pids[i], &file);
 
 		if (none != -ENOENT && none != -ESRCH)
 			fn(arg, pids[i], file);

@@ -21,7 +21,7 @@ struct arrivals;
 struct arrivals_parts {
 	struct kernel *kernel;
 	struct libraries *libs;
-	struct broker *look;
+	struct broker *broker;
 	struct mappings *mappings; /* NULL: new mappings are not seen */
 	struct sampling *sampling; /* or NULL */
 	int wake_fd;		   /* an eventfd; ptrace stops write to it */

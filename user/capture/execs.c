@@ -48,7 +48,7 @@ struct young {
 };
 
 struct execs {
-	struct broker *look; /* the caller's */
+	struct broker *broker; /* the caller's */
 	struct execs_bpf *skel;
 	struct ring_buffer *ring;
 	struct young *young;
@@ -106,14 +106,14 @@ static int attach(struct execs *e)
 	return execs_bpf__attach(e->skel);
 }
 
-int execs__open(struct broker *look, struct execs **out)
+int execs__open(struct broker *broker, struct execs **out)
 {
 	_execs_ struct execs *e = calloc(1, sizeof(*e));
 	int err;
 
 	if (!e)
 		return -ENOMEM;
-	e->look = look;
+	e->broker = broker;
 	e->epoll = epoll_create1(EPOLL_CLOEXEC);
 	e->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (e->epoll < 0 || e->timer < 0)
@@ -190,7 +190,7 @@ static bool is_looked_at_again(struct young *y, int found)
 static bool look(struct execs *e, struct young *y, mapped_fn fn, void *ctx, int *err)
 {
 	_library_file_ struct library_file *file = NULL;
-	int found = broker__library(e->look, y->pid, &file, NULL);
+	int found = broker__library(e->broker, y->pid, &file, NULL);
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), age = now > y->exec_ns ? now - y->exec_ns : 0;
 	uint64_t pause = execs_pause_ns(age);
 

@@ -20,7 +20,7 @@ struct broker;
 
 /* Needs CAP_BPF and CAP_PERFMON. `broker` must outlive it. 0 or a negative errno; prints nothing.
  */
-int execs__open(struct broker *look, struct execs **out);
+int execs__open(struct broker *broker, struct execs **out);
 
 /* Polls readable when execs__read() has something to do. */
 int execs__fd(const struct execs *e);

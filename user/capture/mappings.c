@@ -191,7 +191,7 @@ int mappings__try_rings(void)
 	return open_rings(&m);
 }
 
-int mappings__open(struct broker *look, struct mappings **out)
+int mappings__open(struct broker *broker, struct mappings **out)
 {
 	int refused = open_rings(out), err;
 	_mappings_ struct mappings *m = NULL;
@@ -202,7 +202,7 @@ int mappings__open(struct broker *look, struct mappings **out)
 	if (!m)
 		return -ENOMEM;
 	m->refused = refused;
-	err = execs__open(look, &m->execs);
+	err = execs__open(broker, &m->execs);
 	if (err)
 		return err;
 	*out = take_ptr(m);

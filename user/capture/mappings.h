@@ -16,7 +16,7 @@ struct broker;
 struct mappings;
 
 /* Needs CAP_BPF and CAP_PERFMON. 0 or a negative errno; prints nothing. */
-int mappings__open(struct broker *look, struct mappings **out);
+int mappings__open(struct broker *broker, struct mappings **out);
 
 /*
  * The negative errno with which the kernel refused records of mappings, so that new programs are

@@ -43,7 +43,7 @@ struct seen {
 
 struct outsiders {
 	const struct kernel *kernel;
-	struct broker *look;
+	struct broker *broker;
 	struct outsider named[NAMED];
 	uint32_t n;
 	struct seen seen[SEEN_KEPT];
@@ -55,14 +55,14 @@ struct outsiders {
 	uint32_t n_unread, unread_capacity;
 };
 
-int outsiders__new(const struct kernel *kernel, struct broker *look, struct outsiders **out)
+int outsiders__new(const struct kernel *kernel, struct broker *broker, struct outsiders **out)
 {
 	struct outsiders *o = calloc(1, sizeof(*o));
 
 	if (!o)
 		return -ENOMEM;
 	o->kernel = kernel;
-	o->look = look;
+	o->broker = broker;
 	*out = o;
 	return 0;
 }
@@ -138,7 +138,7 @@ int outsiders__on_exec(struct outsiders *o, const struct wire_exec *e)
 	if (!has_compiler(command_line_raw(e->args, size)))
 		return 0;
 	/* Without all of them a client that runs is found by waits_for(). */
-	if (e->truncated && broker__arguments(o->look, (pid_t)e->pid, &args))
+	if (e->truncated && broker__arguments(o->broker, (pid_t)e->pid, &args))
 		return 0;
 	if (!e->truncated && bytes__append(&args.bytes, &args.size, &capacity, e->args, size))
 		return -ENOMEM;
@@ -194,7 +194,7 @@ static bool waits_for(const struct outsiders *o, pid_t client, const char *args,
 {
 	_arguments_ struct arguments theirs = {0};
 
-	return !broker__arguments(o->look, client, &theirs) &&
+	return !broker__arguments(o->broker, client, &theirs) &&
 	       outsiders_is_client(theirs.bytes, theirs.size, args, size) && is_in(client, cwd);
 }
 
@@ -273,7 +273,7 @@ bool outsiders__serves(struct outsiders *o, pid_t pid, uid_t user)
 
 	if (before)
 		return before->serves;
-	broker__arguments(o->look, pid, &args);
+	broker__arguments(o->broker, pid, &args);
 	line = command_line_raw(args.bytes, args.size);
 	o->n_seen++;
 	*seen = (struct seen){pid, has_client(o, pid, user, args.bytes, args.size)};

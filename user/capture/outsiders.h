@@ -18,7 +18,7 @@
 struct outsiders;
 
 /* Both outlive it. 0 or -ENOMEM. */
-int outsiders__new(const struct kernel *kernel, struct broker *look, struct outsiders **out);
+int outsiders__new(const struct kernel *kernel, struct broker *broker, struct outsiders **out);
 
 /* A followed process has executed a program: it may be a client from now on. 0 or -ENOMEM. */
 int outsiders__on_exec(struct outsiders *o, const struct wire_exec *e);

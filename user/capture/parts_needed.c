@@ -26,7 +26,7 @@ static const struct {
 };
 
 struct parts_needed {
-	struct broker *look;
+	struct broker *broker;
 	struct {
 		pid_t pid;
 		uint32_t parts;
@@ -34,12 +34,12 @@ struct parts_needed {
 	} asked[KEPT];	    /* what their last execve may have asked for */
 };
 
-struct parts_needed *parts_needed__new(struct broker *look)
+struct parts_needed *parts_needed__new(struct broker *broker)
 {
 	struct parts_needed *p = calloc(1, sizeof(*p));
 
 	if (p)
-		p->look = look;
+		p->broker = broker;
 	return p;
 }
 
@@ -91,7 +91,7 @@ static bool is_known_compiler(const char *exe)
  * False: the process has ended, or is about to: nothing of it can be read, though it still runs.
  * `known`: what a compiler of that pid needs, or NULL.
  */
-static bool ask_proc(struct broker *look, pid_t pid, const uint32_t *known, uint32_t *parts)
+static bool ask_proc(struct broker *broker, pid_t pid, const uint32_t *known, uint32_t *parts)
 {
 	_free_ char *exe = process_executable(pid);
 	_arguments_ struct arguments args = {0};
@@ -105,17 +105,17 @@ static bool ask_proc(struct broker *look, pid_t pid, const uint32_t *known, uint
 		*parts = *known;
 		return true;
 	}
-	broker__arguments(look, pid, &args);
+	broker__arguments(broker, pid, &args);
 	if (args.size)
 		*parts = asked_by(args.bytes, args.size, args.cut);
 	return args.size;
 }
 
-uint32_t parts_needed_by(struct broker *look, pid_t pid)
+uint32_t parts_needed_by(struct broker *broker, pid_t pid)
 {
 	uint32_t parts;
 
-	return ask_proc(look, pid, NULL, &parts) ? parts : PLAN_PARTS_OPTIONAL;
+	return ask_proc(broker, pid, NULL, &parts) ? parts : PLAN_PARTS_OPTIONAL;
 }
 
 bool parts_needed__knows(const struct parts_needed *p, pid_t pid)
@@ -134,7 +134,7 @@ int parts_needed__find(struct parts_needed *p, pid_t pid, uint32_t *parts)
 {
 	bool whole = parts_needed__knows(p, pid) && p->asked[(uint32_t)pid % KEPT].whole;
 
-	if (ask_proc(p->look, pid, whole ? &p->asked[(uint32_t)pid % KEPT].parts : NULL, parts))
+	if (ask_proc(p->broker, pid, whole ? &p->asked[(uint32_t)pid % KEPT].parts : NULL, parts))
 		return 0;
 	*parts = parts_needed__asked(p, pid);
 	return parts_needed__knows(p, pid) ? 0 : -EAGAIN;

@@ -15,12 +15,12 @@
 uint32_t parts_asked_for(const char *text);
 
 /* Of a process that runs. All if it cannot be read. */
-uint32_t parts_needed_by(struct broker *look, pid_t pid);
+uint32_t parts_needed_by(struct broker *broker, pid_t pid);
 
 struct parts_needed;
 
 /* `broker` outlives it. NULL without memory. */
-struct parts_needed *parts_needed__new(struct broker *look);
+struct parts_needed *parts_needed__new(struct broker *broker);
 
 /*
  * A followed process has called execve. Returns what it asks for if it is a compiler that has ended

@@ -26,11 +26,11 @@
 #define STUCK_PER_PROCESS 2
 #define STUCK_MAX	  256
 /* The interval of checks, while the process is stopped, for its death and for signals to us. */
-#define BROKER_NS 20000000
+#define LOOK_NS 20000000
 /* The first and the longest pause between checks while the process has not stopped yet. */
 #define FIRST_PAUSE_NS	 20000
 #define LONGEST_PAUSE_NS 2000000
-#define WAIT_QUOTA_NS	 100000000
+#define PATIENCE_NS	 100000000
 /* See join_soon(). */
 #define SLICE_NS    20000000
 #define STACK_BYTES (128 << 10)
@@ -185,7 +185,7 @@ static void stop_until_let_go(struct ptrace_stop *s)
 	err = ptrace(PTRACE_INTERRUPT, s->pid, NULL, NULL) ? -errno : wait_for_stop(s, &sig);
 	if (!err) {
 		set_state(s, PTRACE_STOP_STOPPED, read_pc(s->pid));
-		while (pause_for(s, BROKER_NS) && !is_dead(s->pid))
+		while (pause_for(s, LOOK_NS) && !is_dead(s->pid))
 			;
 		err = ptrace(PTRACE_DETACH, s->pid, NULL, (void *)(uintptr_t)sig) ? -errno : 0;
 	}
@@ -350,7 +350,7 @@ static bool join_soon(struct ptrace_stop *s, bool seized)
 	do {
 		err = join_within(s, SLICE_NS);
 		waited_ns += SLICE_NS;
-	} while (err == ETIMEDOUT && waited_ns < WAIT_QUOTA_NS);
+	} while (err == ETIMEDOUT && waited_ns < PATIENCE_NS);
 	return !err;
 }
 

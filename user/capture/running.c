@@ -37,7 +37,7 @@ static int adopt(const struct running *r, pid_t pid)
 	if (r->sink->unnamed)
 		return 0;
 	/* May take as long as a look: the time below is that after it. */
-	if (broker__arguments(r->look, pid, &args))
+	if (broker__arguments(r->broker, pid, &args))
 		args.cut = true;
 	running.running.parent = process_parent(pid);
 	running.running.now_ns = clock_ns(CLOCK_MONOTONIC);
@@ -50,14 +50,14 @@ static int library_of(const struct running *r, pid_t pid, bool asked_for,
 		      struct library_file **file, bool *compiler)
 {
 	_free_ char *exe = NULL;
-	int err = asked_for ? broker__named_library(r->look, pid, file)
-			    : broker__library(r->look, pid, file, NULL);
+	int err = asked_for ? broker__named_library(r->broker, pid, file)
+			    : broker__library(r->broker, pid, file, NULL);
 
 	*compiler = !err;
 	if (err != -ENOENT)
 		return err;
 	exe = process_executable(pid);
-	return exe ? broker__library_beside(r->look, pid, exe, file) : -ENOENT;
+	return exe ? broker__library_beside(r->broker, pid, exe, file) : -ENOENT;
 }
 
 const char *running_why_closed(int err)
@@ -85,7 +85,7 @@ const char *running_why_closed(int err)
 static int attach_parts(const struct running *r, pid_t pid, const struct library_file *file,
 			bool *lacks)
 {
-	int err = libraries__need(r->libs, file, parts_needed_by(r->look, pid));
+	int err = libraries__need(r->libs, file, parts_needed_by(r->broker, pid));
 
 	*lacks = err && err != -EINTR && err != -ESTALE;
 	return *lacks ? 0 : err;
@@ -193,7 +193,7 @@ int running__follow(const struct running *r, pid_t pid, unsigned int *compilers)
 static bool is_using_library(const struct running *r, pid_t pid)
 {
 	_library_file_ struct library_file *file = NULL;
-	int err = broker__library(r->look, pid, &file, NULL);
+	int err = broker__library(r->broker, pid, &file, NULL);
 	char name[32];
 
 	if (err == -ETIME) {

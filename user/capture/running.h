@@ -10,7 +10,7 @@
 struct running {
 	struct kernel *kernel;
 	struct libraries *libs;
-	struct broker *look;
+	struct broker *broker;
 	const struct session_sink *sink;
 	struct arrivals *arrivals;	  /* counts compilers that cannot be recorded */
 	struct sampling *sampling;	  /* or NULL */

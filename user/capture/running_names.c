@@ -16,7 +16,7 @@ struct counted {
 
 struct running_names {
 	const struct kernel *kernel;
-	struct broker *look;
+	struct broker *broker;
 	pid_t pid;	   /* that is read now, ... */
 	uint64_t until_ns; /* ... until then */
 	struct plan_layout layouts[WIRE_MAX_LIBS + 1];
@@ -28,14 +28,14 @@ struct running_names {
 	uint64_t round_ns; /* it began then; 0: there was none */
 };
 
-int running_names__new(const struct kernel *k, struct broker *look, struct running_names **out)
+int running_names__new(const struct kernel *k, struct broker *broker, struct running_names **out)
 {
 	struct running_names *r = calloc(1, sizeof(*r));
 
 	if (!r)
 		return -ENOMEM;
 	r->kernel = k;
-	r->look = look;
+	r->broker = broker;
 	*out = r;
 	return 0;
 }
@@ -65,7 +65,7 @@ static int read_memory(void *ctx, const struct broker_memory *ranges, uint32_t n
 
 	if (clock_ns(CLOCK_MONOTONIC) > r->until_ns)
 		return -ETIME;
-	return broker__memory(r->look, r->pid, ranges, n, bytes);
+	return broker__memory(r->broker, r->pid, ranges, n, bytes);
 }
 
 /* A process that is read: its memory, and the contexts found in it. */

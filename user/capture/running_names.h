@@ -13,7 +13,7 @@
 struct running_names;
 
 /* Both outlive it. 0 or -ENOMEM. */
-int running_names__new(const struct kernel *k, struct broker *look, struct running_names **out);
+int running_names__new(const struct kernel *k, struct broker *broker, struct running_names **out);
 
 /* The plan of library `lib`, of which what is needed is copied. */
 void running_names__set_library(struct running_names *r, uint8_t lib, const struct plan *plan);

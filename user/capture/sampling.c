@@ -42,7 +42,7 @@ struct sampled_process {
 struct sampling {
 	struct sampling_options opt;
 	struct kernel_samples kernel;
-	struct broker *look;
+	struct broker *broker;
 	struct session_sink sink;
 	struct sample_tables *tables;
 	struct sampled_files *files;
@@ -99,7 +99,7 @@ static struct sampling *new_sampling(void)
 }
 
 int sampling__open(const struct sampling_options *opt, const struct kernel_samples *k,
-		   struct broker *look, const struct session_sink *sink, int nice,
+		   struct broker *broker, const struct session_sink *sink, int nice,
 		   struct sampling **out)
 {
 	_sampling_ struct sampling *s = new_sampling();
@@ -109,7 +109,7 @@ int sampling__open(const struct sampling_options *opt, const struct kernel_sampl
 		return diag_error_r(-ENOMEM, "out of memory");
 	s->opt = *opt;
 	s->kernel = *k;
-	s->look = look;
+	s->broker = broker;
 	s->sink = *sink;
 	s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -219,7 +219,7 @@ static int number_of(struct sampling *s, struct visit *v, const struct mapped_fi
 		return err == -EAGAIN ? 0 : err;
 	}
 	err = sampled_files__may_add(s->files, &m->id, v->user)
-		      ? broker__mapped_file(s->look, v->process->pid, &v->found, m, &file)
+		      ? broker__mapped_file(s->broker, v->process->pid, &v->found, m, &file)
 		      : -EDQUOT;
 	/* Others may be opened later: the file was being written to, or the child was busy. */
 	if (err && err != -EDQUOT && err != -BROKER_SERVED)
@@ -260,10 +260,10 @@ static int add_mapping(struct sampling *s, struct visit *v, const struct mapped_
  */
 static int find_mappings(struct sampling *s, struct sampled_process *p, struct mapped_files *found)
 {
-	int err = broker__mapped_files(s->look, p->pid, found);
+	int err = broker__mapped_files(s->broker, p->pid, found);
 
 	if (!err && found->n_lost > p->lost)
-		err = broker__mapped_files(s->look, p->pid, found);
+		err = broker__mapped_files(s->broker, p->pid, found);
 	return err;
 }
 

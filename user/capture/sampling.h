@@ -22,7 +22,7 @@ struct sampling;
  * value. No sample is taken before sampling__start(). Prints one line on failure.
  */
 int sampling__open(const struct sampling_options *opt, const struct kernel_samples *k,
-		   struct broker *look, const struct session_sink *sink, int nice,
+		   struct broker *broker, const struct session_sink *sink, int nice,
 		   struct sampling **out);
 
 /*

@@ -32,7 +32,7 @@ struct session {
 	struct mappings *mappings; /* NULL: the kernel reports no mappings, ... */
 	int no_mappings;	   /* ... for this reason, a negative errno */
 	struct arrivals *arrivals;
-	struct broker *look;	     /* reads processes, as a read may block */
+	struct broker *broker;	     /* reads processes, as a read may block */
 	struct running_names *names; /* NULL: without keys */
 	struct sampling *sampling;   /* NULL: without samples */
 	int wake_fd;		     /* an eventfd that ptrace stops write to */
@@ -265,7 +265,7 @@ static void on_code_mapped(void *session, pid_t pid)
  */
 static int watch_mappings(struct session *s)
 {
-	int err = mappings__open(s->look, &s->mappings), refused;
+	int err = mappings__open(s->broker, &s->mappings), refused;
 
 	if (err) {
 		s->no_mappings = err;
@@ -310,7 +310,7 @@ static int watch_all(struct session *s, uint32_t parts_expected)
 	};
 	struct arrivals_parts parts = {
 		.kernel = s->kernel,
-		.look = s->look,
+		.broker = s->broker,
 		.wake_fd = s->wake_fd,
 		.drain = drain_ring,
 		.drain_ctx = s,
@@ -365,7 +365,7 @@ static int open_sampling(struct session *s, const struct kernel_options *opt)
 		print_unsampled(s, kernel__unsampled(s->kernel));
 	if (!kernel__samples(s->kernel, &k))
 		return 0;
-	return sampling__open(&opt->sampling, &k, s->look, &s->sink, s->nice, &s->sampling);
+	return sampling__open(&opt->sampling, &k, s->broker, &s->sink, s->nice, &s->sampling);
 }
 
 int session__open(const struct kernel_options *opt, const struct session_sink *sink,
@@ -384,7 +384,7 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 	s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	hurry();
 	raise_file_limit();
-	err = s->wake_fd < 0 ? -errno : broker__new(&s->look);
+	err = s->wake_fd < 0 ? -errno : broker__new(&s->broker);
 	if (err)
 		return diag_error_r(err, "cannot look at processes: %s%s", strerror(-err),
 				    diag_step(err, ""));
@@ -393,7 +393,7 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 		return err;
 	/* Without a probe, a context that was dropped looks as before. */
 	if (opt->keys && !opt->only_open && !filter__is_empty(opt->filter))
-		err = running_names__new(s->kernel, s->look, &s->names);
+		err = running_names__new(s->kernel, s->broker, &s->names);
 	err = err ?: watch_all(s, opt->parts);
 	if (err)
 		return diag_error_r(err, "cannot wait for records: %s%s", strerror(-err),
@@ -454,7 +454,7 @@ static void before_follow(void *session)
 
 static struct running running_of(struct session *s)
 {
-	return (struct running){s->kernel,   s->libs,	  s->look,	 &s->sink,
+	return (struct running){s->kernel,   s->libs,	  s->broker,	 &s->sink,
 				s->arrivals, s->sampling, before_follow, s};
 }
 
@@ -563,7 +563,7 @@ static void hide_label(struct session *s, const struct wire_label *r)
 static int on_record(void *ctx, const struct record *r)
 {
 	struct session *s = ctx;
-	int err = r->kind == WIRE_EXEC ? session_sink__exec(&s->sink, s->look, r->exec)
+	int err = r->kind == WIRE_EXEC ? session_sink__exec(&s->sink, s->broker, r->exec)
 				       : s->sink.take(s->sink.ctx, r);
 
 	err = err ?: sampling__take(s->sampling, r);
@@ -723,7 +723,7 @@ void session__cost(const struct session *s, struct session_cost *out)
 	*out = (struct session_cost){
 		.breakpoints = s->breakpoints,
 		.breakpoint_ns = s->breakpoint_ns,
-		.helpers_ns = broker__cpu_ns(s->look),
+		.helpers_ns = broker__cpu_ns(s->broker),
 		.tick_ns = s->tick_ns,
 	};
 	/* More may be attached by now. */
@@ -765,7 +765,7 @@ void session__free(struct session *s)
 	kernel__free(s->kernel);
 	libraries__free(s->libs);
 	running_names__free(s->names);
-	broker__free(s->look);
+	broker__free(s->broker);
 	cleanup_close_p(&s->epoll);
 	cleanup_close_p(&s->wake_fd);
 	free(s);

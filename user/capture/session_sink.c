@@ -16,7 +16,7 @@ static bool are_of(const struct arguments *args, const struct wire_exec *e)
 	return args->size >= same && args->size && !memcmp(args->bytes, e->args, same);
 }
 
-int session_sink__exec(const struct session_sink *sink, struct broker *look,
+int session_sink__exec(const struct session_sink *sink, struct broker *broker,
 		       const struct wire_exec *e)
 {
 	const size_t fixed = offsetof(struct wire_exec, args);
@@ -30,7 +30,7 @@ int session_sink__exec(const struct session_sink *sink, struct broker *look,
 
 	if (known || (e->args_len && !word__names_compiler(command_line__next(&line))))
 		return sink->take(sink->ctx, &r);
-	known = !broker__arguments(look, (pid_t)e->pid, &args) && are_of(&args, e);
+	known = !broker__arguments(broker, (pid_t)e->pid, &args) && are_of(&args, e);
 	if (known)
 		len = args.size;
 	whole = malloc(fixed + len);

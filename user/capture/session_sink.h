@@ -17,7 +17,7 @@ struct session_sink {
  * Pass on the record of an exec, with all arguments of a compiler: a record of the kernel half has
  * only the first ones, and no argument files. Where they cannot be read, it is truncated.
  */
-int session_sink__exec(const struct session_sink *sink, struct broker *look,
+int session_sink__exec(const struct session_sink *sink, struct broker *broker,
 		       const struct wire_exec *e);
 
 /* Pass on the working directory of a process that the sink knows. */

@@ -320,7 +320,7 @@ static bool is_of_stacks(const struct cli_export_options *o)
 }
 
 /* The contents of a trace that are known only after it was read. */
-struct stop_times {
+struct held {
 	bool spans;
 	bool by_samples; /* not all queries have probes */
 	bool wait_stacks;
@@ -331,7 +331,7 @@ struct stop_times {
  * Read up to a sample of the cause, or with cause 0 up to what decides: an interval of a query, or
  * a sample of a recording in which not all queries have probes.
  */
-static int look_for(const struct cli_export_options *o, uint8_t cause, struct stop_times *held)
+static int look_for(const struct cli_export_options *o, uint8_t cause, struct held *held)
 {
 	_trace_reader_ struct trace_reader *r = NULL;
 	struct process_filter filter;
@@ -358,7 +358,7 @@ static int look_for(const struct cli_export_options *o, uint8_t cause, struct st
 /* Refuse a trace without executions. How a recording samples comes before its intervals. */
 static int need_executions(const struct cli_export_options *o, const char *what)
 {
-	struct stop_times held = {};
+	struct held held = {};
 
 	if (look_for(o, 0, &held))
 		return -EINVAL;
@@ -389,7 +389,7 @@ static int no_samples(const struct cli_export_options *o, uint8_t cause)
 static int choose_cause(const struct cli_export_options *o, const struct trace_reader *r,
 			uint8_t *cause)
 {
-	struct stop_times held = {};
+	struct held held = {};
 
 	*cause = o->functions ? TRACE_SAMPLE_CPU
 		 : o->memory  ? TRACE_SAMPLE_FAULT

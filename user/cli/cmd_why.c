@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -23,6 +24,7 @@ struct why {
 	struct plan *plan;
 	char *path;
 	uint8_t *attached;
+	char cause[256]; /* of view.no_plan */
 	struct why_view view;
 };
 
@@ -41,7 +43,10 @@ static void why__clear(struct why *w)
 
 static enum why_keys key_of(const struct trace_reader *r, const struct trace_span *span)
 {
-	if (trace_reader__event_string(r, span) != TRACE_NO_STRING)
+	uint32_t text = trace_reader__event_string(r, span);
+
+	/* A definition without a path has an empty text. */
+	if (text != TRACE_NO_STRING && *trace_reader__string(r, text))
 		return WHY_NAMED;
 	if (span->invocation == TRACE_NO_INVOCATION)
 		return WHY_NO_ID;
@@ -154,13 +159,15 @@ static const char *recorded_path(const struct why *w)
 /* A trace may name any file: a child opens it, and none of another user's FUSE server. */
 static const char *open_recorded(struct why *w)
 {
-	_broker_ struct broker *look = NULL;
+	_broker_ struct broker *broker = NULL;
 	const char *path = recorded_path(w);
-	int err = path ? broker__new(&look) ?: broker__file(look, getpid(), path, &w->file) : 0;
+	int err = path ? broker__new(&broker) ?: broker__file(broker, getpid(), path, &w->file) : 0;
 
 	if (!path)
 		return "the trace has no path of its library; name it with --library";
-	return err ? "the recorded library cannot be opened; name a copy with --library" : NULL;
+	snprintf(w->cause, sizeof(w->cause), "%s: %s; name a copy with --library", path,
+		 err == -BROKER_SERVED ? "another user's file server has it" : strerror(-err));
+	return err ? w->cause : NULL;
 }
 
 static int open_library(struct why *w)
@@ -216,8 +223,10 @@ static int add_plan(struct why *w)
 	if (err || !w->file)
 		return err;
 	w->view.library = library_file__path(w->file);
-	if (plan__load(w->file, &w->plan))
-		w->view.no_plan = "it cannot be made";
+	err = plan__load(w->file, &w->plan);
+	snprintf(w->cause, sizeof(w->cause), "it cannot be made: %s", strerror(-err));
+	if (err)
+		w->view.no_plan = w->cause;
 	else
 		check_build_id(w);
 	w->view.plan = w->plan;
@@ -237,8 +246,11 @@ static int check_name(const struct why *w)
 	if (w->view.number != PLAN_NONE || all->row.count || all->row.results || all->row.kinds ||
 	    all->row.hits || sample_sums__any(&all->row.samples))
 		return 0;
-	return diag_error_r(-ENOENT, "neither %s nor a plan of its library has a query called %s",
-			    w->options->operands.paths[1], w->view.query);
+	return w->plan ? diag_error_r(-ENOENT, "neither %s nor its library has a query called %s",
+				      w->options->operands.paths[1], w->view.query)
+		       : diag_error_r(-ENOENT, "%s has no query called %s, and %s",
+				      w->options->operands.paths[1], w->view.query,
+				      w->view.no_plan);
 }
 
 int cmd_why(const struct cli_why_options *o)

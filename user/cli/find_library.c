@@ -13,8 +13,8 @@
 
 static int look_at(pid_t pid, char **path, struct library_file **file)
 {
-	_broker_ struct broker *look = NULL;
-	int err = broker__new(&look) ?: broker__named_library(look, pid, file);
+	_broker_ struct broker *broker = NULL;
+	int err = broker__new(&broker) ?: broker__named_library(broker, pid, file);
 
 	if (err)
 		return err;

@@ -420,8 +420,8 @@ static int find_place(struct sqlite_store *s, enum store_access access, char **p
 				    own_path_error(err));
 	if (err == -ENOENT && access == STORE_EXISTING)
 		return no_history(name);
-	return err ? diag_error_r(err, "cannot make %s: %s; give another file with --store", name,
-				  strerror(-err))
+	return err ? diag_error_r(err, "cannot %s %s: %s; give another file with --store",
+				  access == STORE_WRITE ? "make" : "open", name, strerror(-err))
 		   : 0;
 }
 

@@ -30,7 +30,8 @@ static int open_directory(const char *path)
 int sqlite_place__open(const char *real, int *directory, char **path)
 {
 	const char *name = strrchr(real, '/') + 1;
-	_free_ char *above = strndup(real, (size_t)(name - real));
+	/* A link before a last slash would be followed. */
+	_free_ char *above = strndup(real, name - real > 1 ? (size_t)(name - real) - 1 : 1);
 	_close_ int fd = above ? open_directory(above) : -ENOMEM;
 
 	if (fd < 0)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "record/announcements.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -11,6 +12,7 @@
 static void forget(struct announced_library *l)
 {
 	free(l->plan);
+	free(l->recorded);
 	library_file__free(l->file);
 	*l = (struct announced_library){0};
 }
@@ -25,7 +27,22 @@ static int keep_library(struct announcements *p, uint8_t lib, const struct plan 
 	err = plan_encode(plan, &l->plan, &l->len);
 	if (!err && plan->file)
 		l->file = library_file__ref(plan->file);
+	l->n_queries = plan->n_queries;
+	l->n_guards = plan->n_guards;
 	return err;
+}
+
+static int keep_recorded(struct announced_library *l, const bool *queries, const bool *guards)
+{
+	free(l->recorded);
+	l->recorded = calloc((size_t)l->n_queries + l->n_guards + 1, sizeof(*l->recorded));
+	if (!l->recorded)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < l->n_queries; i++)
+		l->recorded[i] = queries[i];
+	for (uint32_t i = 0; i < l->n_guards; i++)
+		l->recorded[l->n_queries + i] = guards[i];
+	return 0;
 }
 
 static struct announced_file *find(const struct announcements *p, uint32_t number)
@@ -67,6 +84,9 @@ int announcements__take(struct announcements *p, const struct record *r)
 	switch (r->kind) {
 	case RECORD_LIBRARY:
 		return keep_library(p, r->lib, r->plan);
+	case RECORD_RECORDED:
+		return keep_recorded(&p->libraries[r->lib], r->recorded.queries,
+				     r->recorded.guards);
 	case RECORD_FILE:
 		return keep_file(p, r->file.number, r->file.file);
 	case RECORD_LLVM:
@@ -94,6 +114,12 @@ static int tell_library(const struct announced_library *l, uint8_t lib, record_f
 	if (l->file && !plan->file)
 		plan->file = library_file__ref(l->file);
 	r.plan = plan;
+	err = take(ctx, &r);
+	if (err || !l->recorded)
+		return err;
+	r.kind = RECORD_RECORDED;
+	r.recorded.queries = l->recorded;
+	r.recorded.guards = l->recorded + l->n_queries;
 	return take(ctx, &r);
 }
 

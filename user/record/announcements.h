@@ -12,6 +12,9 @@ struct announced_library {
 	uint8_t *plan; /* encoded; NULL: no library has this number */
 	size_t len;
 	struct library_file *file;
+	uint32_t n_queries, n_guards;
+	/* RECORD_RECORDED: of so many queries, and then guards; NULL: it did not come. */
+	bool *recorded;
 };
 
 struct announced_file {

@@ -310,7 +310,7 @@ int recorder__take(void *recorder, const struct record *record)
 	r->live.slow.key = record->kind == WIRE_SPAN ? record->span->key : 0;
 	err = tracks__take(r->tracks, record);
 	/* An invalid record counts as lost; it does not end the recording. */
-	if (err != -EBADMSG)
+	if (err != -EBADMSG || record->kind >= RECORD_LIBRARY)
 		return err;
 	r->bad_records++;
 	return 0;

@@ -435,13 +435,14 @@ int traces__take(void *traces, const struct record *r)
 
 	switch (r->kind) {
 	case RECORD_LIBRARY:
+	case RECORD_RECORDED:
 	case RECORD_FILE:
 	case RECORD_LLVM:
 	case WIRE_LABEL:
 		return take_in_all(t, r);
-	case RECORD_RECORDED:
-		/* It is not kept for the recorders that begin later, so none gets it. */
-		return 0;
+	case RECORD_BAD:
+		/* If it is not known of which build it is, each counts it. */
+		return r->pid == RECORD_NO_PID ? take_in_all(t, r) : take_in_one(t, r);
 	case RECORD_RUNNING:
 		o = assign(t, r->pid, (uint32_t)r->running.parent);
 		if (!o)

@@ -38,7 +38,7 @@ static int read_range(struct copied *c, uint64_t addr, uint32_t size, uint8_t *b
 
 	if (c->ns > COPIED_NS)
 		return -ETIME;
-	err = broker__memory(c->look, c->pid, &range, 1, bytes);
+	err = broker__memory(c->broker, c->pid, &range, 1, bytes);
 	c->ns += clock_ns(CLOCK_MONOTONIC) - begin_ns;
 	return err;
 }
@@ -74,7 +74,7 @@ bool copied__word(struct copied *c, uint64_t addr, uint64_t *word)
 {
 	const struct copied_part *p = find(c, addr);
 
-	if (!p && c->look && c->bytes < COPIED_BYTES_MAX && !copy_from(c, addr))
+	if (!p && c->broker && c->bytes < COPIED_BYTES_MAX && !copy_from(c, addr))
 		p = find(c, addr);
 	if (!p)
 		return false;
@@ -84,7 +84,7 @@ bool copied__word(struct copied *c, uint64_t addr, uint64_t *word)
 
 void copied__close(struct copied *c)
 {
-	c->look = NULL;
+	c->broker = NULL;
 }
 
 void copied__clear(struct copied *c)

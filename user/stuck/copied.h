@@ -29,7 +29,7 @@ struct copied_part {
 
 /* All zeroes is empty and closed. */
 struct copied {
-	struct broker *look; /* NULL: closed */
+	struct broker *broker; /* NULL: closed */
 	pid_t pid;
 	struct copied_part *parts;
 	uint32_t n, capacity;

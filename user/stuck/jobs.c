@@ -31,11 +31,12 @@ struct reader {
 	uint32_t of[BROKER_RANGES_MAX], n, size;
 	int (*take)(struct reader *r, uint32_t of, const uint8_t *bytes);
 	bool twice; /* what has changed in between is left out */
+	bool gone[BROKER_RANGES_MAX];
 	uint8_t bytes[BROKER_MEMORY_MAX + TABLE_SIZE], again[BROKER_MEMORY_MAX];
 };
 
-/* What cannot be read, as another thread has moved it, reads as no entry. */
-static int read_ranges(const struct reader *r, uint8_t *bytes)
+/* Notes what cannot be read, as another thread has moved it. */
+static int read_ranges(struct reader *r, uint8_t *bytes)
 {
 	const struct compiler_memory *m = r->memory;
 	int err = m->read(m->ctx, r->ranges, r->n, bytes);
@@ -43,9 +44,8 @@ static int read_ranges(const struct reader *r, uint8_t *bytes)
 	for (uint32_t i = 0; err == -EFAULT && i < r->n; bytes += r->ranges[i++].size) {
 		int of_one = m->read(m->ctx, &r->ranges[i], 1, bytes);
 
-		if (of_one == -EFAULT)
-			memset(bytes, 0xff, r->ranges[i].size);
-		else if (of_one)
+		r->gone[i] |= of_one == -EFAULT;
+		if (of_one && of_one != -EFAULT)
 			return of_one;
 	}
 	return err == -EFAULT ? 0 : err;
@@ -54,12 +54,15 @@ static int read_ranges(const struct reader *r, uint8_t *bytes)
 static int flush(struct reader *r)
 {
 	const uint8_t *bytes = r->bytes;
-	int err = r->n ? read_ranges(r, r->bytes) : 0;
+	int err;
 
+	memset(r->gone, 0, sizeof(r->gone));
+	err = r->n ? read_ranges(r, r->bytes) : 0;
 	if (r->n && r->twice)
 		err = err ?: read_ranges(r, r->again);
 	for (uint32_t i = 0; i < r->n && !err; bytes += r->ranges[i++].size)
-		if (!r->twice || !memcmp(bytes, r->again + (bytes - r->bytes), r->ranges[i].size))
+		if (!r->gone[i] &&
+		    (!r->twice || !memcmp(bytes, r->again + (bytes - r->bytes), r->ranges[i].size)))
 			err = r->take(r, r->of[i], bytes);
 	r->n = r->size = 0;
 	return err;

@@ -96,11 +96,11 @@ const char *other_kind_name(enum other_kind kind)
 }
 
 /* The caller frees it. NULL if there is no such variable, or it is not readable. */
-static char *package_of(struct broker *look, pid_t pid)
+static char *package_of(struct broker *broker, pid_t pid)
 {
 	char name[256];
 
-	broker__variable(look, pid, PACKAGE, name, sizeof(name));
+	broker__variable(broker, pid, PACKAGE, name, sizeof(name));
 	return *name ? strdup(name) : NULL;
 }
 
@@ -140,7 +140,7 @@ static char *name_of(pid_t pid)
 	return strdup(comm);
 }
 
-int other__read(struct other *o, struct broker *look, pid_t pid, bool below_compiler)
+int other__read(struct other *o, struct broker *broker, pid_t pid, bool below_compiler)
 {
 	_arguments_ struct arguments args = {0};
 	struct command c;
@@ -152,7 +152,7 @@ int other__read(struct other *o, struct broker *look, pid_t pid, bool below_comp
 	if (!o->name)
 		return err ?: -ENOMEM;
 	o->kind = other_kind_of(o->name, below_compiler);
-	if (!broker__arguments(look, pid, &args) &&
+	if (!broker__arguments(broker, pid, &args) &&
 	    !command__parse(&c, args.bytes, args.size, args.cut)) {
 		o->command = take_ptr(c.line);
 		if (o->kind == OTHER_COMPILER) {
@@ -162,7 +162,7 @@ int other__read(struct other *o, struct broker *look, pid_t pid, bool below_comp
 		command__clear(&c);
 	}
 	if (o->kind == OTHER_BUILD_SCRIPT)
-		o->subject = package_of(look, pid);
+		o->subject = package_of(broker, pid);
 	return 0;
 }
 

@@ -44,7 +44,7 @@ struct other {
  * -ESRCH if the process is gone or has exited; -ENOMEM. The caller clears `o` in any case.
  * `below_compiler`: its parent is a compiler, or a process that a compiler runs as a linker.
  */
-int other__read(struct other *o, struct broker *look, pid_t pid, bool below_compiler);
+int other__read(struct other *o, struct broker *broker, pid_t pid, bool below_compiler);
 void other__clear(struct other *o);
 
 /*

@@ -15,8 +15,8 @@
 #include "base/signals.h"
 
 /* A running thread stops within microseconds of getting a CPU, which a busy machine delays. */
-#define WAIT_QUOTA_NS 2000000000
-#define PAUSE_NS      50000
+#define PATIENCE_NS 2000000000
+#define PAUSE_NS    50000
 /* The work during a stop takes less than a millisecond, unless a disk or a busy machine delays
  * us. */
 #define MEANWHILE_NS 1000000000
@@ -38,7 +38,7 @@ struct taking {
 static int wait_until_stopped(pid_t tid, int *signal)
 {
 	const struct timespec pause = {.tv_nsec = PAUSE_NS};
-	uint64_t end = clock_ns(CLOCK_MONOTONIC) + WAIT_QUOTA_NS;
+	uint64_t end = clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
 	int status, got;
 
 	while (!(got = waitpid(tid, &status, __WALL | WNOHANG))) {

@@ -118,7 +118,7 @@ static int read_memory(void *ctx, const struct broker_memory *ranges, uint32_t n
 
 	if (v->reads_ns > READS_NS)
 		return -ETIME;
-	err = broker__memory(v->look, v->pid, ranges, n, bytes);
+	err = broker__memory(v->broker, v->pid, ranges, n, bytes);
 	v->reads_ns += clock_ns(CLOCK_MONOTONIC) - begin_ns;
 	return err;
 }
@@ -347,7 +347,7 @@ static int walk(struct visit *v, struct snapshot_thread *t)
 {
 	int err;
 
-	v->memory = (struct copied){.look = v->look, .pid = v->pid};
+	v->memory = (struct copied){.broker = v->broker, .pid = v->pid};
 	err = stopped__take(&v->stopped, v->tid, on_stopped, v);
 	copied__close(&v->memory);
 	t->stopped_ns = v->stopped.ns;

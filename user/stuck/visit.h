@@ -25,7 +25,7 @@ struct visit {
 	/* The caller sets these before visit__begin(), ... */
 	struct session *session;
 	struct answers *answers; /* get what the session reports */
-	struct broker *look;
+	struct broker *broker;
 	pid_t pid;
 	uint64_t begun_ns; /* not 0: what threads are in is recorded, as begun before then */
 	/* ... and these before visit__thread(). */

@@ -24,7 +24,7 @@ struct walked_mapping {
 
 struct walker {
 	pid_t pid;
-	struct broker *look;
+	struct broker *broker;
 	struct walked_files *files;
 	struct mapped_files *maps;
 	struct walked_mapping of[MAPPED_FILES_MAX]; /* by index into maps->items */
@@ -59,7 +59,7 @@ int walker__refresh(struct walker *w, uint64_t until_ns)
 	/* Files that are still mapped must not be forgotten in between. */
 	memcpy(before, w->of, sizeof(before));
 	memset(w->of, 0, sizeof(w->of));
-	err = broker__mapped_files(w->look, w->pid, w->maps);
+	err = broker__mapped_files(w->broker, w->pid, w->maps);
 	if (err)
 		w->maps->n = 0;
 	for (uint32_t i = 0; i < w->maps->n; i++)
@@ -74,14 +74,14 @@ int walker__refresh(struct walker *w, uint64_t until_ns)
 	return 0;
 }
 
-int walker__new(pid_t pid, struct broker *look, struct walked_files *files, struct walker **out)
+int walker__new(pid_t pid, struct broker *broker, struct walked_files *files, struct walker **out)
 {
 	_walker_ struct walker *w = calloc(1, sizeof(*w));
 
 	if (!w)
 		return -ENOMEM;
 	w->pid = pid;
-	w->look = look;
+	w->broker = broker;
 	w->files = files;
 	w->maps = calloc(1, sizeof(*w->maps));
 	if (!w->maps)
@@ -182,19 +182,19 @@ struct walked_file {
 };
 
 struct walked_files {
-	struct broker *look;
+	struct broker *broker;
 	struct walked_file **items;
 	uint32_t n, capacity;
 	uint32_t n_making;
 	size_t table_bytes, symbol_bytes;
 };
 
-int walked_files__new(struct broker *look, struct walked_files **out)
+int walked_files__new(struct broker *broker, struct walked_files **out)
 {
 	*out = calloc(1, sizeof(**out));
 	if (!*out)
 		return -ENOMEM;
-	(*out)->look = look;
+	(*out)->broker = broker;
 	return 0;
 }
 
@@ -335,7 +335,7 @@ static int open_file(struct walked_file *f, pid_t pid, const struct mapped_files
 			take_table(f, t);
 		return 0;
 	}
-	err = broker__mapped_file(f->all->look, pid, maps, m, &f->file);
+	err = broker__mapped_file(f->all->broker, pid, maps, m, &f->file);
 	if (err)
 		return err;
 	f->id = *library_file__identity(f->file);

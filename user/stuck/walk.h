@@ -29,7 +29,7 @@
 struct walked_files;
 struct walked_file;
 
-int walked_files__new(struct broker *look, struct walked_files **out);
+int walked_files__new(struct broker *broker, struct walked_files **out);
 
 /*
  * The file of a mapping, with a reference that the caller gives back, and its table begun. NULL: it
@@ -76,7 +76,7 @@ struct calls {
 #define WALK_MOST 20000
 
 /* Both must outlive the walker of process `pid`. 0 or a negative errno. */
-int walker__new(pid_t pid, struct broker *look, struct walked_files *files, struct walker **out);
+int walker__new(pid_t pid, struct broker *broker, struct walked_files *files, struct walker **out);
 
 /*
  * Read the mappings again, because the process may have mapped a library since. A table that is not

@@ -28,7 +28,7 @@ struct watched {
 };
 
 struct watch {
-	struct broker *look; /* reads the processes, where a read may block */
+	struct broker *broker; /* reads the processes, where a read may block */
 	struct session *session;
 	struct filter *filter;
 	struct walked_files *files;
@@ -60,7 +60,7 @@ static struct walker *walker_of(struct watch *w, pid_t pid)
 {
 	struct watched *p = watched_of(w, pid);
 
-	if (!p || (!p->walker && walker__new(pid, w->look, w->files, &p->walker)))
+	if (!p || (!p->walker && walker__new(pid, w->broker, w->files, &p->walker)))
 		return NULL;
 	if (walker__refresh(p->walker, w->tables_until_ns))
 		walker__free(take_ptr(p->walker));
@@ -72,7 +72,7 @@ static void name_process(struct watch *w, struct snapshot_process *p)
 	_arguments_ struct arguments args = {0};
 	struct command c;
 
-	if (broker__arguments(w->look, p->pid, &args) ||
+	if (broker__arguments(w->broker, p->pid, &args) ||
 	    command__parse(&c, args.bytes, args.size, args.cut))
 		return;
 	p->crate = take_ptr(c.crate);
@@ -88,7 +88,7 @@ static int look_at_process(struct watch *w, pid_t pid, const struct library_file
 	struct visit v = {
 		.session = w->session,
 		.answers = &w->answers,
-		.look = w->look,
+		.broker = w->broker,
 		.pid = pid,
 		.begun_ns = w->begun_ns,
 	};
@@ -129,7 +129,7 @@ static bool is_compiler(struct watch *w, pid_t pid, struct library_file **librar
 			const char **problem)
 {
 	char name[32];
-	int err = broker__library(w->look, pid, library, NULL);
+	int err = broker__library(w->broker, pid, library, NULL);
 
 	*problem = running_why_closed(err);
 	if (err != -ETIME && err != -BROKER_SERVED)
@@ -170,7 +170,7 @@ static int add_other(struct watch *w, pid_t pid, const char *problem, struct sna
 
 	if (err)
 		return err;
-	err = other__read(&p->others[p->n_others], w->look, pid, below);
+	err = other__read(&p->others[p->n_others], w->broker, pid, below);
 	if (err)
 		other__clear(&p->others[p->n_others]);
 	else
@@ -247,11 +247,11 @@ static int open_parts(struct watch *w)
 
 	if (!w)
 		return diag_error_r(-ENOMEM, "out of memory");
-	err = broker__new(&w->look);
+	err = broker__new(&w->broker);
 	if (err)
 		return diag_error_r(err, "cannot look at processes: %s%s", strerror(-err),
 				    diag_step(err, ""));
-	err = walked_files__new(w->look, &w->files);
+	err = walked_files__new(w->broker, &w->files);
 	return err ? diag_error_r(err, "out of memory") : 0;
 }
 
@@ -343,7 +343,7 @@ void watch__free(struct watch *w)
 		walker__free(w->watched[i].walker);
 	walked_files__free(w->files);
 	answers__clear(&w->answers);
-	broker__free(w->look);
+	broker__free(w->broker);
 	free(w->watched);
 	free(w);
 }

@@ -551,11 +551,11 @@ static int numbered_string(const struct tracks_sink *sink, uint32_t root, uint32
 	snprintf(text, sizeof(text), "[%" PRIu32, index / 100);
 	snprintf(rest, sizeof(rest), "%02" PRIu32 "]", index % 100);
 	err = sink->compose(sink->items, pieces, 2, &shared);
-	return err
-		       ?: sink->compose(
-				  sink->ctx,
-				  (const struct trace_piece[]){{.id = shared}, {.text = rest}}, 2,
-				  id);
+	if (err)
+		return err;
+	pieces[0] = (struct trace_piece){.id = shared};
+	pieces[1] = (struct trace_piece){.text = rest};
+	return sink->compose(sink->items, pieces, 2, id);
 }
 
 int crates__string(struct crates *c, const struct crates_naming *how, uint32_t crate,

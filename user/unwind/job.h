@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The unwind table of a file: from the store (load.h), or else a child process (plan/file_job.h)
+ * The unwind table of a file: from the store, or else a child process (plan/file_job.h)
  * makes it while the caller goes on, with the functions of the file for the store. That of LLVM
  * takes 0.1 s.
  */
@@ -50,7 +50,7 @@ DEFINE_CLEANUP(struct unwind_job, unwind_job__free)
  */
 int unwind_table__of(struct library_file *file, struct unwind_table **out);
 
-/* The same with the functions of the file, as a store has them (load.h); the caller frees *bytes.
+/* The same with the functions of the file, as a store has them; the caller frees *bytes.
  */
 int unwind_tables__encode(struct library_file *file, uint8_t **bytes, size_t *len);
 

@@ -172,6 +172,7 @@ static struct report_row row_of(const struct summary_row *from, const struct tra
 		.results = from->count ? 0 : from->results,
 		.results_unsure = from->count ? 0 : from->results_unsure,
 		.results_missing = from->results_missing,
+		.others_unknown = from->unsure_beside || from->results_missing,
 		.unwound = from->unwound,
 		.begun = from->begun,
 		.total_ns = from->total_ns,

@@ -127,8 +127,8 @@ struct top_past {
 };
 
 /*
- * All rows of a table, for one process or for all (SUMMARY_ALL), unsorted. Rates are since
- * `announcements`, and TOP_UNKNOWN if it is NULL. Free with top_rows__clear(). 0 or -ENOMEM.
+ * All rows of a table, for one process or for all (SUMMARY_ALL), unsorted. Rates are since `past`,
+ * and TOP_UNKNOWN if it is NULL. Free with top_rows__clear(). 0 or -ENOMEM.
  */
 int top_rows__make(const struct top_data *data, enum top_table table, uint32_t process,
 		   struct top_past *past, struct top_rows *out);

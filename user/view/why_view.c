@@ -16,7 +16,14 @@
 
 /* ---- What the trace has ---------------------------------------------------------------------- */
 
-enum source { SOURCE_NONE, SOURCE_PROBES, SOURCE_TABLES, SOURCE_READING, SOURCES };
+enum source {
+	SOURCE_NONE,
+	SOURCE_PROBES,
+	SOURCE_TABLES,
+	SOURCE_READING,
+	SOURCE_SEVERAL,
+	SOURCES,
+};
 
 static const struct {
 	const char *name, *text;
@@ -25,12 +32,15 @@ static const struct {
 	[SOURCE_PROBES] = {"probes", "each execution was recorded"},
 	[SOURCE_TABLES] = {"tables", "the compiler's tables, when it had executed all its queries"},
 	[SOURCE_READING] = {"reading", "the last reading of these tables: there may be more"},
+	[SOURCE_SEVERAL] = {"several", "probes in some compilers, tables in others"},
 };
 
 static enum source source_of(const struct summary_row *row)
 {
 	if (row->count)
-		return SOURCE_PROBES;
+		return row->results_beside || row->unsure_beside || row->results_missing
+			       ? SOURCE_SEVERAL
+			       : SOURCE_PROBES;
 	if (!row->results)
 		return SOURCE_NONE;
 	return row->results_missing ? SOURCE_READING : SOURCE_TABLES;
@@ -55,8 +65,10 @@ static void row_columns(struct columns *c, const struct why_row *r)
 {
 	const struct summary_row *row = r ? &r->row : NULL;
 	bool sampled = row && row->self_by == SUMMARY_SELF_SAMPLES, listed = r && row->results;
+	struct summary_row shown = row ? *row : (struct summary_row){};
 	char buf[FORMAT_MAX * 2];
 
+	shown.count = row ? summary_row__executions(row) : 0;
 	COLUMN(c, TEXT, NULL, "compiler", NULL, name_row(c, r));
 	KNOWN(c, ID, "pid", NULL, r->process, r->process->pid, "null: of all compilers");
 	TEXT(c, "crate", NULL, r->process ? r->process->crate : NULL, "null: unknown");
@@ -64,9 +76,9 @@ static void row_columns(struct columns *c, const struct why_row *r)
 	     "of its librustc_driver; null: unknown");
 	SOME_BOOL(c, "attached_late", r->process && r->process->attached_late, true,
 		  "it ran before its probes were there; missing: it did not");
-	CELL(c, "executions", report_count(buf, row));
+	CELL(c, "executions", report_count(buf, &shown));
 	TEXT(c, "from", "from", sources[source_of(row)].name,
-	     "where that number is from: probes, tables, reading (the last one), -");
+	     "where that number is from: probes, tables, reading (the last one), several, -");
 	NUMBER(c, COUNT, "recorded", "recorded", row->count, "executions, by probes");
 	NUMBER(c, COUNT, "results", "in tables", row->results, "in the compilers' tables");
 	NUMBER(c, COUNT, "results_unsure", "unsure", row->results_unsure,
@@ -98,18 +110,22 @@ static int print_rows(FILE *out, const struct why_view *v)
 {
 	struct columns c = {.to = COLUMNS_TEXT, .out = out};
 	unsigned int used = 0;
+	unsigned int late = 0;
 	bool cut = false;
 
 	/* The row of all has the sums of the others, so with one there is nothing to add. */
 	EACH_ROW (&c, i, v->n == 2 ? 1 : v->n)
 		row_columns(&c, ROW(&c, &v->rows[i]));
 	for (size_t i = 0; i < v->n; i++) {
+		late += i && v->rows[i].process && v->rows[i].process->attached_late;
 		used |= 1u << source_of(&v->rows[i].row);
 		cut |= v->rows[i].cut_list;
 	}
 	for (int i = 0; i < SOURCES; i++)
 		if (used & 1u << i)
 			fprintf(out, "from %s: %s\n", sources[i].name, sources[i].text);
+	if (late)
+		fprintf(out, "%u of these compilers ran before their probes were there\n", late);
 	if (cut)
 		fputs("unlisted: some lists of results could not be read to their end\n", out);
 	return c.err;

@@ -16,7 +16,7 @@ struct code_span {
 };
 
 /*
- * Call `broker` for all code within symbols, once, by address, until it returns an error. Returns
+ * Call `look` for all code within symbols, once, by address, until it returns an error. Returns
  * that, or an error of elf_image__symbols().
  */
 int code_scan__spans(struct elf_image *img, int (*look)(void *arg, const struct code_span *span),
