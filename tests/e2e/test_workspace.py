@@ -199,7 +199,7 @@ def other_compiler(t):
 
 def build_with_two_toolchains(t, cache):
     """Build and report. On a busy machine a plan may take longer than a ptrace stop: then the
-    compiler must be marked as late."""
+    compiler must be marked as late, or be lost if it was short."""
     for place in ("profiles", "target", "package", "toolchain"):
         shutil.rmtree(t.path(place), ignore_errors=True)
     workspace = Workspace(t)
@@ -210,7 +210,6 @@ def build_with_two_toolchains(t, cache):
     err = run.stderr.decode()
     assert run.status == 0, err[-2000:]
     document = t.report(run.trace)
-    assert document["lost"] == 0, document["losses"]
     for process in document["processes"]:
         assert_in_time(process, err)
     return document
@@ -222,8 +221,9 @@ def test_two_toolchains(t):
     for attempt in range(3):
         document = build_with_two_toolchains(t, "cache%d" % attempt)
         processes = document["processes"]
-        if not any(p["attached_late"] for p in processes):
+        if not document["lost"] and not any(p["attached_late"] for p in processes):
             break
+    assert not document["lost"], document["losses"]
     assert not [p for p in processes if p["attached_late"]], processes
     libraries = {p["crate"]: p["build_id"] for p in processes}
     assert libraries["other"] and libraries["one"], libraries
