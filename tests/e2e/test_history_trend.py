@@ -68,7 +68,7 @@ def test_the_commit_that_changed_something_is_found(t):
         # They are of the queries that both kinds count.
         assert len(set(values(counts))) == 2 and None not in values(counts), counts
         (note,) = counts["notes"]
-        assert "def_span" in note and "def_span" in counts["uncounted"].split(), counts
+        assert "crate_name" in note and "crate_name" in counts["uncounted"].split(), counts
         assert [c["commit"] for c in counts["changes"]] == [commit(CHANGED)], counts
     assert_compared(t, store)
     return "%d builds" % COMMITS

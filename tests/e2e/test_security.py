@@ -166,7 +166,8 @@ def blocked(t, program, command, **how):
         except AssertionError:
             raise AssertionError("it waits with %s" % {k: v for k, v in last[0].items() if k in (
                 *CAPABILITIES, "Uid", "Groups", "NoNewPrivs", "State")}) from None
-        return last[0]
+        # The kernel reads the credentials for the first lines and for the last ones apart.
+        return status_of(process.pid)
     finally:
         process.kill()
         process.wait()

@@ -152,7 +152,7 @@ def test_every_breakpoint_is_on_an_instruction(t, *options):
 # ---- Forged plans ------------------------------------------------------------------------------
 
 
-SITE = struct.Struct("<QQIIIBBBiiiBi")
+SITE = struct.Struct("<QQIIIBBBiiiBiBB")
 PAYLOAD = 28  # after magic, version, revision, checksum and length
 
 
