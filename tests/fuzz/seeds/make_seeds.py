@@ -460,8 +460,8 @@ def instances(pid, query, *entries, first=0):
                  b"".join(struct.pack("<QQ", crate + 1 << 32 | index, symbol) for crate, index, symbol in entries))
 
 
-def fed(pid, cache):
-    return behind_size(struct.pack("<4BIQ", 19, 0, 0, 0, pid, cache))
+def fed(pid, cache, at=NO_COUNT):
+    return behind_size(struct.pack("<4BIQII", 19, 0, 0, 0, pid, cache, at, 0))
 
 
 def loaded(pid, query):
@@ -484,8 +484,9 @@ def result_seeds():
     some = [(3, 0, 0), (4, 2, 0), (3, 0, 0), (2, 0, 0), (7, 0, 1)]
     keys = result_keys(9, 0, 1, 2, 3) + result_keys(9, 2, 3, 1, 2) + result_keys(9, 3, 0, 7)
     yield "whole", rustc + counts(9, FINISHED, some) + keys + counts(9, DROPPED, some) + named(9) + dropped(9)
-    yield "fed", rustc + fed(9, 2) + fed(9, CONTEXT + 0x300) + counts(9, DROPPED, some) + keys + named(9) + dropped(9)
-    yield "more_fed", rustc + b"".join(fed(9, 2) for i in range(5)) + counts(9, DROPPED, some)
+    both = fed(9, 2, 1) + fed(9, CONTEXT + 0x300)
+    yield "fed", rustc + both + counts(9, DROPPED, some) + keys + named(9) + dropped(9)
+    yield "more_fed", rustc + b"".join(fed(9, 2, i // 2) for i in range(5)) + counts(9, DROPPED, some)
     yield "loaded", incremental + loaded(9, 0) + loaded(9, 4) + counts(9, FINISHED, some) + keys + dropped(9)
     yield "lost", incremental + loaded(9, 0) + counts(9, FINISHED, some, lost=200) + keys + dropped(9)
     yield "gaps", rustc + counts(9, DYING, some[:2]) + counts(9, DYING, some[3:], first=3) + keys
