@@ -223,7 +223,7 @@ static uint32_t note_text(const char *text)
 	const struct tracks_sink sink = names_sink(&out);
 	uint32_t string = 0, id = TRACE_NO_INVOCATION;
 
-	assert_int_equal(sink.text(sink.ctx, text, &string), 0);
+	assert_int_equal(sink.text(sink.items, text, &string), 0);
 	assert_int_equal(keys__note_text(&keys, string, &id), 0);
 	return id;
 }
