@@ -112,9 +112,10 @@ def test_every_compiler(t):
         len(processes) - len(compiling) + 1, total)
 
 
-def test_attached_in_mid_build(t):
-    """Compilers that start later are complete; running ones are recorded and marked as late."""
-    t.need_capture()
+def attach_in_mid_build(t):
+    """Those that started later and are marked as late, and what was recorded."""
+    for place in ("profiles", "target"):
+        shutil.rmtree(t.path(place), ignore_errors=True)
     workspace = Workspace(t)
     log = open(t.path("log"), "wb")
     build = t.start_plain(workspace.command("-p", "model"), cwd=workspace.dir, stderr=log,
@@ -136,12 +137,25 @@ def test_attached_in_mid_build(t):
     assert len(later) >= 3, later
     missed = [pid for pid in later if pid not in processes]
     assert not missed, missed
-    assert not late & set(later), late & set(later)
+    if late & set(later):
+        return late & set(later), ""
     # Build scripts have no profile.
     assert running & truth.keys() <= processes.keys(), (running, processes.keys())
     total = assert_equal(t, [processes[pid] for pid in later], truth)
-    return "%d compilers before, %d late, %d later with %d queries" % (
+    return set(), "%d compilers before, %d late, %d later with %d queries" % (
         len(truth) - len(later), len(late), len(later), total)
+
+
+def test_attached_in_mid_build(t):
+    """Compilers that start later are complete; running ones are recorded and marked as late. On a busy
+    machine a ptrace stop may end before the probes are there."""
+    t.need_capture()
+    for _ in range(3):
+        late, said = attach_in_mid_build(t)
+        if not late:
+            break
+    assert not late, late
+    return said
 
 
 # ---- Other compilers ----------------------------------------------------------------------------
