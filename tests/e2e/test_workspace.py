@@ -116,6 +116,8 @@ def attach_in_mid_build(t):
     """Those that started later and are marked as late, and what was recorded."""
     for place in ("profiles", "target"):
         shutil.rmtree(t.path(place), ignore_errors=True)
+    if os.path.exists(t.path("trace.qpt")):
+        os.unlink(t.path("trace.qpt"))
     workspace = Workspace(t)
     log = open(t.path("log"), "wb")
     build = t.start_plain(workspace.command("-p", "model"), cwd=workspace.dir, stderr=log,
