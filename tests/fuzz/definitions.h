@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What the fuzzers of definitions, and of those of other crates, have in common. */
+/* Shared by the fuzzers of definitions and of other crates' definitions. */
 #ifndef QPROF_TESTS_FUZZ_DEFINITIONS_H
 #define QPROF_TESTS_FUZZ_DEFINITIONS_H
 

@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "test.h"
+#include "../fixtures/ended_child.h"
 #include "../fixtures/directory.h"
 #include "capture/privilege.h"
 
@@ -245,11 +246,8 @@ TEST_CASE(a_process_without_a_compiler_is_none)
 	struct broker_range loader = {0};
 	struct library_file *file = NULL;
 	_broker_ struct broker *l = NULL;
-	pid_t pid = fork();
+	pid_t pid = ended_child();
 
-	if (!pid)
-		_exit(0);
-	waitpid(pid, NULL, 0);
 	assert_int_equal(broker__new(&l), 0);
 	assert_int_equal(broker__library(l, getpid(), &file, &loader), -ENOENT);
 	assert_int_equal(broker__library(l, pid, &file, &loader), -ESRCH);

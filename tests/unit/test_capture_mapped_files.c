@@ -5,10 +5,10 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #include "capture/broker.h"
 #include "test.h"
+#include "../fixtures/ended_child.h"
 
 static struct mapped_files found;
 
@@ -117,11 +117,8 @@ TEST_CASE(the_child_opens_the_mapped_file)
 TEST_CASE(a_process_that_is_gone_has_none)
 {
 	_broker_ struct broker *l = NULL;
-	pid_t pid = fork();
+	pid_t pid = ended_child();
 
-	if (!pid)
-		_exit(0);
-	waitpid(pid, NULL, 0);
 	assert_int_equal(broker__new(&l), 0);
 	assert_int_equal(broker__mapped_files(l, pid, &found), -ESRCH);
 }

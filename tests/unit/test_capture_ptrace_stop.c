@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 
 #include "test.h"
+#include "../fixtures/ended_child.h"
 #include "base/clock.h"
 #include "proc/processes.h"
 
@@ -238,11 +239,8 @@ TEST_CASE(its_parent_sees_nothing_but_its_end)
 TEST_CASE(a_process_that_is_gone_is_not_stopped)
 {
 	_ptrace_stop_ struct ptrace_stop *s = NULL;
-	pid_t pid = fork();
+	pid_t pid = ended_child();
 
-	if (!pid)
-		_exit(0);
-	waitpid(pid, NULL, 0);
 	s = stop(pid);
 	assert_int_equal(ptrace_stop__state(s), PTRACE_STOP_OVER);
 	assert_int_equal(ptrace_stop__held_ns(s), 0);

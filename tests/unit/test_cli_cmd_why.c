@@ -82,42 +82,39 @@ TEST_CASE(each_compiler_says_where_its_count_comes_from)
 	unlink(path);
 }
 
+static char *why_text_of(struct why_view v)
+{
+	_summary_ struct summary *s = NULL;
+
+	assert_int_equal(summary__new(&s), 0);
+	v.query = "typeck";
+	v.summary = s;
+	return printed_text(why_text(out, &v));
+}
+
 /* Probes in one compiler, and tables in another: as report has it. */
 TEST_CASE(a_count_may_be_from_several_sources)
 {
 	struct why_row rows[] = {{.row = {.count = 3, .results = 2, .results_beside = 2}},
 				 {.row = {.count = 3}},
 				 {.row = {.results = 2}}};
-	_summary_ struct summary *s = NULL;
-	struct why_view v = {.query = "typeck", .rows = rows, .n = 3, .number = PLAN_NONE};
-	_free_ char *text = NULL;
+	_free_ char *text =
+		why_text_of((struct why_view){.rows = rows, .n = 3, .number = PLAN_NONE});
 
-	assert_int_equal(summary__new(&s), 0);
-	v.summary = s;
-	text = printed_text(why_text(out, &v));
 	assert_contains(text, "all                5  several         3          2");
 	assert_contains(text, "from several: probes in some compilers, tables in others\n");
 }
 
-/* What of typeck is missing in the sample plan, and its sites with those of its body. */
+/* The sample plan lacks things of typeck. Sites are the query's own and those of its body. */
 TEST_CASE(the_plan_says_what_it_has_not_found)
 {
 	_plan_ struct plan *plan = sample_plan();
 	const uint8_t attached[] = {PLAN_PARTS, PLAN_PARTS, PLAN_PART_ALWAYS,  PLAN_PARTS,
 				    PLAN_PARTS, PLAN_PARTS, PLAN_PART_THREADS, PLAN_PARTS};
 	struct why_row row = {.row = {.results = 5, .results_missing = true}};
-	_summary_ struct summary *s = NULL;
-	struct why_view v = {.query = "typeck",
-			     .rows = &row,
-			     .n = 1,
-			     .plan = plan,
-			     .number = 1,
-			     .attached = attached};
-	_free_ char *text = NULL;
+	_free_ char *text = why_text_of((struct why_view){
+		.rows = &row, .n = 1, .plan = plan, .number = 1, .attached = attached});
 
-	assert_int_equal(summary__new(&s), 0);
-	v.summary = s;
-	text = printed_text(why_text(out, &v));
 	assert_contains(text, "all             >= 5  reading");
 	assert_contains(text, "lost: unknown");
 	assert_contains(text, "\nall starts  no\n");

@@ -347,7 +347,7 @@ TEST_CASE(a_frame_shows_its_job)
 	put_implicit(STACK + 0xa0, 9);
 	put_implicit(STACK + 0x100, 3);
 	assert_int_equal(found(&jobs, LOCAL, 8), 9);
-	/* What an earlier call has left. */
+	/* An earlier call has left this one. */
 	put_implicit(STACK, 3);
 	assert_int_equal(found(&jobs, LOCAL, 9), 9);
 	assert_int_equal(found(&jobs, LOCAL, 3), 3);

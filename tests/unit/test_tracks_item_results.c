@@ -479,7 +479,7 @@ static void feed(struct results *r, uint64_t cache, uint32_t at)
 	assert_int_equal(results__fed(r, &lib, &record), 0);
 }
 
-/* What a reading has of query 2, which had 4 results. */
+/* A reading of query 2, which had 4 results. */
 static struct got fed_of_4(struct results *r)
 {
 	static const uint32_t n[N] = {0, 0, 4};

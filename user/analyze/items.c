@@ -58,7 +58,7 @@ struct instances {
 	TABLE(struct foreign_instances) listed;	 /* by the compilers' tables; by path */
 };
 
-/* What is known of a text, by which a definition is found in other crates too. */
+/* Sums by text: a definition has the same text in other crates. */
 struct compiled {
 	uint32_t item;		/* one of the strings with the text */
 	struct sample_sum self; /* in LLVM */

@@ -8,7 +8,7 @@
 #include "analyze/compile_name.h"
 #include "base/array.h"
 
-/* What a span was about; of a query, that is, or is not, a definition of another crate. */
+/* The item of a span. The item of a query may be a definition of another crate. */
 static uint32_t about(const struct trace_reader *r, const struct trace_span *span, bool foreign)
 {
 	uint32_t id = trace_reader__event_string(r, span);

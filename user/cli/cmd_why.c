@@ -75,7 +75,7 @@ static int take_item(void *ctx, const struct trace_item *item)
 	return 0;
 }
 
-/* What a process, or SUMMARY_ALL, has of the query. */
+/* The query's row of a process, or of SUMMARY_ALL. */
 static int find_row(const struct why *w, uint32_t process, struct summary_row *out)
 {
 	_free_ struct summary_row *rows = NULL;

@@ -77,9 +77,9 @@ struct flame_frame {
 	uint32_t label;
 	uint32_t key; /* string id of the query's key; TRACE_NO_STRING: none, or it is not shown */
 	uint8_t kind;
-	uint32_t
-		query; /* the first frame of its row in a report, which probe costs are taken off */
-	char *name;    /* NULL: the text of the label */
+	/* The first frame of its row in a report, off which probe costs are taken. */
+	uint32_t query;
+	char *name; /* NULL: the text of the label */
 };
 
 /* All zeroes but for the job, which outlives it: no frames. */

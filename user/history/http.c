@@ -127,7 +127,7 @@ static size_t take_header(char *line, size_t size, size_t n, void *ctx)
 	return !n;
 }
 
-/* What frames the answer, such as extensions of chunks, reaches no other function. */
+/* Bytes that frame the answer, such as extensions of chunks, are passed to no other function. */
 static int count_received(CURL *curl, curl_infotype type, char *bytes, size_t n, void *ctx)
 {
 	struct exchange *e = ctx;

@@ -296,7 +296,7 @@ int recorder__take(void *recorder, const struct record *record)
 	case RECORD_WAITED:
 		return 0;
 	case WIRE_NAMES_END:
-		/* What it was in is over, and gets its names. */
+		/* The compiler is over: its samples get their names. */
 		if (r->slow_sampled.jobs)
 			recorder__release_samples(r);
 		break;

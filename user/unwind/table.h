@@ -40,7 +40,7 @@ struct unwind_table {
 	uint32_t functions;
 	uint32_t unreadable; /* records of .eh_frame left out, wholly or from a pc on */
 	uint32_t refused;    /* runs whose rule found no room */
-	/* What the file shows of LLVM, which comes with its table; NULL: nothing. */
+	/* The file's plan of LLVM, made with its table; NULL: the file has none. */
 	struct llvm_plan *llvm;
 	/* The memory that holds `tables`, if the table owns it: either of the two. */
 	uint8_t *bytes; /* malloc'd */

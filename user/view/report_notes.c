@@ -100,13 +100,13 @@ void report_notes__unfinished(FILE *out, uint64_t unwound, const struct summary 
 			format_count(count, left_off));
 }
 
-#define OPEN_AT_START_NAMED 4
+#define BEGUN_NAMED 4
 
 void begun_note__add(struct begun_note *note, FILE *out, const char *name)
 {
 	_free_ char *clean = NULL;
 
-	if (note->named == OPEN_AT_START_NAMED) {
+	if (note->named == BEGUN_NAMED) {
 		note->more++;
 		return;
 	}

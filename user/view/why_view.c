@@ -14,7 +14,7 @@
 
 #define SCHEMA "qprof-why/1"
 
-/* ---- What the trace has ---------------------------------------------------------------------- */
+/* ---- Numbers of the trace -------------------------------------------------------------------- */
 
 enum source {
 	SOURCE_NONE,
@@ -131,7 +131,7 @@ static int print_rows(FILE *out, const struct why_view *v)
 	return c.err;
 }
 
-/* ---- What its plan has ----------------------------------------------------------------------- */
+/* ---- The query's plan ------------------------------------------------------------------------ */
 
 /* At sites without a query or a body, tables are read, or any query is fed. */
 static bool is_about(const struct why_view *v, const struct plan_site *s)
