@@ -163,6 +163,17 @@ static int allocate(struct attach_set *set)
 		       : -ENOMEM;
 }
 
+void attach_set__find_guards(struct attach_set *set)
+{
+	for (uint32_t i = 0; i < set->plan->n_sites; i++) {
+		const struct plan_site *site = &set->plan->sites[i];
+
+		if (site->role == WIRE_ROLE_GUARD || site->role == WIRE_ROLE_GUARD_QUERY ||
+		    site->role == WIRE_ROLE_GUARD_CALLED)
+			set->guards[site->guard] |= wants_guard_site(set, site);
+	}
+}
+
 int attach_set__init(struct attach_set *set, const struct plan *plan, const struct filter *filter,
 		     uint8_t lib, bool callers)
 {
@@ -177,14 +188,7 @@ int attach_set__init(struct attach_set *set, const struct plan *plan, const stru
 	for (uint32_t i = plan->n_steps; i--;)
 		set->first_step[plan->steps[i].guard] = i;
 	follow_queries(set);
-	for (uint32_t i = 0; i < plan->n_sites; i++) {
-		const struct plan_site *site = &plan->sites[i];
-
-		if (site->role != WIRE_ROLE_GUARD && site->role != WIRE_ROLE_GUARD_QUERY &&
-		    site->role != WIRE_ROLE_GUARD_CALLED)
-			continue;
-		set->guards[site->guard] |= wants_guard_site(set, site);
-	}
+	attach_set__find_guards(set);
 	err = settle_ends(set);
 	if (err)
 		attach_set__clear(set);

@@ -41,6 +41,10 @@ int attach_set__init(struct attach_set *set, const struct plan *plan, const stru
 /* True if a site is attached. */
 bool attach_set__wants(const struct attach_set *set, const struct plan_site *site);
 
+/* Find `guards`, as attach_set__init() does: they are all false, and `plan` and `filter` are set.
+ */
+void attach_set__find_guards(struct attach_set *set);
+
 /* Which compilers need a site. An end that several guards share is theirs if all are of one part.
  */
 enum plan_part attach_set__part(const struct attach_set *set, const struct plan_site *site);

@@ -175,19 +175,19 @@ static void measure_tick(struct session *s)
 /* Tell what is recorded of a library. */
 static int report_recorded(struct session *s, const struct plan *plan, uint8_t lib)
 {
-	_attach_set_ struct attach_set set = {0};
 	_free_ bool *queries = calloc(plan->n_queries + 1UL, sizeof(*queries));
-	int err = queries ? attach_set__init(&set, plan, s->filter, lib, false) : -ENOMEM;
+	_free_ bool *guards = calloc(plan->n_guards + 1UL, sizeof(*guards));
+	struct attach_set set = {.plan = plan, .filter = s->filter, .guards = guards};
 
-	for (uint32_t i = 0; i < plan->n_queries && !err; i++)
+	if (!queries || !guards)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < plan->n_queries; i++)
 		queries[i] = filter__passes(s->filter, FILTER_QUERY, plan->queries[i].name);
-	if (!err)
-		err = s->sink.take(s->sink.ctx,
-				   &(struct record){.kind = RECORD_RECORDED,
-						    .lib = lib,
-						    .pid = RECORD_NO_PID,
-						    .recorded = {queries, set.guards}});
-	return err;
+	attach_set__find_guards(&set);
+	return s->sink.take(s->sink.ctx, &(struct record){.kind = RECORD_RECORDED,
+							  .lib = lib,
+							  .pid = RECORD_NO_PID,
+							  .recorded = {queries, guards}});
 }
 
 /*

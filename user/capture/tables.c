@@ -224,12 +224,12 @@ static int fill_sources(int map, const struct attach_set *set)
 /* Without tables, samples have no jobs. */
 static int fill_jobs(int map, const struct attach_set *set)
 {
-	_free_ struct wire_job_tables *all = calloc(1, sizeof(*all));
+	_free_ struct wire_job_tables *all = map < 0 ? NULL : calloc(1, sizeof(*all));
 	uint32_t lib = set->lib;
 
 	if (!all)
-		return -ENOMEM;
-	if (map < 0 || !active_jobs__tables(set->plan, all))
+		return map < 0 ? 0 : -ENOMEM;
+	if (!active_jobs__tables(set->plan, all))
 		return 0;
 	return bpf_map_update_elem(map, &lib, all, BPF_ANY) ? -errno : 0;
 }

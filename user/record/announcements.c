@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
@@ -38,10 +39,8 @@ static int keep_recorded(struct announced_library *l, const bool *queries, const
 	l->recorded = calloc((size_t)l->n_queries + l->n_guards + 1, sizeof(*l->recorded));
 	if (!l->recorded)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < l->n_queries; i++)
-		l->recorded[i] = queries[i];
-	for (uint32_t i = 0; i < l->n_guards; i++)
-		l->recorded[l->n_queries + i] = guards[i];
+	memcpy(l->recorded, queries, l->n_queries * sizeof(*queries));
+	memcpy(l->recorded + l->n_queries, guards, l->n_guards * sizeof(*guards));
 	return 0;
 }
 

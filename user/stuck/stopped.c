@@ -4,7 +4,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <semaphore.h>
-#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/user.h>

@@ -11,7 +11,6 @@
 #include "capture/broker.h"
 #include "plan/symbols/demangle.h"
 #include "plan/symbols/function_name.h"
-#include "base/array.h"
 
 #define OFTEN	    8	/* attempts to read a stack that keeps changing */
 #define DRAIN_TRIES 200 /* 20 ms: a record still being written hides ours */

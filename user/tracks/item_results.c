@@ -135,13 +135,6 @@ bool item_results__settle(struct item_results *r, uint32_t query, uint32_t n, ui
 	return true;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 bool item_results__leave_out(struct item_results *r, uint32_t query, uint32_t *at, uint32_t n)
 {
 	struct item_keys *k = query < r->n ? &r->of[query] : NULL;
@@ -149,7 +142,7 @@ bool item_results__leave_out(struct item_results *r, uint32_t query, uint32_t *a
 
 	if (!k || !k->ready || k->others)
 		return false;
-	qsort(at, n, sizeof(*at), by_number);
+	qsort(at, n, sizeof(*at), array__by_u32);
 	for (uint32_t i = 0; i < n; i++)
 		if (at[i] >= k->n || (i && at[i] == at[i - 1]))
 			return false;

@@ -2,9 +2,7 @@
 #include "tracks/jobs.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 

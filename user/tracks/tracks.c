@@ -2,7 +2,6 @@
 #include "tracks/tracks.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <string.h>
 
 /* A span's kind is copied as a number. */

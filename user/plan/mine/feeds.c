@@ -129,14 +129,11 @@ int fed__prove(const struct elf_image *img, const struct code *code, uint64_t en
 
 const char *fed__next_name(const struct elf_image *img, size_t *at, size_t *len)
 {
-	uint64_t addr, size;
-	const char *all, *name, *end;
+	uint64_t addr;
 	size_t room;
+	const char *all = (const char *)elf_image__section_bytes(img, ".rodata", &addr, &room);
+	const char *name, *end;
 
-	if (!elf_image__section(img, ".rodata", &addr, &size))
-		return NULL;
-	all = (const char *)elf_image__bytes(img, addr, &room);
-	room = room < size ? room : size;
 	if (!all || *at >= room)
 		return NULL;
 	name = memmem(all + *at, room - *at, FED_COMPLAINT, strlen(FED_COMPLAINT));

@@ -2,7 +2,6 @@
 #include "plan/recover/activities.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
