@@ -62,7 +62,7 @@ def test_counts_are_exact_and_times_are_sampled(t, version):
         "default", lambda argv: t.capture(argv, ("-q",), BOOTSTRAP, exact=False), keys.EVENTS)
     assert run.status == 0, run.stderr.decode()
     library = toolchain.rustc if version == "stable" else debian_toolchains.library(version)
-    plan = json.loads(t.run_qprof("plan", "--json", library).stdout)
+    plan = t.json("plan", "--json", library)
     truth, about = keys.executed_about(profile, plan, crates.crate_name(compile.crate))
     rows = queries(t, run.trace)
     counted = {name: row["count"] for name, row in rows.items() if row["count"]}
@@ -94,8 +94,8 @@ def assert_items_are_exact(t, trace, crate, truth, feeds_are_seen):
     known = collections.Counter({key: n for key, n in truth.items() if key[0] in sure})
     assert ours == known, (ours - known, known - ours)
     assert len(known) > (0.8 if feeds_are_seen else 0.5) * len(truth) > 1000, (len(known), len(truth))
-    done = t.run_qprof("report", "--by", "item", "--min", "0", "--json", trace)
-    rows = {row["name"]: row for row in json.loads(done.stdout)["items"] if row["executions"]}
+    items = t.json("report", "--by", "item", "--min", "0", "--json", trace)["items"]
+    rows = {row["name"]: row for row in items if row["executions"]}
     by_item = collections.Counter()
     for (_, path), n in truth.items():
         by_item[path] += n
@@ -138,7 +138,7 @@ def test_both_modes_count_alike(t):
     assert by_time.startswith("recorded differently: base with counts and samples"), by_time
     # Where the numbers of a query come from, and which of its sites were attached.
     for trace, source, start in ((default, "tables", "no"), (exact, "probes", "yes")):
-        why = json.loads(t.run_qprof("why", "--json", "typeck", trace).stdout)
+        why = t.json("why", "--json", "typeck", trace)
         assert why["compilers"][0]["from"] == source and why["no_plan"] is None, why
         assert {s["attached"] for s in why["sites"] if s["role"].startswith("start")} == {start}, why
         assert why["compilers"][0]["keys_named"] == counted["typeck"], why

@@ -9,6 +9,7 @@
 #include <errno.h>
 
 #include "tracks/tracks.h"
+#include "../fixtures/records.h"
 #include "fuzz.h"
 
 #define STACKS_MAX 5000
@@ -176,9 +177,8 @@ static bool is_wanted(const uint8_t *record, size_t n)
 static int take(struct tracks *t, const uint8_t *bytes, size_t n)
 {
 	_free_ uint8_t *copy = fuzz_copy(bytes, n);
-	const struct record r = record_of(copy, n);
 
-	return tracks__take(t, &r);
+	return tracks__record(t, copy, n);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

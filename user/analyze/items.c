@@ -589,6 +589,20 @@ static int add_to_row(void *ctx, const struct item_cell *cell)
 	return 0;
 }
 
+/* Add what LLVM took for an item; returns what is known of its text, or NULL. */
+static struct compiled *complete_row(struct items *m, struct item_row *row)
+{
+	struct compiled *compiled = NULL;
+	uint64_t key;
+
+	if (row->item != TRACE_NO_STRING && m->compiled.n)
+		compiled = find_compiled(m, row->item, &key);
+	row->at_least = row->unsure || m->misses_results;
+	if (compiled)
+		row->llvm = compiled->self;
+	return compiled;
+}
+
 int items__rows(struct items *m, struct item_row **rows, size_t *n)
 {
 	__cleanup(rows__clear) struct rows made = {};
@@ -599,15 +613,10 @@ int items__rows(struct items *m, struct item_row **rows, size_t *n)
 	qsort(made.at, made.n, sizeof(*made.at), array__by_u32);
 	for (uint32_t i = 0; i < made.n; i++) {
 		struct item_row *row = &made.at[i];
-		struct compiled *compiled = NULL;
-		uint64_t key;
+		struct compiled *compiled = complete_row(m, row);
 
-		row->at_least = row->unsure || m->misses_results;
-		if (row->item != TRACE_NO_STRING && m->compiled.n)
-			compiled = find_compiled(m, row->item, &key);
 		if (!compiled)
 			continue;
-		row->llvm = compiled->self;
 		if (!compiled->has_row)
 			row->instances += compiled->made;
 		compiled->has_row = true;
@@ -643,19 +652,13 @@ int items__first(struct items *m, size_t most, struct item_row **rows, size_t *n
 		qsort(m->cells.at, m->cells.n, sizeof(*m->cells.at), array__by_u32);
 	for (uint32_t i = 0; i < m->cells.n;) {
 		struct item_row row = {.item = m->cells.at[i].item};
-		const struct compiled *compiled = NULL;
-		uint64_t key;
 
 		for (; i < m->cells.n && m->cells.at[i].item == row.item; i++) {
 			const struct item_cell cell = cell_of(m, i);
 
 			item_row__add(&row, &cell);
 		}
-		row.at_least = row.unsure || m->misses_results;
-		if (row.item != TRACE_NO_STRING && m->compiled.n)
-			compiled = find_compiled(m, row.item, &key);
-		if (compiled)
-			row.llvm = compiled->self;
+		complete_row(m, &row);
 		if (row.item == TRACE_NO_STRING || (!row.n_queries && !row.llvm.n))
 			continue;
 		n_all++;

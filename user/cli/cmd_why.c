@@ -5,13 +5,13 @@
 
 #include "base/array.h"
 #include "base/diag.h"
-#include "base/format.h"
 #include "capture/attach_set.h"
 #include "capture/broker.h"
 #include "cli/cmd.h"
 #include "cli/find_library.h"
 #include "options/exit_code.h"
 #include "plan/library/find.h"
+#include "view/plan_view.h"
 #include "view/why_view.h"
 
 struct why {
@@ -185,7 +185,7 @@ static void check_build_id(struct why *w)
 {
 	char hex[2 * PLAN_BUILD_ID_MAX + 1];
 
-	format_hex(hex, w->plan->build_id, w->plan->build_id_len);
+	plan_build_id_text(w->plan, hex);
 	if (!w->view.build_id || !strcmp(hex, w->view.build_id))
 		return;
 	plan__free(take_ptr(w->plan));

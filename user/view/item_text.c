@@ -218,7 +218,7 @@ void report_item_columns(struct columns *c, const struct report_row *row,
 	     row->extra[REPORT_SAMPLED_OFF], row->extra[REPORT_SAMPLED_OFF], "waits in these");
 	SOME(c, BYTES, "memory_bytes", NULL, row->extra[REPORT_MEMORY], row->extra[REPORT_MEMORY],
 	     "memory that page faults made resident in these");
-	SOME(c, NS, "llvm_ns", has && has->llvm ? "LLVM" : NULL, item->llvm.n, item->llvm.value,
+	SOME(c, NS, "llvm_ns", has->llvm ? "LLVM" : NULL, item->llvm.n, item->llvm.value,
 	     "time of LLVM for it, by samples; missing: none, or unknown");
 	SOME(c, NS, "llvm_error_ns", NULL, item->llvm.n, sample_sum__error(&item->llvm),
 	     "standard error of that");
@@ -232,13 +232,12 @@ void report_item_columns(struct columns *c, const struct report_row *row,
 	if (modules)
 		NUMBER(c, COUNT, "items", "items", row->items, "in it");
 	else
-		KNOWN(c, COUNT, "instances", has && has->instances ? "instances" : NULL,
-		      item->instances, item->instances,
-		      "of a generic function; null: none, or unknown");
+		KNOWN(c, COUNT, "instances", has->instances ? "instances" : NULL, item->instances,
+		      item->instances, "of a generic function; null: none, or unknown");
 	OWNED(c, NULL, ON_PAGE(c, NULL, "of this"),
 	      queries_text(item, queries_that_fit(c->width), names), NULL);
-	OWNED(c, NULL, has && has->places ? ON_PAGE(c, NULL, "at") : NULL,
-	      place_text(names, item->item), NULL);
+	OWNED(c, NULL, has->places ? ON_PAGE(c, NULL, "at") : NULL, place_text(names, item->item),
+	      NULL);
 	NAME(c, NULL, ON_PAGE(c, NULL, modules ? "module" : "item"), row->name, NULL);
 	put_queries(c, item, names);
 }

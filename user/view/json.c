@@ -2,7 +2,6 @@
 #include "view/json.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/format.h"
@@ -80,14 +79,6 @@ void json__null(struct json *j, const char *key)
 	/* json-c represents null as NULL. */
 	if (!j->err && json_object_object_add(j->object, key, NULL))
 		j->err = -ENOMEM;
-}
-
-void json__hex(struct json *j, const char *key, uint64_t value)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "0x%" PRIx64, value);
-	json__text(j, key, text);
 }
 
 void json__losses(struct json *j, const char *key, const struct trace_losses *losses)

@@ -44,7 +44,6 @@ void json__number(struct json *j, const char *key, uint64_t value);
 void json__known(struct json *j, const char *key, bool known, uint64_t value); /* else null */
 void json__bool(struct json *j, const char *key, bool value);
 void json__null(struct json *j, const char *key);
-void json__hex(struct json *j, const char *key, uint64_t value); /* "0x..": JSON has no hex */
 /* Add a value and take its reference. A NULL value is an error, not null. */
 void json__value(struct json *j, const char *key, struct json_object *value);
 /* Add an object with counts by cause; NULL -> null. */

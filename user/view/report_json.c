@@ -39,13 +39,15 @@ static void put_items(struct columns *c, bool modules, const struct trace_texts 
 		      const struct report_options *opt)
 {
 	_report_rows_ struct report_rows r = {};
-	struct item_extras has;
+	struct item_extras has = {};
 
 	if (!LIST(c, modules ? "modules" : "items", opt->items && modules == opt->modules,
 		  modules ? "with --by module" : "with --by item"))
 		return;
 	c->err = c->err ?: c->describes ? 0 : report_rows__items(&r, names, opt);
-	has = report_items__extras(&r, r.n, names);
+	/* JSON has no titles. */
+	if (c->to == COLUMNS_PAGE)
+		has = report_items__extras(&r, r.n, names);
 	EACH_ROW (c, i, r.n)
 		report_item_columns(c, ROW(c, &r.rows[i]), &r, modules, names, &has);
 }

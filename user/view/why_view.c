@@ -117,7 +117,7 @@ static int print_rows(FILE *out, const struct why_view *v)
 	EACH_ROW (&c, i, v->n == 2 ? 1 : v->n)
 		row_columns(&c, ROW(&c, &v->rows[i]));
 	for (size_t i = 0; i < v->n; i++) {
-		late += i && v->rows[i].process && v->rows[i].process->attached_late;
+		late += v->rows[i].process && v->rows[i].process->attached_late;
 		used |= 1u << source_of(&v->rows[i].row);
 		cut |= v->rows[i].cut_list;
 	}
@@ -149,14 +149,6 @@ static bool is_about(const struct why_view *v, const struct plan_site *s)
 	       (!plan_site__feeds(s) || plan_query__fed(v->plan, q) == PLAN_FED_SEEN);
 }
 
-static void put_address(struct columns *c, uint64_t addr)
-{
-	if (addr)
-		columns__format(c, "0x%" PRIx64, addr);
-	else
-		columns__text(c, NULL);
-}
-
 static void site_columns(struct columns *c, const struct plan_site *s, const struct why_view *v)
 {
 	static const char *const parts[PLAN_PARTS + 1] = {
@@ -173,10 +165,10 @@ static void site_columns(struct columns *c, const struct plan_site *s, const str
 	     "unknown");
 	TEXT(c, "class", "class", s->cls == PLAN_STEPPED ? "stepped" : "emulated",
 	     "how the kernel runs the instruction");
-	COLUMN(c, TEXT, "address", "address", "ELF virtual address", put_address(c, s->addr));
-	COLUMN(c, TEXT, "offset", "offset", "in the file", put_address(c, s->offset));
+	COLUMN(c, TEXT, "address", "address", "ELF virtual address", columns__address(c, s->addr));
+	COLUMN(c, TEXT, "offset", "offset", "in the file", columns__address(c, s->offset));
 	COLUMN(c, TEXT, "body", "body", "address of the body; null: none",
-	       put_address(c, body == PLAN_NONE ? 0 : v->plan->bodies[body].addr));
+	       columns__address(c, body == PLAN_NONE ? 0 : v->plan->bodies[body].addr));
 	TEXT(c, "problem", NULL, body == PLAN_NONE ? NULL : v->plan->bodies[body].problem,
 	     "why not all ends of its body are known; null: they are");
 	COLUMN(c, BOOL, "key", NULL, "the query's key can be read there",
