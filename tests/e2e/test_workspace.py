@@ -113,7 +113,7 @@ def test_every_compiler(t):
 
 
 def attach_in_mid_build(t):
-    """Those that started later and are marked as late, and what was recorded."""
+    """Those that started later and are late or missing, and what was recorded."""
     for place in ("profiles", "target"):
         shutil.rmtree(t.path(place), ignore_errors=True)
     if os.path.exists(t.path("trace.qpt")):
@@ -127,20 +127,20 @@ def attach_in_mid_build(t):
     running = {pid for pid in lab.children(build.pid) if lab.alive(pid)}
     attached_ns = time.time_ns()
     assert build.wait(timeout=lab.TIMEOUT) == 0, open(t.path("log")).read()[-2000:]
-    assert profiler.wait(timeout=lab.TIMEOUT) == 0, profiler.said()
-
+    status = profiler.wait(timeout=lab.TIMEOUT)
     document = t.report(t.path("trace.qpt"))
-    assert document["lost"] == 0, document["losses"]
+    assert status == 0 or status == 122 and document["losses"]["compilers"], profiler.said()
+    assert document["lost"] == document["losses"]["compilers"], document["losses"]
     processes = {p["pid"]: p for p in document["processes"]}
     late = {pid for pid, p in processes.items() if p["attached_late"]}
     truth, _ = profiles(t)
     later = [pid for pid, profile in truth.items()
              if profile.metadata()["start_time"] > attached_ns and pid not in running]
     assert len(later) >= 3, later
-    missed = [pid for pid in later if pid not in processes]
-    assert not missed, missed
-    if late & set(later):
-        return late & set(later), ""
+    missed = {pid for pid in later if pid not in processes}
+    assert len(missed) <= document["lost"], missed
+    if document["lost"] or late & set(later):
+        return missed | late & set(later) or {"lost": document["lost"]}, ""
     # Build scripts have no profile.
     assert running & truth.keys() <= processes.keys(), (running, processes.keys())
     total = assert_equal(t, [processes[pid] for pid in later], truth)
@@ -224,8 +224,8 @@ def build_with_two_toolchains(t, cache):
     run = t.capture(workspace.command(), ("-i", "10min", "-e", "query-provider"), env=env,
                     cwd=one_package(t, workspace, SCRIPT))
     err = run.stderr.decode()
-    assert run.status == 0, err[-2000:]
     document = t.report(run.trace)
+    assert run.status == 0 or run.status == 122 and document["losses"]["compilers"], err[-2000:]
     for process in document["processes"]:
         assert_in_time(process, err)
     return document
@@ -286,11 +286,11 @@ def test_compilers_of_other_names(t, program, compiled):
         run = t.capture(workspace.command(), (*QUERIES, "--force"), cwd=where,
                         env=self_profiled(t, workspace, RUSTC_WRAPPER=wrapper))
         err = run.stderr.decode()
-        assert run.status == 0, err[-2000:]
         document = t.report(run.trace)
         # Only its mappings show that it is a compiler: on a busy machine it may be missed, and counts as lost.
         if not document["losses"]["compilers"]:
             break
+    assert run.status == 0, err[-2000:]
     assert document["lost"] == 0, document["losses"]
     (process,) = [p for p in document["processes"] if p["crate"] == "one"]
     assert process["command"].startswith(compiler + " "), process["command"]

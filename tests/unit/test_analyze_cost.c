@@ -373,6 +373,12 @@ TEST_CASE(a_compilation_without_an_interval_is_nothing)
 	assert_int_equal(v.compiles, 3);
 	assert_int_equal(v.late, 1);
 	assert_int_equal(v.hits, 7);
+	assert_int_equal(v.lost, 0);
+	/* One that was gone before it could be followed is not known to be late. */
+	l.count[TRACE_LOST_COMPILERS] = 1;
+	v = verdict_of(s, &l);
+	assert_int_equal(v.state, VERDICT_NOTHING);
+	assert_int_equal(v.lost, 1);
 	assert_int_equal(verdict_of(s, NULL).state, VERDICT_NOTHING);
 	/* Samples need no interval. */
 	summary__set_sampled(s);

@@ -60,6 +60,9 @@ TEST_CASE(a_late_start_proves_nothing)
 	says(&v,
 	     "no interval was recorded of 1 compilation, which began before the probes were there",
 	     "doctor");
+	v.lost = 1;
+	says(&v, "no interval was recorded of 1 compilation: 1 of the compilers was lost",
+	     "doctor");
 }
 
 static char *lead(enum verdict_state state)

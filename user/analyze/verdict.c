@@ -115,7 +115,9 @@ struct verdict verdict_of(const struct summary *s, const struct trace_losses *lo
 		v.cause = TRACE_LOST_MAPPINGS;
 		v.lost = mappings;
 	}
-	if (!v.state && v.compiles && !recorded && !summary__is_sampled(s))
+	if (!v.state && v.compiles && !recorded && !summary__is_sampled(s)) {
 		v.state = VERDICT_NOTHING;
+		v.lost = lost;
+	}
 	return v;
 }

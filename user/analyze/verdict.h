@@ -25,7 +25,7 @@ enum verdict_state {
 struct verdict {
 	enum verdict_state state;
 	enum trace_loss cause; /* for VERDICT_LOST_*: the cause with the largest count */
-	uint64_t lost;	       /* lost hits, intervals, compilers or mappings */
+	uint64_t lost;	       /* hits, intervals, mappings; or, also with NOTHING, compilers */
 	uint64_t of;	       /* total, including the lost ones; 0: unknown */
 	uint32_t compilers;    /* compilers that compiled a crate, or tried to */
 	uint32_t compiles;     /* compilations that succeeded */

@@ -19,9 +19,12 @@ static void say_nothing(const struct verdict *v, char buf[VERDICT_TEXT_MAX])
 	int n = snprintf(buf, VERDICT_TEXT_MAX,
 			 "no interval was recorded of %" PRIu32 " compilation%s", v->compiles,
 			 v->compiles == 1 ? "" : "s");
-	char hits[FORMAT_MAX];
+	char hits[FORMAT_MAX], lost[FORMAT_MAX];
 
-	if (v->late == v->compiles)
+	if (v->lost)
+		snprintf(buf + n, VERDICT_TEXT_MAX - n, ": %s of the compilers %s lost",
+			 format_count(lost, v->lost), v->lost == 1 ? "was" : "were");
+	else if (v->late == v->compiles)
 		snprintf(buf + n, VERDICT_TEXT_MAX - n,
 			 ", which began before the probes were there");
 	else if (!v->hits)
