@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# tests/lint/docs.sh ROOT: prose of the pages fits 120 columns, README.md has at most 250 lines and
-# docs/architecture.md 120, and links lead to files and headings of this tree. Tables, code, lines
-# of a single link, and generated pages may be wider.
+# tests/lint/docs.sh ROOT: prose of the pages fits 120 columns, README.md has at most 250 lines,
+# docs/architecture.md 120, and its cells 200 characters, and links lead to files and headings of this
+# tree. Tables, code, lines of a single link, and generated pages may be wider.
 #
 # tests/lint/docs.sh --paths ROOT: the files that pages name in `backquotes` and that are not there.
 set -u
@@ -68,5 +68,8 @@ for page in $pages; do
 	done
 done
 [ "$(wc -l <README.md)" -le 250 ] || complain "README.md has more than 250 lines"
+long=$(awk -F'|' '/^\|/ { for (i = 2; i < NF; i++) if (length($i) > 202) print FILENAME ":" FNR }' \
+	docs/architecture.md)
+[ -z "$long" ] || complain "cells of more than 200 characters: $long"
 [ "$(wc -l <docs/architecture.md)" -le 120 ] || complain "docs/architecture.md has more than 120 lines"
 exit $bad

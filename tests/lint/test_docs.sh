@@ -39,4 +39,7 @@ good && echo '[gone](gone.md)' >>"$dir/tree/docs/two.md" && refused "a link to n
 good && echo '[gone](two.md#gone)' >>"$dir/tree/docs/two.md" && refused "a link to no heading"
 good && printf '%0121d\n' 0 >>"$dir/tree/docs/two.md" && refused "a long line"
 good && yes '' | head -251 >>"$dir/tree/README.md" && refused "a long README"
+good && printf '| %0200d |\n' 0 >>"$dir/tree/docs/architecture.md" &&
+	"$here/docs.sh" "$dir/tree"
+good && printf '| %0201d |\n' 0 >>"$dir/tree/docs/architecture.md" && refused "a long cell"
 good && yes '' | head -121 >>"$dir/tree/docs/architecture.md" && refused "a long architecture page"
