@@ -253,7 +253,8 @@ TEST_CASE_WITH(waits_are_sampled_with_their_length, NULL, teardown)
 		assert_true(s->value >= 50000);
 		n += is_chain(s, "chain_sleep") && s->value >= 15000000;
 	}
-	assert_int_equal(n, 7);
+	/* On a busy machine the short one may take long, too. */
+	assert_in_range(n, 7, 8);
 }
 
 /* The state of the program's first thread in /proc: 'S' while it sleeps. */
