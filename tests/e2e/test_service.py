@@ -53,7 +53,8 @@ class Service:
     def end(self):
         self.process.send_signal(signal.SIGINT)
         out, err = self.process.communicate(timeout=lab.TIMEOUT)
-        assert self.process.returncode == 0, (out, err)
+        assert not out, out
+        lab.check_end(self.process.returncode, err)
 
 
 def crates_of(t, trace):

@@ -234,7 +234,7 @@ def build_with_two_toolchains(t, cache):
 @lab.alone("compilers wait for a plan, and for no longer than they are held")
 def test_two_toolchains(t):
     """A build script uses another toolchain; neither has a stored plan."""
-    for attempt in range(3):
+    for attempt in range(5):
         document = build_with_two_toolchains(t, "cache%d" % attempt)
         processes = document["processes"]
         if not document["lost"] and not any(p["attached_late"] for p in processes):
