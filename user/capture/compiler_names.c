@@ -17,7 +17,7 @@
 #define BATCH	  (BROKER_RANGES_MAX < 32 ? BROKER_RANGES_MAX : 32)
 #define ENTRY_MAX 64
 
-static int read_one(const struct compiler_memory *m, uint64_t addr, void *to, uint32_t size)
+int compiler_memory__read(const struct compiler_memory *m, uint64_t addr, void *to, uint32_t size)
 {
 	const struct broker_memory range = {addr, size};
 
@@ -48,7 +48,7 @@ int compiler_context__of_thread(const struct compiler_memory *m, const struct pl
 		return -ENOENT;
 	out->globals = at[1];
 	out->current = at[0];
-	return read_one(m, at[0] + current->context, &out->context, 8);
+	return compiler_memory__read(m, at[0] + current->context, &out->context, 8);
 }
 
 struct tables {
@@ -85,8 +85,8 @@ static int read_ancestors(const struct compiler_memory *m, const struct plan_lay
 
 	for (*n = 0; *n < DEPTH_MAX && index < t->n_definitions;) {
 		struct definition *d = &path[(*n)++];
-		int err = read_one(m, t->definitions + (uint64_t)index * l->wire.size, bytes,
-				   l->wire.size);
+		int err = compiler_memory__read(m, t->definitions + (uint64_t)index * l->wire.size,
+						bytes, l->wire.size);
 
 		if (err)
 			return err;
@@ -110,8 +110,8 @@ static int read_text(const struct compiler_memory *m, const struct plan_layout *
 
 	if (symbol >= t->n_symbols)
 		return -ENOENT;
-	err = read_one(m, t->symbols + (uint64_t)symbol * l->wire.symbol_size, entry,
-		       l->wire.symbol_size);
+	err = compiler_memory__read(m, t->symbols + (uint64_t)symbol * l->wire.symbol_size, entry,
+				    l->wire.symbol_size);
 	if (err)
 		return err;
 	memcpy(&at, entry + l->wire.text, 8);
@@ -120,7 +120,7 @@ static int read_text(const struct compiler_memory *m, const struct plan_layout *
 		return -ENOENT;
 	if (len > WIRE_SYMBOL_MAX)
 		len = WIRE_SYMBOL_MAX;
-	err = read_one(m, at, text, (uint32_t)len);
+	err = compiler_memory__read(m, at, text, (uint32_t)len);
 	text[len] = '\0';
 	return err ?: strlen(text) == len ? 0 : -ENOENT;
 }
@@ -183,14 +183,6 @@ struct copier {
 	void *ctx;
 };
 
-static void add_text(struct wire_symbols *to, uint32_t symbol, const uint8_t *text, uint32_t n)
-{
-	memcpy(to->bytes + to->size, &symbol, 4);
-	memcpy(to->bytes + to->size + 4, &n, 4);
-	memcpy(to->bytes + to->size + 8, text, n);
-	to->size += 8 + ((n + 3) & ~3u);
-}
-
 static int send_texts(struct copier *c)
 {
 	int err = c->texts.size ? c->record(c->ctx, &c->texts,
@@ -208,6 +200,7 @@ static int read_waiting(struct copier *c)
 	uint8_t bytes[BATCH * (WIRE_SYMBOL_MAX > ENTRY_MAX ? WIRE_SYMBOL_MAX : ENTRY_MAX)];
 	const uint8_t *text = bytes;
 	uint32_t n = c->n_waiting, size = c->l->wire.symbol_size;
+	uint8_t *to;
 	int err;
 
 	c->n_waiting = 0;
@@ -225,7 +218,11 @@ static int read_waiting(struct copier *c)
 	for (uint32_t i = 0; i < n && !err; text += at[i++].size) {
 		if (c->texts.size + 8 + at[i].size + 3 > WIRE_SYMBOLS_MAX)
 			err = send_texts(c);
-		add_text(&c->texts, c->waiting[i], text, at[i].size);
+		to = c->texts.bytes + c->texts.size;
+		memcpy(to, &c->waiting[i], 4);
+		memcpy(to + 4, &at[i].size, 4);
+		memcpy(to + 8, text, at[i].size);
+		c->texts.size += 8 + ((at[i].size + 3) & ~3u);
 	}
 	return err;
 }
@@ -242,7 +239,7 @@ static int add_symbol(struct copier *c, uint32_t symbol)
 static int copy_piece(struct copier *c, uint64_t at, uint32_t size)
 {
 	struct wire_piece *p = &c->piece;
-	int err = read_one(c->m, c->t.definitions + at, p->bytes, size);
+	int err = compiler_memory__read(c->m, c->t.definitions + at, p->bytes, size);
 
 	p->offset = (uint32_t)at;
 	p->size = size;
@@ -255,23 +252,13 @@ static int copy_piece(struct copier *c, uint64_t at, uint32_t size)
 	return err;
 }
 
-static int copy_pieces(struct copier *c)
-{
-	uint64_t size = c->l->wire.size, all = c->t.n_definitions * size;
-	uint64_t piece = WIRE_PIECE_MAX / size * size;
-	int err = 0;
-
-	for (uint64_t at = 0; at < all && !err; at += piece)
-		err = copy_piece(c, at, (uint32_t)(all - at < piece ? all - at : piece));
-	return err ?: read_waiting(c) ?: send_texts(c);
-}
-
 int compiler_names__copy(const struct compiler_memory *m, const struct plan_layout *l,
 			 const struct compiler_context *context, pid_t pid, uint8_t lib,
 			 compiler_names_fn record, void *ctx)
 {
 	_free_ struct copier *c = calloc(1, sizeof(*c));
 	_free_ uint8_t *seen = calloc(1, PLAN_LAYOUT_MAX);
+	uint64_t size = l->wire.size, all, piece;
 	int err;
 
 	if (!c || !seen)
@@ -289,7 +276,13 @@ int compiler_names__copy(const struct compiler_memory *m, const struct plan_layo
 	};
 	c->texts = (struct wire_symbols){.type = WIRE_SYMBOLS, .lib = lib, .pid = (uint32_t)pid};
 	err = find_tables(m, l, context, &c->t);
-	if (!err && c->t.n_symbols > 8ull * PLAN_LAYOUT_MAX)
+	if (err)
+		return err;
+	if (c->t.n_symbols > 8ull * PLAN_LAYOUT_MAX)
 		c->t.n_symbols = 8ull * PLAN_LAYOUT_MAX;
-	return err ?: copy_pieces(c);
+	all = c->t.n_definitions * size;
+	piece = WIRE_PIECE_MAX / size * size;
+	for (uint64_t at = 0; at < all && !err; at += piece)
+		err = copy_piece(c, at, (uint32_t)(all - at < piece ? all - at : piece));
+	return err ?: read_waiting(c) ?: send_texts(c);
 }

@@ -19,6 +19,9 @@ struct compiler_memory {
 	int (*read)(void *ctx, const struct broker_memory *ranges, uint32_t n, uint8_t *bytes);
 };
 
+/* One range: `size` bytes from `addr` on. */
+int compiler_memory__read(const struct compiler_memory *m, uint64_t addr, void *to, uint32_t size);
+
 /* Where the tables are. */
 struct compiler_context {
 	uint64_t context;

@@ -143,8 +143,7 @@ static int find_tables(struct reader *r, uint64_t bias, uint64_t context)
 	}
 	for (uint32_t at = low; at < end && !err; at += size) {
 		size = end - at < BROKER_MEMORY_MAX ? end - at : BROKER_MEMORY_MAX;
-		err = r->memory->read(r->memory->ctx, &(struct broker_memory){context + at, size},
-				      1, copy + at);
+		err = compiler_memory__read(r->memory, context + at, copy + at, size);
 	}
 	for (uint32_t i = 0; i < all->n && !err; i++)
 		err = find_table(r, bias, copy, i);
@@ -250,15 +249,14 @@ int stuck_jobs__read(const struct compiler_memory *m, const struct plan *plan,
 		     struct stuck_jobs *out)
 {
 	_free_ struct reader *r = calloc(1, sizeof(*r));
-	struct broker_memory job = {.size = sizeof(out->current)};
 	struct compiler_context at;
 	int err = r ? compiler_context__of_thread(m, &plan->layout, bias, fs, &at) : -ENOMEM;
 
 	if (err)
 		return err;
 	*r = (struct reader){.memory = m, .plan = plan, .all = tables, .out = out};
-	job.addr = at.current + tables->current;
-	err = m->read(m->ctx, &job, 1, (uint8_t *)&out->current);
+	err = compiler_memory__read(m, at.current + tables->current, &out->current,
+				    sizeof(out->current));
 	err = err ?: find_tables(r, bias, at.context) ?: read_entries(r);
 	free(r->tables);
 	if (err)
@@ -268,13 +266,6 @@ int stuck_jobs__read(const struct compiler_memory *m, const struct plan *plan,
 	out->context = at.context;
 	out->number = (uint64_t)tables->current - plan->layout.wire.current.context;
 	return 0;
-}
-
-static const struct stuck_job *find(const struct stuck_jobs *jobs, uint64_t number)
-{
-	size_t i = bisect(jobs->n, k, jobs->items[k].number < number);
-
-	return number && i < jobs->n && jobs->items[i].number == number ? &jobs->items[i] : NULL;
 }
 
 const struct stuck_job *stuck_jobs__in_frame(const struct stuck_jobs *jobs, struct copied *stack,
@@ -287,10 +278,12 @@ const struct stuck_job *stuck_jobs__in_frame(const struct stuck_jobs *jobs, stru
 
 	for (; jobs->n && sp < end && copied__word(stack, sp, &word); sp += sizeof(word)) {
 		const struct stuck_job *job;
+		size_t i;
 
 		if (word != jobs->context || !copied__word(stack, sp + jobs->number, &word))
 			continue;
-		job = find(jobs, word);
+		i = bisect(jobs->n, k, jobs->items[k].number < word);
+		job = word && i < jobs->n && jobs->items[i].number == word ? &jobs->items[i] : NULL;
 		if (job && word == expected)
 			return job;
 		if (!job || job->query != query)
