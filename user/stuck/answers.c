@@ -63,20 +63,16 @@ void answers__expect(struct answers *a)
 	a->has_stack = false;
 }
 
-static const char *label_text(const struct answers *a, uint32_t label)
-{
-	for (uint32_t i = 0; i < a->n_labels; i++)
-		if (a->labels[i]->label == label)
-			return a->labels[i]->text;
-	return NULL;
-}
-
 const char *answers__name(const struct answers *a, const struct wire_open_frame *f)
 {
 	const struct compiler *c = a->compilers[f->lib];
 
-	if (f->kind == WIRE_KIND_ACTIVITY && f->label)
-		return label_text(a, f->label);
+	if (f->kind == WIRE_KIND_ACTIVITY && f->label) {
+		for (uint32_t i = 0; i < a->n_labels; i++)
+			if (a->labels[i]->label == f->label)
+				return a->labels[i]->text;
+		return NULL;
+	}
 	if (!c)
 		return NULL;
 	return f->kind == WIRE_KIND_ACTIVITY ? compiler__guard(c, f->query)

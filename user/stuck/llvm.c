@@ -102,30 +102,21 @@ static bool read_list(struct reading *r)
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
-/* The table of names of the context of a value's type: *buckets and *mask. */
-static bool find_table(const struct reading *r, const uint8_t *value, uint64_t *buckets,
-		       uint32_t *mask)
-{
-	uint64_t type, context, impl;
-	uint32_t count;
-
-	memcpy(&type, value + r->l->type_at, sizeof(type));
-	context = word_at(r, type + r->l->context);
-	impl = context ? word_at(r, context + r->l->impl) : 0;
-	*buckets = impl ? word_at(r, impl + r->l->names) : 0;
-	if (!*buckets || !read_bytes(r, impl + r->l->count, &count, sizeof(count)))
-		return false;
-	*mask = count - 1;
-	return count && !(count & *mask);
-}
-
 /* The address of the entry of the function's name; 0: not found. */
 static uint64_t find_entry(const struct reading *r, const uint8_t *value)
 {
-	uint32_t bucket = (uint32_t)r->function >> 4 ^ (uint32_t)r->function >> 9, mask;
-	uint64_t buckets, pair[2];
+	uint32_t bucket = (uint32_t)r->function >> 4 ^ (uint32_t)r->function >> 9, count, mask;
+	uint64_t type, context, impl, buckets, pair[2];
 
-	if (!find_table(r, value, &buckets, &mask))
+	/* The context of the value's type has the table of names. */
+	memcpy(&type, value + r->l->type_at, sizeof(type));
+	context = word_at(r, type + r->l->context);
+	impl = context ? word_at(r, context + r->l->impl) : 0;
+	buckets = impl ? word_at(r, impl + r->l->names) : 0;
+	if (!buckets || !read_bytes(r, impl + r->l->count, &count, sizeof(count)))
+		return 0;
+	mask = count - 1;
+	if (!count || count & mask)
 		return 0;
 	for (uint32_t i = 0; i < WIRE_LLVM_STEPS; i++) {
 		uint64_t at = buckets + (uint64_t)(bucket & mask) * WIRE_LLVM_BUCKET;
@@ -139,11 +130,28 @@ static uint64_t find_entry(const struct reading *r, const uint8_t *value)
 	return 0;
 }
 
-static int copy_name(const struct reading *r, uint64_t entry, char **out)
+/*
+ * LLVM makes no entries for passes over components of the call graph. But the function that runs
+ * these has the component on the stack.
+ */
+static bool is_of_component(const struct reading *r)
 {
-	uint64_t size = word_at(r, entry + r->l->length);
-	_free_ char *name = NULL;
+	return r->thread->passes_sp && r->entries && !r->is_legacy && !r->function;
+}
 
+/* -EFAULT: it is no function, or its name cannot be read. */
+static int name_function(const struct reading *r, char **out)
+{
+	uint8_t value[WIRE_LLVM_VALUE];
+	_free_ char *name = NULL;
+	uint64_t entry, size;
+
+	if (!read_bytes(r, r->function, value, sizeof(value)) || value[r->l->kind_at] != r->l->kind)
+		return -EFAULT;
+	if (!(value[r->l->named_at] & r->l->named))
+		return 0;
+	entry = find_entry(r, value);
+	size = entry ? word_at(r, entry + r->l->length) : 0;
 	if (!size || size >= WIRE_LLVM_NAME_MAX)
 		return -EFAULT;
 	name = calloc(1, size + 1);
@@ -156,38 +164,6 @@ static int copy_name(const struct reading *r, uint64_t entry, char **out)
 			name[i] = '?';
 	*out = take_ptr(name);
 	return 0;
-}
-
-/*
- * LLVM makes no entries for passes over components of the call graph. But the function that runs
- * these has the component on the stack.
- */
-static bool is_of_component(const struct reading *r)
-{
-	return r->thread->passes_sp && r->entries && !r->is_legacy && !r->function;
-}
-
-/* Of a component whose functions are gone, the node may have anything. */
-static uint64_t first_of_component(const struct reading *r)
-{
-	uint64_t component = word_at(r, r->thread->passes_sp + r->l->component);
-	uint64_t node = word_at(r, word_at(r, component + r->l->nodes));
-
-	return word_at(r, node + r->l->node_function);
-}
-
-/* -EFAULT: it is no function, or its name cannot be read. */
-static int name_function(const struct reading *r, char **out)
-{
-	uint8_t value[WIRE_LLVM_VALUE];
-	uint64_t entry;
-
-	if (!read_bytes(r, r->function, value, sizeof(value)) || value[r->l->kind_at] != r->l->kind)
-		return -EFAULT;
-	if (!(value[r->l->named_at] & r->l->named))
-		return 0;
-	entry = find_entry(r, value);
-	return entry ? copy_name(r, entry, out) : -EFAULT;
 }
 
 /* The compiler's own library instantiates some passes. */
@@ -206,23 +182,18 @@ static int name_pass(const struct reading *r, const struct llvm_file *files, uin
 
 /* ---- A thread -------------------------------------------------------------------------------- */
 
-static const struct llvm_file *file_with_layout(const struct llvm_file *files, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++)
-		if (!files[i].plan->problem)
-			return &files[i];
-	return NULL;
-}
-
 int stuck_llvm__read(const struct llvm_file *files, uint32_t n, const struct llvm_thread *thread,
 		     struct copied *memory, struct stuck_llvm *out)
 {
-	const struct llvm_file *file = file_with_layout(files, n);
+	const struct llvm_file *file = NULL;
 	struct reading r = {.thread = thread, .memory = memory};
 	_stuck_llvm_ struct stuck_llvm found = {};
 	int err;
 
 	*out = (struct stuck_llvm){};
+	for (uint32_t i = 0; i < n && !file; i++)
+		if (!files[i].plan->problem)
+			file = &files[i];
 	if (!file || !thread->fs_base)
 		return 0;
 	r.l = &file->plan->layout;
@@ -233,8 +204,12 @@ int stuck_llvm__read(const struct llvm_file *files, uint32_t n, const struct llv
 		      : r.entries ? WIRE_LLVM_MODULE
 				  : WIRE_LLVM_NONE;
 	if (is_of_component(&r)) {
+		uint64_t component = word_at(&r, thread->passes_sp + r.l->component);
+		uint64_t node = word_at(&r, word_at(&r, component + r.l->nodes));
+
 		found.scope = WIRE_LLVM_COMPONENT;
-		r.function = first_of_component(&r);
+		/* Of a component whose functions are gone, the node may have anything. */
+		r.function = word_at(&r, node + r.l->node_function);
 	}
 	err = r.function ? name_function(&r, &found.symbol) : 0;
 	if (err == -EFAULT && found.scope == WIRE_LLVM_COMPONENT)

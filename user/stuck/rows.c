@@ -59,45 +59,36 @@ static uint32_t call_at(const struct join *j, uint64_t sp)
 	return STUCK_NO_CALL;
 }
 
-/*
- * A query's entry lies in the frame of its body, or of the wrapper. The kernel half knows better
- * which query a body is for, but a wrapper of another query is not waiting for this one.
- */
-static bool is_execution(const struct plan_shown *at, const struct entered *e, uint32_t call)
-{
-	if (e->kind != WIRE_KIND_QUERY || at->kind != WIRE_KIND_QUERY)
-		return false;
-	return at->frame == call ||
-	       (at->request == call && (at->query == PLAN_NONE || at->query == e->number));
-}
-
 static bool is_same(const struct plan_shown *at, const struct entered *e, uint32_t call)
 {
 	uint32_t number = e->kind == WIRE_KIND_ACTIVITY ? at->guard : at->query;
 
+	/*
+	 * A query's entry lies in the frame of its body, or of the wrapper. The kernel half knows
+	 * better which query a body is for, but a wrapper of another query is not waiting for this
+	 * one.
+	 */
 	if (at->kind == WIRE_KIND_QUERY)
-		return is_execution(at, e, call);
+		return e->kind == WIRE_KIND_QUERY &&
+		       (at->frame == call ||
+			(at->request == call && (number == PLAN_NONE || number == e->number)));
 	return at->kind == e->kind && at->frame == call &&
 	       (number == PLAN_NONE || number == e->number);
-}
-
-static uint32_t find_shown(const struct join *j, const struct entered *e, uint32_t call)
-{
-	for (uint32_t i = 0; i < j->from->n_shown && call != STUCK_NO_CALL; i++)
-		if (!j->is_placed[i] && is_same(&j->from->shown[i].at, e, call))
-			return i;
-	return NOT_SHOWN;
 }
 
 static void place(struct join *j, struct placed *p, const struct entered *e)
 {
 	p->entered = e;
 	p->call = call_at(j, e->sp);
-	p->shown = find_shown(j, e, p->call);
-	if (p->shown == NOT_SHOWN)
+	p->shown = NOT_SHOWN;
+	for (uint32_t i = 0; i < j->from->n_shown && p->call != STUCK_NO_CALL; i++) {
+		if (j->is_placed[i] || !is_same(&j->from->shown[i].at, e, p->call))
+			continue;
+		p->shown = i;
+		j->is_placed[i] = true;
+		p->call = j->from->shown[i].at.frame;
 		return;
-	j->is_placed[p->shown] = true;
-	p->call = j->from->shown[p->shown].at.frame;
+	}
 }
 
 /* The outermost call first; entries of one call in the order of entry. */
@@ -110,24 +101,7 @@ static int compare_placed(const void *a, const void *b)
 	return (x->entered > y->entered) - (x->entered < y->entered);
 }
 
-static void place_all(struct join *j)
-{
-	uint32_t n = j->from->n_calls;
-
-	for (uint32_t i = 0; i < n; i++)
-		j->by_sp[i] = (struct by_sp){j->from->calls[i], i};
-	qsort(j->by_sp, n, sizeof(*j->by_sp), compare_sp);
-	for (uint32_t i = 0; i < j->from->n_entered; i++)
-		place(j, &j->placed[i], &j->from->entered[i]);
-	qsort(j->placed, j->from->n_entered, sizeof(*j->placed), compare_placed);
-}
-
 /* ---- Rows ------------------------------------------------------------------------------------ */
-
-static int add_row(struct join *j, const struct stuck_row *row)
-{
-	return array__add(&j->rows->items, &j->rows->n, &j->rows->capacity, row);
-}
 
 static int add_shown(struct join *j, const struct shown *s)
 {
@@ -140,7 +114,7 @@ static int add_shown(struct join *j, const struct shown *s)
 		.guard = s->at.guard,
 	};
 
-	return add_row(j, &row);
+	return array__add(&j->rows->items, &j->rows->n, &j->rows->capacity, &row);
 }
 
 static int add_entered(struct join *j, const struct placed *p)
@@ -159,7 +133,7 @@ static int add_entered(struct join *j, const struct placed *p)
 
 	if (!row.key && e->kind == WIRE_KIND_QUERY && p->shown != NOT_SHOWN)
 		row.key = j->from->shown[p->shown].key;
-	return add_row(j, &row);
+	return array__add(&j->rows->items, &j->rows->n, &j->rows->capacity, &row);
 }
 
 /* Its place on the stack was reused. */
@@ -169,38 +143,29 @@ static bool is_over(const struct placed *p)
 }
 
 /*
- * Intervals entered before the watch, in the frame of a call, are outside of those entered since.
- * *shown and *placed are the next ones.
- */
-static int add_call(struct join *j, uint32_t call, uint32_t *shown, uint32_t *placed)
-{
-	const struct stuck_sources *from = j->from;
-	int err = 0;
-
-	for (; *shown < from->n_shown && from->shown[*shown].at.frame == call && !err; ++*shown)
-		if (!j->is_placed[*shown])
-			err = add_shown(j, &from->shown[*shown]);
-	for (; *placed < from->n_entered && j->placed[*placed].call == call && !err; ++*placed)
-		if (!is_over(&j->placed[*placed]))
-			err = add_entered(j, &j->placed[*placed]);
-	return err;
-}
-
-/*
  * Entries outside all known calls may still be running, unless the stack is known to its first
- * call.
+ * call. In the frame of a call, intervals entered before the watch are outside of those entered
+ * since.
  */
 static int add_all(struct join *j)
 {
-	bool may_run = !j->from->whole || !j->from->n_calls;
+	const struct stuck_sources *from = j->from;
+	bool may_run = !from->whole || !from->n_calls;
 	uint32_t shown = 0, placed = 0;
 	int err = 0;
 
-	for (; placed < j->from->n_entered && j->placed[placed].call == STUCK_NO_CALL; placed++)
+	for (; placed < from->n_entered && j->placed[placed].call == STUCK_NO_CALL; placed++)
 		if (may_run && !err)
 			err = add_entered(j, &j->placed[placed]);
-	for (uint32_t call = j->from->n_calls; call-- && !err;)
-		err = add_call(j, call, &shown, &placed);
+	for (uint32_t call = from->n_calls; call-- && !err;) {
+		for (; shown < from->n_shown && from->shown[shown].at.frame == call && !err;
+		     shown++)
+			if (!j->is_placed[shown])
+				err = add_shown(j, &from->shown[shown]);
+		for (; placed < from->n_entered && j->placed[placed].call == call && !err; placed++)
+			if (!is_over(&j->placed[placed]))
+				err = add_entered(j, &j->placed[placed]);
+	}
 	return err;
 }
 
@@ -214,7 +179,12 @@ int stuck_rows__find(const struct stuck_sources *from, struct stuck_rows *out)
 	*out = (struct stuck_rows){0};
 	if (!by_sp || !placed || !is_placed)
 		return -ENOMEM;
-	place_all(&j);
+	for (uint32_t i = 0; i < from->n_calls; i++)
+		by_sp[i] = (struct by_sp){from->calls[i], i};
+	qsort(by_sp, from->n_calls, sizeof(*by_sp), compare_sp);
+	for (uint32_t i = 0; i < from->n_entered; i++)
+		place(&j, &placed[i], &from->entered[i]);
+	qsort(placed, from->n_entered, sizeof(*placed), compare_placed);
 	return add_all(&j);
 }
 

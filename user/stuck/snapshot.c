@@ -95,15 +95,6 @@ const char *other_kind_name(enum other_kind kind)
 	return names[kind];
 }
 
-/* The caller frees it. NULL if there is no such variable, or it is not readable. */
-static char *package_of(struct broker *broker, pid_t pid)
-{
-	char name[256];
-
-	broker__variable(broker, pid, PACKAGE, name, sizeof(name));
-	return *name ? strdup(name) : NULL;
-}
-
 static int read_state(struct other *o)
 {
 	_tasks_ struct tasks tasks;
@@ -144,6 +135,7 @@ int other__read(struct other *o, struct broker *broker, pid_t pid, bool below_co
 {
 	_arguments_ struct arguments args = {0};
 	struct command c;
+	char package[256];
 	int err;
 
 	*o = (struct other){.pid = pid, .parent = process_parent(pid)};
@@ -161,8 +153,11 @@ int other__read(struct other *o, struct broker *broker, pid_t pid, bool below_co
 		}
 		command__clear(&c);
 	}
-	if (o->kind == OTHER_BUILD_SCRIPT)
-		o->subject = package_of(broker, pid);
+	if (o->kind == OTHER_BUILD_SCRIPT) {
+		/* Empty if there is no such variable, or it is not readable. */
+		broker__variable(broker, pid, PACKAGE, package, sizeof(package));
+		o->subject = *package ? strdup(package) : NULL;
+	}
 	return 0;
 }
 

@@ -34,12 +34,17 @@ struct taking {
  * *signal is a signal that was about to be delivered when the thread stopped; the caller delivers
  * it again. 0: none.
  */
-static int wait_until_stopped(pid_t tid, int *signal)
+static int stop(pid_t tid, int *signal)
 {
 	const struct timespec pause = {.tv_nsec = PAUSE_NS};
-	uint64_t end = clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
+	uint64_t end;
 	int status, got;
 
+	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL))
+		return -errno;
+	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL))
+		return -errno;
+	end = clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
 	while (!(got = waitpid(tid, &status, __WALL | WNOHANG))) {
 		if (clock_ns(CLOCK_MONOTONIC) >= end)
 			return -EBUSY;
@@ -51,15 +56,6 @@ static int wait_until_stopped(pid_t tid, int *signal)
 		return -ESRCH;
 	*signal = status >> 16 == PTRACE_EVENT_STOP ? 0 : WSTOPSIG(status);
 	return 0;
-}
-
-static int stop(pid_t tid, int *signal)
-{
-	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL))
-		return -errno;
-	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL))
-		return -errno;
-	return wait_until_stopped(tid, signal);
 }
 
 static int read_registers(struct stopped *s)

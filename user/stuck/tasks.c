@@ -70,31 +70,24 @@ static int by_number(const void *a, const void *b)
 	return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
-static int read_age(struct tasks *t, pid_t pid)
+int tasks__read(struct tasks *t, pid_t pid)
 {
+	_closedir_ DIR *dir = NULL;
 	uint64_t now = clock_ns(CLOCK_BOOTTIME), start;
 	struct process_stat stat;
+	struct dirent *ent;
+	char path[64];
+	int err = 0;
 
+	*t = (struct tasks){0};
 	if (!process_stat(pid, 0, &stat))
 		return -ESRCH;
 	start = ticks_to_ns(stat.start_ticks);
 	t->age_ns = now > start ? now - start : 0;
-	return 0;
-}
-
-int tasks__read(struct tasks *t, pid_t pid)
-{
-	_closedir_ DIR *dir = NULL;
-	struct dirent *ent;
-	char path[64];
-	int err;
-
-	*t = (struct tasks){0};
-	err = read_age(t, pid);
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	dir = err ? NULL : opendir(path);
+	dir = opendir(path);
 	if (!dir)
-		return err ?: -ESRCH;
+		return -ESRCH;
 	while (!err && (ent = readdir(dir))) {
 		if (!isdigit((unsigned char)*ent->d_name))
 			continue;

@@ -84,16 +84,6 @@ int visit__begin(struct visit *v)
 
 /* ---- One thread ------------------------------------------------------------------------------ */
 
-static void clear_thread(struct visit *v)
-{
-	copied__clear(&v->memory);
-	calls__clear(&v->calls);
-	stuck_jobs__clear(&v->jobs);
-	v->stopped = (struct stopped){0};
-	v->keys_problem = NULL;
-	v->joined = false;
-}
-
 static int keep_functions(const struct visit *v, struct snapshot_thread *t)
 {
 	uint32_t n = v->calls.n < SNAPSHOT_FUNCTIONS ? v->calls.n : SNAPSHOT_FUNCTIONS;
@@ -221,27 +211,6 @@ static void find_jobs(struct visit *v, struct shown *shown, uint32_t n)
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-static void take_entered(const struct visit *v, struct entered *out, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++)
-		out[i] = (struct entered){
-			.sp = v->answers->frames[i].sp,
-			.start_ns = v->answers->frames[i].start_ns,
-			.name = answers__name(v->answers, &v->answers->frames[i]),
-			.number = v->answers->frames[i].query,
-			.kind = v->answers->frames[i].kind,
-			.key = v->answers->frames[i].kind == WIRE_KIND_QUERY
-				       ? v->answers->frames[i].key
-				       : 0,
-		};
-}
-
-static const char *shown_name(const struct visit *v, const struct plan_shown *at)
-{
-	return at->kind == WIRE_KIND_ACTIVITY ? compiler__guard(v->compiler, at->guard)
-					      : compiler__query(v->compiler, at->query);
-}
-
 /* The intervals that the stack shows: the caller frees *out. */
 static int find_shown(const struct visit *v, struct shown **out, uint32_t *n)
 {
@@ -260,8 +229,12 @@ static int find_shown(const struct visit *v, struct shown **out, uint32_t *n)
 						     false);
 	if (v->compiler)
 		*n = plan_frames__shown(v->compiler->frames, codes, v->calls.n, found, most);
-	for (uint32_t i = 0; i < *n; i++)
-		shown[i] = (struct shown){found[i], shown_name(v, &found[i]), 0};
+	for (uint32_t i = 0; i < *n; i++) {
+		shown[i].at = found[i];
+		shown[i].name = found[i].kind == WIRE_KIND_ACTIVITY
+					? compiler__guard(v->compiler, found[i].guard)
+					: compiler__query(v->compiler, found[i].query);
+	}
 	*out = take_ptr(shown);
 	return 0;
 }
@@ -281,7 +254,18 @@ static int join_rows(struct visit *v, struct snapshot_thread *t)
 
 	if (err)
 		return err;
-	take_entered(v, entered, from.n_entered);
+	for (uint32_t i = 0; i < from.n_entered; i++) {
+		const struct wire_open_frame *f = &v->answers->frames[i];
+
+		entered[i] = (struct entered){
+			.sp = f->sp,
+			.start_ns = f->start_ns,
+			.name = answers__name(v->answers, f),
+			.number = f->query,
+			.kind = f->kind,
+			.key = f->kind == WIRE_KIND_QUERY ? f->key : 0,
+		};
+	}
 	for (uint32_t i = 0; i < v->calls.n; i++)
 		calls[i] = v->calls.items[i].sp;
 	find_jobs(v, shown, from.n_shown);
@@ -294,40 +278,34 @@ static int join_rows(struct visit *v, struct snapshot_thread *t)
 	return stuck_rows__find(&from, &t->rows);
 }
 
-/* The outermost rows, up to the first interval whose entry was recorded. */
-static uint32_t list_begun(const struct visit *v, const struct stuck_rows *rows,
-			   struct wire_begun out[WIRE_BEGUN_MAX])
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < rows->n && !rows->items[i].exact && n < WIRE_BEGUN_MAX; i++) {
-		const struct stuck_row *row = &rows->items[i];
-
-		if (!compiler__begun(v->compiler, row->kind, row->query, row->guard, &out[n]))
-			continue;
-		out[n].sp = v->calls.items[row->call].sp;
-		out[n].key = row->key;
-		out[n].lib = (uint8_t)v->lib;
-		n++;
-	}
-	return n;
-}
-
 /* The thread is stopped: what it is in is recorded from now on. */
 static int begin_thread(struct visit *v)
 {
+	const struct stuck_rows *rows = &v->thread->rows;
 	struct wire_begun begun[WIRE_BEGUN_MAX];
-	uint32_t n;
+	uint32_t n = 0;
 	int err = wait_for_answer(v);
 
 	if (err || !v->answers->has_stack || !is_same(program_of(v), v->program) || !v->compiler)
 		return err;
 	err = join_rows(v, v->thread);
-	n = err ? 0 : list_begun(v, &v->thread->rows, begun);
+	if (err)
+		return err;
+	/* The outermost rows, up to the first interval whose entry was recorded. */
+	for (uint32_t i = 0; i < rows->n && !rows->items[i].exact && n < WIRE_BEGUN_MAX; i++) {
+		const struct stuck_row *row = &rows->items[i];
+
+		if (!compiler__begun(v->compiler, row->kind, row->query, row->guard, &begun[n]))
+			continue;
+		begun[n].sp = v->calls.items[row->call].sp;
+		begun[n].key = row->key;
+		begun[n].lib = (uint8_t)v->lib;
+		n++;
+	}
 	if (n && stopped__hold(&v->stopped) &&
 	    !session__put_begun(v->session, v->tid, v->begun_ns, begun, n))
 		v->thread->n_begun = n;
-	return err;
+	return 0;
 }
 
 /* The thread is stopped. */
@@ -366,19 +344,9 @@ static int read_running(const struct visit *v, struct snapshot_thread *t)
 	return err;
 }
 
-static void take_answer(const struct visit *v, struct snapshot_thread *t)
-{
-	if (!v->answers->has_stack)
-		return;
-	t->torn = v->answers->stack.torn;
-	t->cut = v->answers->stack.n_lost || v->answers->stack.n != v->answers->n_frames;
-	t->off_since_ns = v->answers->stack.off_since_ns;
-	t->preempted =
-		v->answers->stack.off_since_ns && v->answers->stack.reason == WIRE_OFF_PREEMPTED;
-}
-
 static int look_at(struct visit *v, struct snapshot_thread *t)
 {
+	const struct wire_open_stack *stack = &v->answers->stack;
 	int err = 0;
 
 	if (t->task.state == 'D')
@@ -403,7 +371,12 @@ static int look_at(struct visit *v, struct snapshot_thread *t)
 	/* Nor does memory that may be another program's. */
 	if (t->err || !is_same(program_of(v), v->program))
 		stuck_llvm__clear(&t->llvm);
-	take_answer(v, t);
+	if (v->answers->has_stack) {
+		t->torn = stack->torn;
+		t->cut = stack->n_lost || stack->n != v->answers->n_frames;
+		t->off_since_ns = stack->off_since_ns;
+		t->preempted = stack->off_since_ns && stack->reason == WIRE_OFF_PREEMPTED;
+	}
 	err = v->joined ? 0 : join_rows(v, t);
 	return err ?: name_items(v, t) ?: keep_functions(v, t);
 }
@@ -415,38 +388,30 @@ int visit__thread(struct visit *v, struct snapshot_thread *t)
 	v->tid = t->task.tid;
 	v->thread = t;
 	err = look_at(v, t);
-	clear_thread(v);
+	copied__clear(&v->memory);
+	calls__clear(&v->calls);
+	stuck_jobs__clear(&v->jobs);
+	v->stopped = (struct stopped){0};
+	v->keys_problem = NULL;
+	v->joined = false;
 	return err;
 }
 
 /* ---- Items ----------------------------------------------------------------------------------- */
 
-/* The name of a row further in with the same key, or NULL. */
-static const char *known_name(const struct stuck_rows *rows, uint32_t row)
-{
-	for (uint32_t i = row + 1; i < rows->n; i++)
-		if (rows->items[i].key == rows->items[row].key && rows->items[i].item)
-			return rows->items[i].item;
-	return NULL;
-}
-
 static int name_row(const struct item_names *n, const struct compiler_context *c,
 		    struct stuck_rows *rows, uint32_t row)
 {
 	struct stuck_row *r = &rows->items[row];
-	const char *known = known_name(rows, row);
 
-	if (!known)
-		return compiler_names__path(&n->memory, n->layout, c, n->crate, (uint32_t)r->key,
-					    &r->item);
-	r->item = strdup(known);
-	return r->item ? 0 : -ENOMEM;
-}
-
-static void forget(struct stuck_rows *rows)
-{
-	for (uint32_t i = 0; i < rows->n; i++)
-		free(take_ptr(rows->items[i].item));
+	/* A row further in may have the same key. */
+	for (uint32_t i = row + 1; i < rows->n; i++) {
+		if (rows->items[i].key != r->key || !rows->items[i].item)
+			continue;
+		r->item = strdup(rows->items[i].item);
+		return r->item ? 0 : -ENOMEM;
+	}
+	return compiler_names__path(&n->memory, n->layout, c, n->crate, (uint32_t)r->key, &r->item);
 }
 
 int item_names__find(const struct item_names *n, struct stuck_rows *rows)
@@ -470,6 +435,7 @@ int item_names__find(const struct item_names *n, struct stuck_rows *rows)
 						  &after);
 	/* Last: all that was read is of this program, or of none that is named. */
 	if (err || after.context != c.context || (named && !n->runs_same(n->memory.ctx)))
-		forget(rows);
+		for (uint32_t i = 0; i < rows->n; i++)
+			free(take_ptr(rows->items[i].item));
 	return err == -ENOMEM ? err : 0;
 }

@@ -32,25 +32,6 @@ struct walker {
 
 /* ---- Mappings -------------------------------------------------------------------------------- */
 
-static void release_all(struct walker *w)
-{
-	for (uint32_t i = 0; i < MAPPED_FILES_MAX; i++)
-		walked_file__release(w->of[i].file);
-	memset(w->of, 0, sizeof(w->of));
-}
-
-static void place(struct walker *w, uint32_t i)
-{
-	const struct mapped_file *m = &w->maps->items[i];
-	struct walked_mapping *at = &w->of[i];
-	const struct unwind_table *t = at->file ? walked_file__table(at->file) : NULL;
-
-	if (!t)
-		return;
-	at->placed =
-		unwind_segments__bias(t->segments, t->n_segments, m->start, m->offset, &at->bias);
-}
-
 int walker__refresh(struct walker *w, uint64_t until_ns)
 {
 	struct walked_mapping before[MAPPED_FILES_MAX];
@@ -69,8 +50,15 @@ int walker__refresh(struct walker *w, uint64_t until_ns)
 	if (err)
 		return err;
 	walked_files__wait(w->files, until_ns);
-	for (uint32_t i = 0; i < w->maps->n; i++)
-		place(w, i);
+	for (uint32_t i = 0; i < w->maps->n; i++) {
+		const struct mapped_file *m = &w->maps->items[i];
+		struct walked_mapping *at = &w->of[i];
+		const struct unwind_table *t = at->file ? walked_file__table(at->file) : NULL;
+
+		if (t)
+			at->placed = unwind_segments__bias(t->segments, t->n_segments, m->start,
+							   m->offset, &at->bias);
+	}
 	return 0;
 }
 
@@ -94,40 +82,32 @@ void walker__free(struct walker *w)
 {
 	if (!w)
 		return;
-	release_all(w);
+	for (uint32_t i = 0; i < MAPPED_FILES_MAX; i++)
+		walked_file__release(w->of[i].file);
 	free(w->maps);
 	free(w);
 }
 
 /* ---- Calls ----------------------------------------------------------------------------------- */
 
-static const struct walked_mapping *mapping_at(const struct walker *w, uint64_t pc, uint32_t *i)
-{
-	const struct mapped_files *maps = w->maps;
-	size_t behind = bisect(maps->n, k, maps->items[k].start <= pc);
-
-	if (!behind || pc >= maps->items[behind - 1].end)
-		return NULL;
-	*i = (uint32_t)behind - 1;
-	return &w->of[behind - 1];
-}
-
 /* Add the call, and set its rule. */
 static int add_call(const struct walker *w, const struct unwind_registers *r, struct calls *out,
 		    struct wire_unwind_rule *rule)
 {
 	struct call c = {.pc = unwind_registers__pc(r), .sp = r->sp};
-	uint32_t i;
-	const struct walked_mapping *m = mapping_at(w, c.pc, &i);
+	const struct mapped_file *maps = w->maps->items;
+	size_t behind = bisect(w->maps->n, k, maps[k].start <= c.pc);
 
 	*rule = (struct wire_unwind_rule){.base = WIRE_UNWIND_NONE};
-	if (m) {
-		c.path = mapped_files__text(w->maps, &w->maps->items[i]);
+	if (behind && c.pc < maps[behind - 1].end) {
+		const struct walked_mapping *m = &w->of[behind - 1];
+
+		c.path = mapped_files__text(w->maps, &maps[behind - 1]);
 		c.file = m->file;
-	}
-	if (m && m->placed) {
-		c.addr = c.pc - m->bias;
-		*rule = unwind_table__rule(walked_file__table(m->file), c.addr);
+		if (m->placed) {
+			c.addr = c.pc - m->bias;
+			*rule = unwind_table__rule(walked_file__table(m->file), c.addr);
+		}
 	}
 	return array__add(&out->items, &out->n, &out->capacity, &c);
 }
@@ -235,27 +215,23 @@ static void give_up(struct walked_file *f)
 }
 
 /* Without a table, stacks end in the file. */
-static void finish(struct walked_file *f)
+static void settle(struct walked_file *f)
 {
 	struct unwind_table *t;
 
-	if (!unwind_job__finish(f->job, &t)) {
-		if (has_room(f->all))
-			take_table(f, t);
-		else
-			unwind_table__free(t);
-	}
-	give_up(f);
-}
-
-static void settle(struct walked_file *f)
-{
 	if (!f->job)
 		return;
-	if (unwind_job__read(f->job))
-		finish(f);
-	else if (clock_ns(CLOCK_MONOTONIC) - f->begun_ns > MAKING_NS)
+	if (unwind_job__read(f->job)) {
+		if (!unwind_job__finish(f->job, &t)) {
+			if (has_room(f->all))
+				take_table(f, t);
+			else
+				unwind_table__free(t);
+		}
 		give_up(f);
+	} else if (clock_ns(CLOCK_MONOTONIC) - f->begun_ns > MAKING_NS) {
+		give_up(f);
+	}
 }
 
 /* The number of jobs that run on, and descriptors to wait for them. */
@@ -318,19 +294,14 @@ static void forget_unused(struct walked_files *all)
 	all->n = n;
 }
 
-/* Of the kernel, which has no file: all processes have the same one. */
-static bool is_vdso(const struct mapped_file *m)
-{
-	return !m->id.ino && !m->id.dev;
-}
-
 static int open_file(struct walked_file *f, pid_t pid, const struct mapped_files *maps,
 		     const struct mapped_file *m)
 {
 	struct unwind_table *t;
 	int err;
 
-	if (is_vdso(m)) {
+	/* The vdso: of the kernel, which has no file. All processes have the same one. */
+	if (!m->id.ino && !m->id.dev) {
 		if (!unwind_vdso__table(&t))
 			take_table(f, t);
 		return 0;
@@ -343,12 +314,17 @@ static int open_file(struct walked_file *f, pid_t pid, const struct mapped_files
 	return 0;
 }
 
-static struct walked_file *add_walked_file(struct walked_files *all, pid_t pid,
-					   const struct mapped_files *maps,
-					   const struct mapped_file *m)
+struct walked_file *walked_files__get(struct walked_files *all, pid_t pid,
+				      const struct mapped_files *maps, const struct mapped_file *m)
 {
-	_free_ struct walked_file *f = calloc(1, sizeof(*f));
-
+	_free_ struct walked_file *f = NULL;
+	for (uint32_t i = 0; i < all->n; i++) {
+		if (!library_identity_is_one(&all->items[i]->id, &m->id))
+			continue;
+		all->items[i]->refs++;
+		return all->items[i];
+	}
+	f = calloc(1, sizeof(*f));
 	if (all->n == WALKED_FILES_MAX || !has_room(all) || all->symbol_bytes > WALKED_SYMBOLS_MAX)
 		forget_unused(all);
 	if (!f || all->n == WALKED_FILES_MAX ||
@@ -360,18 +336,6 @@ static struct walked_file *add_walked_file(struct walked_files *all, pid_t pid,
 	f->refs = 1;
 	all->items[all->n++] = f;
 	return take_ptr(f);
-}
-
-struct walked_file *walked_files__get(struct walked_files *all, pid_t pid,
-				      const struct mapped_files *maps, const struct mapped_file *m)
-{
-	for (uint32_t i = 0; i < all->n; i++) {
-		if (!library_identity_is_one(&all->items[i]->id, &m->id))
-			continue;
-		all->items[i]->refs++;
-		return all->items[i];
-	}
-	return add_walked_file(all, pid, maps, m);
 }
 
 void walked_file__release(struct walked_file *f)

@@ -43,24 +43,22 @@ struct watch {
 
 /* ---- One process ----------------------------------------------------------------------------- */
 
-static struct watched *watched_of(struct watch *w, pid_t pid)
-{
-	for (uint32_t i = 0; i < w->n_watched; i++)
-		if (w->watched[i].pid == pid)
-			return &w->watched[i];
-	if (array__reserve_one(&w->watched, w->n_watched, &w->watched_capacity,
-			       sizeof(*w->watched)))
-		return NULL;
-	w->watched[w->n_watched] = (struct watched){.pid = pid};
-	return &w->watched[w->n_watched++];
-}
-
 /* NULL: its stacks are not readable. */
 static struct walker *walker_of(struct watch *w, pid_t pid)
 {
-	struct watched *p = watched_of(w, pid);
+	struct watched *p = NULL;
 
-	if (!p || (!p->walker && walker__new(pid, w->broker, w->files, &p->walker)))
+	for (uint32_t i = 0; i < w->n_watched && !p; i++)
+		if (w->watched[i].pid == pid)
+			p = &w->watched[i];
+	if (!p) {
+		if (array__reserve_one(&w->watched, w->n_watched, &w->watched_capacity,
+				       sizeof(*w->watched)))
+			return NULL;
+		p = &w->watched[w->n_watched++];
+		*p = (struct watched){.pid = pid};
+	}
+	if (!p->walker && walker__new(pid, w->broker, w->files, &p->walker))
 		return NULL;
 	if (walker__refresh(p->walker, w->tables_until_ns))
 		walker__free(take_ptr(p->walker));
@@ -193,15 +191,6 @@ static void forget_gone(struct watch *w)
 	w->n_watched = n;
 }
 
-static int add_any(struct watch *w, pid_t pid, struct snapshot *p)
-{
-	_library_file_ struct library_file *library = NULL;
-	const char *problem;
-
-	return is_compiler(w, pid, &library, &problem) ? add_process(w, pid, library, p)
-						       : add_other(w, pid, problem, p);
-}
-
 int watch__look(struct watch *w, pid_t pid, struct snapshot *p)
 {
 	struct process_list list;
@@ -210,9 +199,16 @@ int watch__look(struct watch *w, pid_t pid, struct snapshot *p)
 	p->time_ns = clock_ns(CLOCK_MONOTONIC);
 	p->watched_ns = p->time_ns - w->started_ns;
 	w->tables_until_ns = p->time_ns + TABLES_NS;
-	for (size_t i = 0; i < list.n && !err; i++)
-		if (list.pids[i] != getpid())
-			err = add_any(w, list.pids[i], p);
+	for (size_t i = 0; i < list.n && !err; i++) {
+		_library_file_ struct library_file *library = NULL;
+		const char *problem;
+
+		if (list.pids[i] == getpid())
+			continue;
+		err = is_compiler(w, list.pids[i], &library, &problem)
+			      ? add_process(w, list.pids[i], library, p)
+			      : add_other(w, list.pids[i], problem, p);
+	}
 	process_list__clear(&list);
 	forget_gone(w);
 	return err == -ESRCH ? 0 : err;
