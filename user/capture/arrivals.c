@@ -125,9 +125,9 @@ static void release(struct arrivals *all, struct arrival *a)
 	uint64_t held_ns = a->stop ? ptrace_stop__held_ns(a->stop) : 0;
 
 	if (held_ns) {
-		all->sink.take(all->sink.ctx, &(struct record){.kind = RECORD_WAITED,
-							       .pid = (uint32_t)a->pid,
-							       .waited_ns = held_ns});
+		session_sink__take(&all->sink, &(struct record){.kind = RECORD_WAITED,
+								.pid = (uint32_t)a->pid,
+								.waited_ns = held_ns});
 		stop_times__add(&all->held, held_ns);
 	}
 	arrival__clear(a);
@@ -192,17 +192,6 @@ static int make_wait(struct arrivals *all, struct arrival *a)
 	return 0;
 }
 
-/* By the inode in the kernel's record, which says nothing of contents. */
-static bool seems_in_time(const struct arrivals *all, pid_t pid, const struct mapped_library *m)
-{
-	struct library_state lib;
-
-	if (libraries__look_inode(all->parts.libs, m->dev, m->ino, &lib))
-		return false;
-	perf_attached__see(all->parts.kernel, &lib);
-	return is_in_time(all, &lib, parts_needed__asked(all->parts_needed, pid), m->time_ns);
-}
-
 /*
  * is_in_time() for a process that has exited or cannot be read, by the inode in the kernel's
  * record. Where the file system has other inode numbers, the recorded path is opened instead, but
@@ -250,14 +239,6 @@ static void on_closed(struct arrivals *all, const struct arrival *a, int err,
 		see_needs(all, a->pid, err, library);
 }
 
-/* Nothing follows a process that has ended: only its exec shows whether anything did. */
-static void pass_by(struct arrivals *all, pid_t pid, const struct mapped_library *library)
-{
-	if (!all->scope &&
-	    (parts_needed__knows(all->parts_needed, pid) || !process_is_running(pid)))
-		see_needs(all, pid, -ESRCH, library);
-}
-
 /*
  * True if a followed process needs nothing more. One that has ended since its library was looked at
  * cannot wait: once its exec is known, see_parts() sees what it needed.
@@ -292,37 +273,36 @@ static bool was_looked_at(const struct arrivals *all, pid_t pid, uint64_t time_n
 	       time_ns < all->looked[pid % LOOKED_KEPT].time_ns;
 }
 
-static void remember_look(struct arrivals *all, pid_t pid, uint64_t time_ns)
-{
-	all->looked[pid % LOOKED_KEPT].pid = pid;
-	all->looked[pid % LOOKED_KEPT].time_ns = time_ns;
-}
-
-/* Nothing follows it any more, as it has ended. */
-static bool was_followed(const struct arrivals *all, pid_t pid)
-{
-	return parts_needed__knows(all->parts_needed, pid) && !process_is_running(pid);
-}
-
 /* False: the process is none of those to record. */
 static bool is_wanted(const struct arrivals *all, const struct arrival *a)
 {
 	if (!a->newcomer)
 		return true;
 	if (!all->scope)
-		return all->started_ns && !was_followed(all, a->pid) &&
+		/* Nothing follows one that has ended, but its exec was reported. */
+		return all->started_ns &&
+		       !(parts_needed__knows(all->parts_needed, a->pid) &&
+			 !process_is_running(a->pid)) &&
 		       outsiders__serves(all->outsiders, a->pid, a->user);
 	/* A process that is gone has no control group any more, so it counts as one of ours. */
 	return scope__holds(all->scope, a->pid) || !process_is_running(a->pid);
 }
 
 /*
- * Without an inode the record is of an exec: there is time to look first. Where the inode says
- * nothing, every compiler would be stopped.
+ * By the inode in the kernel's record, which says nothing of contents. Without an inode the record
+ * is of an exec: there is time to look first. Where the inode says nothing, every compiler would be
+ * stopped.
  */
 static bool is_to_be_stopped(const struct arrivals *all, pid_t pid, const struct mapped_library *m)
 {
-	return m->dev && m->dev != all->odd_dev && !seems_in_time(all, pid, m);
+	struct library_state lib;
+
+	if (!m->dev || m->dev == all->odd_dev)
+		return false;
+	if (libraries__look_inode(all->parts.libs, m->dev, m->ino, &lib))
+		return true;
+	perf_attached__see(all->parts.kernel, &lib);
+	return !is_in_time(all, &lib, parts_needed__asked(all->parts_needed, pid), m->time_ns);
 }
 
 /* An attached library is known by its file, but not by the inode in the kernel's record. */
@@ -367,14 +347,19 @@ static int on_mapping(void *arrivals, pid_t pid, const struct mapped_library *li
 		stop(all, &a);
 	if (!is_wanted(all, &a)) {
 		arrival__clear(&a);
-		pass_by(all, pid, library);
+		/* Nothing follows one that has ended: only its exec shows whether anything did. */
+		if (!all->scope &&
+		    (parts_needed__knows(all->parts_needed, pid) || !process_is_running(pid)))
+			see_needs(all, pid, -ESRCH, library);
 		return 0;
 	}
 	if (!a.stop && (a.newcomer || is_to_be_stopped(all, pid, library)))
 		stop(all, &a);
 	none = broker__library(all->parts.broker, pid, &a.file, &a.loader);
-	if (!none || none == -ENOENT)
-		remember_look(all, pid, now_ns);
+	if (!none || none == -ENOENT) {
+		all->looked[pid % LOOKED_KEPT].pid = pid;
+		all->looked[pid % LOOKED_KEPT].time_ns = now_ns;
+	}
 	if (none)
 		on_closed(all, &a, none, library);
 	else if (a.newcomer || !is_settled(all, &a, library))
@@ -431,22 +416,9 @@ static int follow_newcomer(struct arrivals *all, const struct arrival *a)
 		return -ESRCH;
 	}
 	process_name(a->pid, exec.comm, sizeof(exec.comm));
-	return all->sink.take(all->sink.ctx, &forked)
+	return session_sink__take(&all->sink, &forked)
 		       ?: session_sink__exec(&all->sink, all->parts.broker, &exec)
 		       ?: session_sink__cwd(&all->sink, a->pid);
-}
-
-/* Let the process run on; the probes of its library are there, or will be while it runs. */
-static int let_go(struct arrivals *all, const struct arrival *a, bool late)
-{
-	int err = a->newcomer ? follow_newcomer(all, a) : 0;
-
-	if (!err && late) {
-		missing__late(&all->missing, a->pid, library_file__path(a->file));
-		err = all->sink.take(all->sink.ctx, &(struct record){.kind = RECORD_LATE,
-								     .pid = (uint32_t)a->pid});
-	}
-	return err == -ESRCH ? 0 : err;
 }
 
 /* The state of its library. The first call for a library begins its plan. */
@@ -633,14 +605,24 @@ static int release_one(struct arrivals *all, struct arrival *a)
 	int err = 0;
 
 	print_stop(a);
-	if (a->lib.err)
+	if (a->lib.err) {
 		refuse(all, a, a->lib.err);
-	else
-		err = let_go(all, a, !a->lib.planned || !is_in_loader(a) || a->lacks);
-	if (!a->lib.err && !a->lib.planned)
-		remember_unattached(all, a);
+	} else {
+		/* The probes of its library are there, or will be while it runs. */
+		bool late = !a->lib.planned || !is_in_loader(a) || a->lacks;
+
+		err = a->newcomer ? follow_newcomer(all, a) : 0;
+		if (!err && late) {
+			missing__late(&all->missing, a->pid, library_file__path(a->file));
+			err = session_sink__take(
+				&all->sink,
+				&(struct record){.kind = RECORD_LATE, .pid = (uint32_t)a->pid});
+		}
+		if (!a->lib.planned)
+			remember_unattached(all, a);
+	}
 	release(all, a);
-	return err;
+	return err == -ESRCH ? 0 : err;
 }
 
 static int release_asked(struct arrivals *all, uint64_t now_ns)

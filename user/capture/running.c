@@ -42,7 +42,7 @@ static int adopt(const struct running *r, pid_t pid)
 	running.running.parent = process_parent(pid);
 	running.running.now_ns = clock_ns(CLOCK_MONOTONIC);
 	running.running.args = &args;
-	return r->sink->take(r->sink->ctx, &running) ?: session_sink__cwd(r->sink, pid);
+	return session_sink__take(r->sink, &running) ?: session_sink__cwd(r->sink, pid);
 }
 
 /* The library a process uses or, for cargo and the like, the one beside its executable. */
@@ -97,8 +97,8 @@ static int report_late(const struct running *r, pid_t pid, const struct library_
 	diag_warn("some probes of %s, which process %d uses, could not be attached; what they "
 		  "record of it is missing",
 		  library_file__path(file), (int)pid);
-	return r->sink->take(r->sink->ctx,
-			     &(struct record){.kind = RECORD_LATE, .pid = (uint32_t)pid});
+	return session_sink__take(r->sink,
+				  &(struct record){.kind = RECORD_LATE, .pid = (uint32_t)pid});
 }
 
 /*

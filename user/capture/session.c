@@ -41,7 +41,7 @@ struct session {
 	bool warned_no_hide;	     /* a line has reported that a label cannot be hidden */
 	struct scope *scope;	     /* compilers of it are followed as they start; or NULL */
 	int epoll;		     /* of all descriptors that session__drain() reads */
-	int nice;		     /* ours, before hurry() */
+	int nice;		     /* ours, as it was before */
 	uint64_t started_ns;	     /* counting began then; 0 while it is stopped */
 	uint64_t begun_ns;	     /* no record is older */
 	uint64_t exec_ns;	     /* the last of a followed process */
@@ -65,14 +65,6 @@ static void *measure_costs(void *session)
 			     s->costs.emulated.hit_ps / 1000, s->costs.stepped.hit_ps / 1000,
 			     (clock_ns(CLOCK_MONOTONIC) - start) / 1000);
 	return NULL;
-}
-
-/* In a thread, as a plan may be made at the same time, and a command waits for both. */
-static void begin_measuring(struct session *s)
-{
-	s->measuring = !pthread_create(&s->measurer, NULL, measure_costs, s);
-	if (!s->measuring)
-		measure_costs(s);
 }
 
 /* To be called before any call of the kernel half other than kernel__attach(). */
@@ -120,21 +112,6 @@ static const char *without_samples(const struct session *s)
 	return filter__passes_all_queries(s->filter)
 		       ? "it is not known which functions LLVM compiles"
 		       : "queries have counts, but no times; --exact records each execution";
-}
-
-/* The kernel refuses a program that it cannot run in these ways. Other reasons are limits. */
-static void print_unsampled(const struct session *s, int err)
-{
-	bool is_kernel = err == -EACCES || err == -EINVAL || err == -ENOENT || err == -ESRCH ||
-			 err == -EOPNOTSUPP || err == -ENOTSUP;
-
-	if (is_kernel)
-		diag_info("this kernel cannot run the programs that take samples: %s",
-			  without_samples(s));
-	else
-		diag_info("the programs that take samples cannot be loaded: %s%s. Without "
-			  "samples, %s",
-			  strerror(-err), diag_step(err, ""), without_samples(s));
 }
 
 /*
@@ -336,33 +313,22 @@ static int watch_all(struct session *s, uint32_t parts_expected)
 
 #define HURRIED_NICE (-10)
 
-/*
- * A compiler must be stopped while its loader works, so we must run at once, also on a busy
- * machine. Without CAP_SYS_NICE the niceness stays as it is.
- */
-static void hurry(void)
-{
-	if (getpriority(PRIO_PROCESS, 0) > HURRIED_NICE)
-		setpriority(PRIO_PROCESS, 0, HURRIED_NICE);
-}
-
-/* Each process that waits, and each library, takes descriptors; the usual limit is 1,024. */
-static void raise_file_limit(void)
-{
-	struct rlimit lim;
-
-	if (getrlimit(RLIMIT_NOFILE, &lim))
-		return;
-	lim.rlim_cur = lim.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &lim);
-}
-
 static int open_sampling(struct session *s, const struct kernel_options *opt)
 {
+	int err = kernel__unsampled(s->kernel);
 	struct kernel_samples k;
+	/* The kernel refuses a program that it cannot run in these ways. Other reasons are limits.
+	 */
+	bool is_kernel = err == -EACCES || err == -EINVAL || err == -ENOENT || err == -ESRCH ||
+			 err == -EOPNOTSUPP || err == -ENOTSUP;
 
-	if (kernel__unsampled(s->kernel))
-		print_unsampled(s, kernel__unsampled(s->kernel));
+	if (is_kernel)
+		diag_info("this kernel cannot run the programs that take samples: %s",
+			  without_samples(s));
+	else if (err)
+		diag_info("the programs that take samples cannot be loaded: %s%s. Without "
+			  "samples, %s",
+			  strerror(-err), diag_step(err, ""), without_samples(s));
 	if (!kernel__samples(s->kernel, &k))
 		return 0;
 	return sampling__open(&opt->sampling, &k, s->broker, &s->sink, s->nice, &s->sampling);
@@ -372,6 +338,7 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 		  struct session **out)
 {
 	_session_ struct session *s = calloc(1, sizeof(*s));
+	struct rlimit lim;
 	int err;
 
 	if (!s)
@@ -382,8 +349,18 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 	s->nice = getpriority(PRIO_PROCESS, 0);
 	s->epoll = -1;
 	s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	hurry();
-	raise_file_limit();
+	/*
+	 * A compiler must be stopped while its loader works, so we must run at once, also on a busy
+	 * machine. Without CAP_SYS_NICE the niceness stays as it is.
+	 */
+	if (getpriority(PRIO_PROCESS, 0) > HURRIED_NICE)
+		setpriority(PRIO_PROCESS, 0, HURRIED_NICE);
+	/* Each process that waits, and each library, takes descriptors; the usual limit is 1,024.
+	 */
+	if (!getrlimit(RLIMIT_NOFILE, &lim)) {
+		lim.rlim_cur = lim.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &lim);
+	}
 	err = s->wake_fd < 0 ? -errno : broker__new(&s->broker);
 	if (err)
 		return diag_error_r(err, "cannot look at processes: %s%s", strerror(-err),
@@ -399,8 +376,12 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 		return diag_error_r(err, "cannot wait for records: %s%s", strerror(-err),
 				    diag_step(err, ""));
 	/* Activities alone have few hits: the time to measure would be more than theirs. */
-	if (!opt->only_open && filter__may_probe_queries(opt->filter))
-		begin_measuring(s);
+	if (!opt->only_open && filter__may_probe_queries(opt->filter)) {
+		/* In a thread, as a plan may be made meanwhile, and a command waits for both. */
+		s->measuring = !pthread_create(&s->measurer, NULL, measure_costs, s);
+		if (!s->measuring)
+			measure_costs(s);
+	}
 	*out = take_ptr(s);
 	return 0;
 }
@@ -564,7 +545,7 @@ static int on_record(void *ctx, const struct record *r)
 {
 	struct session *s = ctx;
 	int err = r->kind == WIRE_EXEC ? session_sink__exec(&s->sink, s->broker, r->exec)
-				       : s->sink.take(s->sink.ctx, r);
+				       : session_sink__take(&s->sink, r);
 
 	err = err ?: sampling__take(s->sampling, r);
 	if (err)
@@ -618,20 +599,6 @@ int session__put_begun(struct session *s, pid_t tid, uint64_t start_ns,
 	return kernel__put_begun(s->kernel, tid, start_ns, begun, n);
 }
 
-/*
- * The compilers that still run keep their names for as long as contexts are watched. Drained
- * first, as records of processes come before what is about them.
- */
-static void copy_names(struct session *s)
-{
-	int err = s->names ? session__drain(s) : -ENOENT;
-
-	if (!err)
-		err = running_names__copy(s->names, on_record, s);
-	if (err && err != -ENOENT)
-		diag_warn("cannot read the names of compilers that still run: %s", strerror(-err));
-}
-
 int session__count(struct session *s)
 {
 	int err = 0;
@@ -658,7 +625,15 @@ int session__stop(struct session *s)
 		return session__drain(s);
 	/* A process that waits for probes must not wait for the end of attaching. */
 	arrivals__end(s->arrivals, false);
-	copy_names(s);
+	/*
+	 * The compilers that still run keep their names for as long as contexts are watched.
+	 * Drained first, as records of processes come before what is about them.
+	 */
+	err = s->names ? session__drain(s) : -ENOENT;
+	if (!err)
+		err = running_names__copy(s->names, on_record, s);
+	if (err && err != -ENOENT)
+		diag_warn("cannot read the names of compilers that still run: %s", strerror(-err));
 	attachments__stop(kernel__attachments(s->kernel));
 	sampling__stop(s->sampling);
 	kernel__enable(s->kernel, false);

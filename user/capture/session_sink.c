@@ -29,7 +29,7 @@ int session_sink__exec(const struct session_sink *sink, struct broker *broker,
 	size_t len = e->args_len;
 
 	if (known || (e->args_len && !word__names_compiler(command_line__next(&line))))
-		return sink->take(sink->ctx, &r);
+		return session_sink__take(sink, &r);
 	known = !broker__arguments(broker, (pid_t)e->pid, &args) && are_of(&args, e);
 	if (known)
 		len = args.size;
@@ -43,7 +43,7 @@ int session_sink__exec(const struct session_sink *sink, struct broker *broker,
 		memcpy((char *)whole + fixed, known ? args.bytes : e->args, len);
 	r.size = fixed + len;
 	r.exec = whole;
-	return sink->take(sink->ctx, &r);
+	return session_sink__take(sink, &r);
 }
 
 int session_sink__cwd(const struct session_sink *sink, pid_t pid)
@@ -51,5 +51,5 @@ int session_sink__cwd(const struct session_sink *sink, pid_t pid)
 	_free_ char *cwd = sink->unnamed ? NULL : process_cwd(pid);
 	const struct record r = {.kind = RECORD_CWD, .pid = (uint32_t)pid, .text = cwd};
 
-	return cwd ? sink->take(sink->ctx, &r) : 0;
+	return cwd ? session_sink__take(sink, &r) : 0;
 }

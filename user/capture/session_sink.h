@@ -13,6 +13,11 @@ struct session_sink {
 	bool unnamed;
 };
 
+static inline int session_sink__take(const struct session_sink *sink, const struct record *r)
+{
+	return sink->take(sink->ctx, r);
+}
+
 /*
  * Pass on the record of an exec, with all arguments of a compiler: a record of the kernel half has
  * only the first ones, and no argument files. Where they cannot be read, it is truncated.
