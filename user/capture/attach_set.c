@@ -81,14 +81,6 @@ static void follow_queries(struct attach_set *set)
 	}
 }
 
-static bool follows_body(const struct attach_set *set, uint32_t body)
-{
-	for (uint32_t i = 0; i < set->plan->n_queries; i++)
-		if (set->queries[i] && plan__serves(set->plan, &set->plan->queries[i], body))
-			return true;
-	return false;
-}
-
 /* Of a query's start, or of a body's queries. A site that belongs to neither is everyone's. */
 static bool wants_query_site(const struct attach_set *set, const struct plan_site *site)
 {
@@ -96,7 +88,12 @@ static bool wants_query_site(const struct attach_set *set, const struct plan_sit
 		return true;
 	if (site->query != PLAN_NONE)
 		return set->queries[site->query];
-	return site->body == PLAN_NONE ? set->any_query : follows_body(set, site->body);
+	if (site->body == PLAN_NONE)
+		return set->any_query;
+	for (uint32_t i = 0; i < set->plan->n_queries; i++)
+		if (set->queries[i] && plan__serves(set->plan, &set->plan->queries[i], site->body))
+			return true;
+	return false;
 }
 
 static int compare_guards(const void *a, const void *b)
@@ -267,30 +264,6 @@ static struct wire_key_place key_place(const struct attach_set *set, const struc
 	return place;
 }
 
-static void describe_start(const struct attach_set *set, const struct plan_site *site,
-			   struct wire_site *out)
-{
-	out->hidden = !query_passes(set, FILTER_QUERY, site->query);
-	out->sp_delta = site->sp_delta;
-	if (!out->hidden)
-		out->key = key_place(set, site, site->query);
-	/* The bytes pushed since the return address lead to the wrapper's sp. */
-	if (site->role == WIRE_ROLE_WRAPPER && set->callers)
-		out->slot = site->sp_delta;
-}
-
-static void describe_drop(const struct attach_set *set, const struct plan_site *site,
-			  struct wire_site *out)
-{
-	if (plan_site__feeds(site)) {
-		out->base = site->result_reg;
-		out->shift = site->result_shift;
-		return;
-	}
-	out->moment = site->addr == set->plan->layout.wire.drop ? WIRE_COUNTS_DROPPED
-								: WIRE_COUNTS_FINISHED;
-}
-
 static void describe_guard_site(const struct attach_set *set, const struct plan_site *site,
 				struct wire_site *out)
 {
@@ -333,7 +306,14 @@ void attach_set__site(const struct attach_set *set, const struct plan_site *site
 	case WIRE_ROLE_START:
 	case WIRE_ROLE_START_BODY:
 	case WIRE_ROLE_WRAPPER:
-		return describe_start(set, site, out);
+		out->hidden = !query_passes(set, FILTER_QUERY, site->query);
+		out->sp_delta = site->sp_delta;
+		if (!out->hidden)
+			out->key = key_place(set, site, site->query);
+		/* The bytes pushed since the return address lead to the wrapper's sp. */
+		if (site->role == WIRE_ROLE_WRAPPER && set->callers)
+			out->slot = site->sp_delta;
+		return;
 	case WIRE_ROLE_END:
 		out->between = body ? body->between : 0;
 		return;
@@ -346,7 +326,14 @@ void attach_set__site(const struct attach_set *set, const struct plan_site *site
 	case WIRE_ROLE_GUARD_END:
 		return describe_guard_site(set, site, out);
 	case WIRE_ROLE_DROP:
-		return describe_drop(set, site, out);
+		if (plan_site__feeds(site)) {
+			out->base = site->result_reg;
+			out->shift = site->result_shift;
+			return;
+		}
+		out->moment = site->addr == set->plan->layout.wire.drop ? WIRE_COUNTS_DROPPED
+									: WIRE_COUNTS_FINISHED;
+		return;
 	default:
 		out->sp_delta = site->sp_delta;
 	}
@@ -365,32 +352,6 @@ void attach_set__hit(const struct attach_set *set, const struct plan_hit *hit,
 		.slot = (int32_t)hit->disp,
 		.key.reg = WIRE_REG_NONE,
 	};
-}
-
-static void describe_query(const struct attach_set *set, const struct plan_site *site,
-			   uint32_t query, struct wire_provider *value)
-{
-	const struct plan_query *q = &set->plan->queries[query];
-	/* Those with a number have no start of their own where there is such a site. */
-	bool own_start = !q->number && q->start_role != WIRE_ROLE_WRAPPER;
-
-	value->query = own_start ? WIRE_NO_QUERY : (uint16_t)query;
-	value->group = (uint16_t)set->plan->bodies[site->body].group;
-	value->kind = WIRE_KIND_QUERY;
-	value->key = key_place(set, site, query);
-	value->hidden = !query_passes(set, FILTER_QUERY, query);
-}
-
-static void describe_guard(const struct attach_set *set, const struct plan_site *site,
-			   uint32_t query, struct wire_provider *value)
-{
-	const struct plan_guard *g = &set->plan->guards[site->guard];
-
-	value->query = (uint16_t)query;
-	value->group = (uint16_t)g->scope;
-	value->number = g->number;
-	value->kind = g->kind;
-	value->hidden = !query_passes(set, class_of(g), query);
 }
 
 static bool serves(const struct attach_set *set, const struct plan_site *site,
@@ -422,10 +383,24 @@ bool attach_set__provider(const struct attach_set *set, const struct plan_site *
 		.site = attach_set__cookie(set, site),
 	};
 	*value = (struct wire_provider){.key.reg = WIRE_REG_NONE};
-	if (site->role == WIRE_ROLE_IDENTIFY)
-		describe_query(set, site, query, value);
-	else
-		describe_guard(set, site, query, value);
+	if (site->role == WIRE_ROLE_IDENTIFY) {
+		/* Those with a number have no start of their own where there is such a site. */
+		bool own_start = !q->number && q->start_role != WIRE_ROLE_WRAPPER;
+
+		value->query = own_start ? WIRE_NO_QUERY : (uint16_t)query;
+		value->group = (uint16_t)set->plan->bodies[site->body].group;
+		value->kind = WIRE_KIND_QUERY;
+		value->key = key_place(set, site, query);
+		value->hidden = !query_passes(set, FILTER_QUERY, query);
+	} else {
+		const struct plan_guard *g = &set->plan->guards[site->guard];
+
+		value->query = (uint16_t)query;
+		value->group = (uint16_t)g->scope;
+		value->number = g->number;
+		value->kind = g->kind;
+		value->hidden = !query_passes(set, class_of(g), query);
+	}
 	return true;
 }
 

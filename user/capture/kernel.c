@@ -282,21 +282,18 @@ int kernel__file_key(struct kernel *k, int fd, struct wire_file_key *key)
 	return key->ino ? 0 : -ENODATA;
 }
 
-static const struct bpf_program *sample_cpu_of(const struct qprof_bpf *s)
-{
-	return bpf_program__autoload(s->progs.sample_cpu) ? s->progs.sample_cpu
-							  : s->progs.sample_cpu_and_count;
-}
-
 bool kernel__samples(struct kernel *k, struct kernel_samples *out)
 {
 	const struct qprof_bpf *s = k->loaded.skel;
+	const struct bpf_program *cpu = bpf_program__autoload(s->progs.sample_cpu)
+						? s->progs.sample_cpu
+						: s->progs.sample_cpu_and_count;
 
 	if (!s->rodata->knobs.sampled)
 		return false;
 	*out = (struct kernel_samples){
 		.kernel = k,
-		.cpu = s->rodata->knobs.sample_ns ? sample_cpu_of(s) : NULL,
+		.cpu = s->rodata->knobs.sample_ns ? cpu : NULL,
 		.fault = s->rodata->knobs.fault_bytes ? s->progs.sample_fault : NULL,
 		.waits = s->links.on_wait,
 		.mappings = bpf_map__fd(s->maps.mappings),
@@ -478,48 +475,38 @@ int kernel__drain(struct kernel *k, record_fn fn, void *ctx)
 	return n < 0 && n != ENOUGH ? n : 0;
 }
 
-/* Hits and switches that the kernel skipped, as a program of ours was running on the CPU. */
-static uint64_t recursion_misses(const struct kernel *k)
-{
-	const struct qprof_bpf *s = k->loaded.skel;
-
-	return misses_of(s->progs.on_switch) + misses_of(s->progs.qprof_site) +
-	       misses_of(s->progs.qprof_label_site) + misses_of(s->progs.qprof_drop_site);
-}
-
-/* Forks, execs and exits that were skipped for the same reason. */
-static uint64_t process_misses(const struct kernel *k)
-{
-	const struct qprof_bpf *s = k->loaded.skel;
-	uint64_t exits = s->rodata->knobs.again
-				 ? misses_of_both(s->progs.on_exit, s->progs.on_exit_again)
-				 : misses_of(s->progs.on_exit);
-
-	/* The last switch of a thread makes up for its exit. */
-	if (s->data->unseen_exits && (s->links.on_switch || s->links.on_last_switch))
-		exits = 0;
-	return misses_not_made_up(s->progs.on_fork, s->bss->n_made_up[0]) +
-	       misses_not_made_up(s->progs.on_exec, s->bss->n_made_up[1]) + exits;
-}
-
 int kernel__counters(const struct kernel *k, uint64_t counters[WIRE_COUNTER_MAX])
 {
+	const struct qprof_bpf *s = k->loaded.skel;
 	int n_cpus = libbpf_num_possible_cpus();
 	_free_ uint64_t *values = n_cpus > 0 ? calloc((size_t)n_cpus, sizeof(*values)) : NULL;
+	uint64_t exits;
 
 	if (!values)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < WIRE_COUNTER_MAX; i++) {
 		counters[i] = 0;
-		if (bpf_map_lookup_elem(bpf_map__fd(k->loaded.skel->maps.counters), &i, values))
+		if (bpf_map_lookup_elem(bpf_map__fd(s->maps.counters), &i, values))
 			return -errno;
 		for (int cpu = 0; cpu < n_cpus; cpu++)
 			counters[i] += values[cpu];
 	}
-	counters[WIRE_LOST_SAMPLES_NESTED] += misses_of(k->loaded.skel->progs.on_wait);
+	counters[WIRE_LOST_SAMPLES_NESTED] += misses_of(s->progs.on_wait);
 	counters[WIRE_COUNT_NO_LABEL] += k->n_labels_lost;
-	counters[WIRE_LOST_RECURSION] += recursion_misses(k);
-	counters[WIRE_LOST_PROCESS_RECORD] += process_misses(k);
+	/* Hits and switches that the kernel skipped, as a program of ours was running on the CPU.
+	 */
+	counters[WIRE_LOST_RECURSION] +=
+		misses_of(s->progs.on_switch) + misses_of(s->progs.qprof_site) +
+		misses_of(s->progs.qprof_label_site) + misses_of(s->progs.qprof_drop_site);
+	/* Forks, execs and exits that were skipped for the same reason. */
+	exits = s->rodata->knobs.again ? misses_of_both(s->progs.on_exit, s->progs.on_exit_again)
+				       : misses_of(s->progs.on_exit);
+	/* The last switch of a thread makes up for its exit. */
+	if (s->data->unseen_exits && (s->links.on_switch || s->links.on_last_switch))
+		exits = 0;
+	counters[WIRE_LOST_PROCESS_RECORD] +=
+		misses_not_made_up(s->progs.on_fork, s->bss->n_made_up[0]) +
+		misses_not_made_up(s->progs.on_exec, s->bss->n_made_up[1]) + exits;
 	return 0;
 }
 

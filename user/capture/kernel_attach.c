@@ -130,18 +130,6 @@ static int take_room(struct attachments *a, uint32_t n, struct site_range *out)
 	return 0;
 }
 
-static int attach_links(struct attachments *a, const struct attach_set *set, struct links **out)
-{
-	return links__new(a->loaded->progs, set, out) ?: links__attach(*out, PLAN_PART_ALWAYS);
-}
-
-static int attach_perf(struct attachments *a, const struct attach_set *set, bool background,
-		       struct perf_probes **out)
-{
-	raise_file_limit(set->n_sites);
-	return perf_probes__attach(a->loaded->progs, set, background, out);
-}
-
 static int attach(struct attachments *a, const struct plan *plan, const struct filter *filter,
 		  unsigned int n)
 {
@@ -163,8 +151,13 @@ static int attach(struct attachments *a, const struct plan *plan, const struct f
 		err = tables_fill(&tables, &set);
 	if (err)
 		return err;
-	err = a->loaded->multi ? attach_links(a, &set, &a->libs[n].links)
-			       : attach_perf(a, &set, background, &a->libs[n].perf);
+	if (a->loaded->multi) {
+		err = links__new(a->loaded->progs, &set, &a->libs[n].links)
+			      ?: links__attach(a->libs[n].links, PLAN_PART_ALWAYS);
+	} else {
+		raise_file_limit(set.n_sites);
+		err = perf_probes__attach(a->loaded->progs, &set, background, &a->libs[n].perf);
+	}
 	if (err)
 		return err;
 	a->libs[n].file = library_file__ref(plan->file);
@@ -180,16 +173,6 @@ static int attach(struct attachments *a, const struct plan *plan, const struct f
 			     a->loaded->multi ? links__sites(a->libs[n].links) : set.n_sites,
 			     plan->n_sites, plan->path, attachments__kind(a));
 	return 0;
-}
-
-/* The lowest free number from `least` on, or WIRE_MAX_LIBS. */
-static unsigned int take_number(struct attachments *a, unsigned int least)
-{
-	unsigned int n = least;
-
-	while (n < WIRE_MAX_LIBS && __atomic_exchange_n(&a->libs[n].taken, true, __ATOMIC_ACQUIRE))
-		n++;
-	return n;
 }
 
 static void explain(const struct attachments *a, const struct plan *plan, int err)
@@ -215,9 +198,12 @@ static void release(struct attachments *a, uint8_t lib);
 int attachments__attach(struct attachments *a, const struct plan *plan, const struct filter *filter,
 			unsigned int least, uint8_t *lib)
 {
-	unsigned int n = take_number(a, least);
+	unsigned int n = least;
 	int err;
 
+	/* The lowest free number. */
+	while (n < WIRE_MAX_LIBS && __atomic_exchange_n(&a->libs[n].taken, true, __ATOMIC_ACQUIRE))
+		n++;
 	if (n >= WIRE_MAX_LIBS)
 		return diag_error_r(-ENOSPC, "cannot attach to %s: too many toolchains at once",
 				    plan->path);
@@ -361,37 +347,25 @@ static bool is_detached(struct attachment *l)
 	return !l->heir && links__are_gone(l->links) && perf_probes__are_gone(l->perf);
 }
 
-static void take_away(struct attachment *lib)
-{
-	library_file__free(take_ptr(lib->file));
-	links__free(take_ptr(lib->links));
-	perf_probes__free(take_ptr(lib->perf));
-}
-
-/* The number may be taken again as soon as this returns. */
-static void give_number_back(struct attachments *a, uint8_t lib)
-{
-	const struct tables tables = tables_of(a);
-	struct attachment *l = &a->libs[lib];
-
-	tables_clear(&tables, lib, l->sites);
-	pthread_mutex_lock(&a->rooms);
-	l->sites = l->hits = (struct site_range){0};
-	pthread_mutex_unlock(&a->rooms);
-	l->leaving = l->released = false;
-	__atomic_store_n(&l->taken, false, __ATOMIC_RELEASE);
-}
-
 /* While probes are still being removed, do not wait: a later call gives the number back. */
 static void release(struct attachments *a, uint8_t lib)
 {
+	const struct tables tables = tables_of(a);
 	struct attachment *l = &a->libs[lib];
 
 	l->released = l->leaving && !is_detached(l);
 	if (l->released)
 		return;
-	take_away(l);
-	give_number_back(a, lib);
+	library_file__free(take_ptr(l->file));
+	links__free(take_ptr(l->links));
+	perf_probes__free(take_ptr(l->perf));
+	tables_clear(&tables, lib, l->sites);
+	pthread_mutex_lock(&a->rooms);
+	l->sites = l->hits = (struct site_range){0};
+	pthread_mutex_unlock(&a->rooms);
+	l->leaving = l->released = false;
+	/* The number may be taken again from now on. */
+	__atomic_store_n(&l->taken, false, __ATOMIC_RELEASE);
 }
 
 void attachments__release(struct attachments *a, uint8_t lib)
@@ -547,18 +521,6 @@ static void await_heir(pid_t heir)
 			  "machine waits for a page; they stay until it goes on");
 }
 
-static void free_library(const struct attachments *a, const struct attachment *l)
-{
-	library_file__free(l->file);
-	if (a->owned_elsewhere) {
-		links__abandon(l->links);
-		perf_probes__abandon(l->perf);
-	} else {
-		links__free(l->links);
-		perf_probes__free(l->perf);
-	}
-}
-
 /* Even disabling a perf event waits for its removal, so all of that is left to the child. */
 void attachments__free(struct attachments *a)
 {
@@ -566,8 +528,18 @@ void attachments__free(struct attachments *a)
 		return;
 	if (!a->owned_elsewhere)
 		attachments__leave(a, true);
-	for (unsigned int i = 0; i < WIRE_MAX_LIBS; i++)
-		free_library(a, &a->libs[i]);
+	for (unsigned int i = 0; i < WIRE_MAX_LIBS; i++) {
+		struct attachment *l = &a->libs[i];
+
+		library_file__free(l->file);
+		if (a->owned_elsewhere) {
+			links__abandon(l->links);
+			perf_probes__abandon(l->perf);
+		} else {
+			links__free(l->links);
+			perf_probes__free(l->perf);
+		}
+	}
 	await_heir(a->heir);
 	free(a);
 }

@@ -64,21 +64,11 @@ static int attach_raw_tp(const struct bpf_program *prog, long unused, struct bpf
 	return *link ? 0 : -errno;
 }
 
-static int register_uprobes(void)
-{
-	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .prog_prepare_load_fn = prepare_uprobe);
-	int err = libbpf_register_prog_handler("uprobe+", BPF_PROG_TYPE_KPROBE, 0, &opts);
-
-	if (err < 0)
-		return err;
-	opts.cookie = BPF_F_SLEEPABLE;
-	return libbpf_register_prog_handler("uprobe.s+", BPF_PROG_TYPE_KPROBE, 0, &opts);
-}
-
 int programs__register(void)
 {
 	static bool done;
 	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .prog_prepare_load_fn = replace_sleep);
+	LIBBPF_OPTS(libbpf_prog_handler_opts, uprobes, .prog_prepare_load_fn = prepare_uprobe);
 	int err;
 
 	if (done)
@@ -89,7 +79,12 @@ int programs__register(void)
 		err = libbpf_register_prog_handler("raw_tp+", BPF_PROG_TYPE_RAW_TRACEPOINT, 0,
 						   &opts);
 	}
-	err = err < 0 ? err : register_uprobes();
+	if (err >= 0)
+		err = libbpf_register_prog_handler("uprobe+", BPF_PROG_TYPE_KPROBE, 0, &uprobes);
+	if (err >= 0) {
+		uprobes.cookie = BPF_F_SLEEPABLE;
+		err = libbpf_register_prog_handler("uprobe.s+", BPF_PROG_TYPE_KPROBE, 0, &uprobes);
+	}
 	done = err >= 0;
 	return done ? 0 : err;
 }
@@ -374,16 +369,6 @@ static bool tracepoints_are_preempted(void)
 	return uname(&u) || sscanf(u.release, "%u.", &major) != 1 || major >= 7;
 }
 
-static void choose_second_programs(struct loaded *l)
-{
-	bool again = tracepoints_are_preempted();
-
-	l->skel->rodata->knobs.again = again;
-	bpf_program__set_autoload(l->skel->progs.on_fork_again, again);
-	bpf_program__set_autoload(l->skel->progs.on_exec_again, again);
-	bpf_program__set_autoload(l->skel->progs.on_exit_again, again);
-}
-
 /* Root, if that is not known. */
 static uid_t invoker_uid(void)
 {
@@ -395,13 +380,17 @@ static uid_t invoker_uid(void)
 /* `switches`: with on_switch(), or with its stand-in where off-CPU time is not wanted. */
 static int load_with(struct loaded *l, const struct kernel_options *opt, bool switches)
 {
+	bool again = tracepoints_are_preempted();
 	int err;
 
 	l->skel = qprof_bpf__open();
 	if (!l->skel)
 		return -errno;
 	list_programs(l, opt);
-	choose_second_programs(l);
+	l->skel->rodata->knobs.again = again;
+	bpf_program__set_autoload(l->skel->progs.on_fork_again, again);
+	bpf_program__set_autoload(l->skel->progs.on_exec_again, again);
+	bpf_program__set_autoload(l->skel->progs.on_exit_again, again);
 	bpf_program__set_autoload(l->skel->progs.on_switch, switches && opt->off_cpu);
 	bpf_program__set_autoload(l->skel->progs.on_last_switch,
 				  switches && !opt->off_cpu && !opt->only_open);
@@ -557,16 +546,6 @@ static int check_surroundings(const struct kernel_options *opt)
 	return 0;
 }
 
-static int load_and_attach(struct loaded *l, const struct kernel_options *opt)
-{
-	int err = load(l, opt);
-
-	if (err)
-		return err;
-	warn_missing(l);
-	return attach_lifecycle(l);
-}
-
 static int register_programs(void)
 {
 	int err = programs__register();
@@ -581,7 +560,11 @@ int loaded__init(struct loaded *l, const struct kernel_options *opt)
 	*l = (struct loaded){0};
 	libbpf_set_print(print_libbpf);
 	err = check_surroundings(opt) ?: choose_attach(l, opt) ?: register_programs()
-		  ?: load_and_attach(l, opt);
+		  ?: load(l, opt);
+	if (!err) {
+		warn_missing(l);
+		err = attach_lifecycle(l);
+	}
 	if (err)
 		loaded__clear(l);
 	return err;

@@ -66,21 +66,6 @@ static void add_site(struct links *l, const struct attach_set *set, const struct
 	};
 }
 
-static uint32_t add_part(struct links *l, struct bpf_program *const progs[ATTACH_ROLES],
-			 const struct attach_set *set, enum plan_part part, uint32_t n)
-{
-	const struct plan *plan = set->plan;
-
-	for (uint32_t i = plan->n_sites; i-- > 0;) {
-		const struct plan_site *site = &plan->sites[i];
-
-		if (progs[site->role] && attach_set__wants(set, site) &&
-		    attach_set__part(set, site) == part)
-			add_site(l, set, site, bpf_program__fd(progs[site->role]), part, n++);
-	}
-	return n;
-}
-
 static int fill(struct links *l, struct bpf_program *const progs[ATTACH_ROLES],
 		const struct attach_set *set)
 {
@@ -94,7 +79,14 @@ static int fill(struct links *l, struct bpf_program *const progs[ATTACH_ROLES],
 		return -ENOMEM;
 	l->file = library_file__ref(set->plan->file);
 	for (enum plan_part part = 0; part < PLAN_PARTS; part++)
-		n = add_part(l, progs, set, part, n);
+		for (uint32_t i = set->plan->n_sites; i-- > 0;) {
+			const struct plan_site *site = &set->plan->sites[i];
+
+			if (progs[site->role] && attach_set__wants(set, site) &&
+			    attach_set__part(set, site) == part)
+				add_site(l, set, site, bpf_program__fd(progs[site->role]), part,
+					 n++);
+		}
 	return 0;
 }
 
@@ -118,25 +110,21 @@ int links__new(struct bpf_program *const progs[ATTACH_ROLES], const struct attac
 
 /* ---- Attaching ------------------------------------------------------------------------------- */
 
-static int attach(struct links *l, struct link *link)
-{
-	int fd = uprobe_multi_link(link->prog_fd, l->file, &l->offsets[link->first],
-				   &l->cookies[link->first], link->n);
-
-	if (fd < 0)
-		return fd;
-	link->fd = fd;
-	return 0;
-}
-
 int links__attach(struct links *l, enum plan_part part)
 {
-	int err = 0;
+	for (uint32_t i = 0; i < l->n_links; i++) {
+		struct link *link = &l->links[i];
+		int fd;
 
-	for (uint32_t i = 0; i < l->n_links && !err; i++)
-		if (l->links[i].part == part && l->links[i].fd < 0)
-			err = attach(l, &l->links[i]);
-	return err;
+		if (link->part != part || link->fd >= 0)
+			continue;
+		fd = uprobe_multi_link(link->prog_fd, l->file, &l->offsets[link->first],
+				       &l->cookies[link->first], link->n);
+		if (fd < 0)
+			return fd;
+		link->fd = fd;
+	}
+	return 0;
 }
 
 /* The sites are not kept, as cache hits are attached once and never again. */
@@ -176,44 +164,38 @@ uint32_t links__sites(const struct links *l)
 	return n;
 }
 
-/* The kernel writes breakpoints into each mapping that could be executable, and takes them away. */
-static uint64_t time_mapping(int fd, uint64_t offset, size_t size)
+uint64_t links__breakpoint_ns(const struct links *l)
 {
-	uint64_t start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	void *map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, (off_t)offset);
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), from, to, start_ns;
+	uint32_t n = links__sites(l), half = MEASURED_SITES / 2;
+	_free_ uint64_t *sorted = calloc(n + 1UL, sizeof(*sorted));
+	uint64_t *at = sorted;
+	void *map;
 
-	if (map == MAP_FAILED)
+	if (!sorted || n < MEASURED_SITES)
 		return 0;
-	munmap(map, size);
-	return clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns;
-}
-
-static void copy_attached(const struct links *l, uint64_t *to)
-{
 	for (uint32_t i = 0; i < l->n_links; i++) {
 		const struct link *link = &l->links[i];
 
 		if (link->fd < 0)
 			continue;
-		memcpy(to, &l->offsets[link->first], link->n * sizeof(*to));
-		to += link->n;
+		memcpy(at, &l->offsets[link->first], link->n * sizeof(*at));
+		at += link->n;
 	}
-}
-
-uint64_t links__breakpoint_ns(const struct links *l)
-{
-	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), from, to;
-	uint32_t n = links__sites(l), half = MEASURED_SITES / 2;
-	_free_ uint64_t *sorted = calloc(n + 1UL, sizeof(*sorted));
-
-	if (!sorted || n < MEASURED_SITES)
-		return 0;
-	copy_attached(l, sorted);
 	qsort(sorted, n, sizeof(*sorted), array__by_u64);
 	/* The range may have a few more sites of its last page, which is no matter. */
 	from = sorted[n / 2 - half] / page * page;
 	to = (sorted[n / 2 + half - 1] / page + 1) * page;
-	return time_mapping(library_file__fd(l->file), from, to - from) / MEASURED_SITES;
+	/*
+	 * The kernel writes breakpoints into each mapping that could be executable, and takes them
+	 * away.
+	 */
+	start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	map = mmap(NULL, to - from, PROT_READ, MAP_PRIVATE, library_file__fd(l->file), (off_t)from);
+	if (map == MAP_FAILED)
+		return 0;
+	munmap(map, to - from);
+	return (clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns) / MEASURED_SITES;
 }
 
 /* ---- Detaching ------------------------------------------------------------------------------- */
@@ -261,23 +243,21 @@ static bool close_in_background(struct links *l, int fd)
 	return false;
 }
 
+/* ---- The end --------------------------------------------------------------------------------- */
+
 /*
  * The probes go at once, but close() returns only after the kernel's grace periods, some 40 ms.
  * Links that are closed at the same time wait for the same periods.
  */
-static void detach(struct links *l, struct link *link)
-{
-	if (link->fd >= 0 && !close_in_background(l, link->fd))
-		close(link->fd);
-	link->fd = -1;
-}
-
-/* ---- The end --------------------------------------------------------------------------------- */
-
 void links__begin_free(struct links *l)
 {
-	for (uint32_t i = 0; l && i < l->n_links; i++)
-		detach(l, &l->links[i]);
+	for (uint32_t i = 0; l && i < l->n_links; i++) {
+		struct link *link = &l->links[i];
+
+		if (link->fd >= 0 && !close_in_background(l, link->fd))
+			close(link->fd);
+		link->fd = -1;
+	}
 }
 
 bool links__are_gone(struct links *l)
@@ -290,14 +270,6 @@ bool links__are_gone(struct links *l)
 	gone = !l->n_closing;
 	pthread_mutex_unlock(&l->lock);
 	return gone;
-}
-
-static void wait_for_closed(struct links *l)
-{
-	pthread_mutex_lock(&l->lock);
-	while (l->n_closing)
-		pthread_cond_wait(&l->closed, &l->lock);
-	pthread_mutex_unlock(&l->lock);
 }
 
 /* A thread of the parent may have held the lock, and others may have been closing links. */
@@ -346,7 +318,10 @@ void links__free(struct links *l)
 	if (!l)
 		return;
 	links__begin_free(l);
-	wait_for_closed(l);
+	pthread_mutex_lock(&l->lock);
+	while (l->n_closing)
+		pthread_cond_wait(&l->closed, &l->lock);
+	pthread_mutex_unlock(&l->lock);
 	pthread_mutex_destroy(&l->lock);
 	pthread_cond_destroy(&l->closed);
 	library_file__free(l->file);

@@ -75,16 +75,6 @@ static int add_load(const struct load *l)
 	return 0;
 }
 
-/* Without one, the thread that waits does all. */
-static void start_thread(void)
-{
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-
-	if (loads.n_threads < THREADS_MOST && loads.n_threads + 1 < cpus &&
-	    !pthread_create(&loads.threads[loads.n_threads], NULL, run, NULL))
-		loads.n_threads++;
-}
-
 static void *copy(const void *from, size_t size)
 {
 	void *to = malloc(size ?: 1);
@@ -129,6 +119,7 @@ int loads__take(struct bpf_program *prog, struct bpf_prog_load_opts *opts)
 		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
 		{.code = BPF_JMP | BPF_EXIT},
 	};
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	struct load l;
 	int err;
 
@@ -142,17 +133,11 @@ int loads__take(struct bpf_program *prog, struct bpf_prog_load_opts *opts)
 		return err;
 	opts->func_info = opts->line_info = NULL;
 	opts->func_info_cnt = opts->line_info_cnt = 0;
-	start_thread();
+	/* Without a thread, the one that waits does all. */
+	if (loads.n_threads < THREADS_MOST && loads.n_threads + 1 < cpus &&
+	    !pthread_create(&loads.threads[loads.n_threads], NULL, run, NULL))
+		loads.n_threads++;
 	return 0;
-}
-
-static int put_in_place(struct load *l)
-{
-	int err = l->fd < 0 ? l->fd : 0;
-
-	if (!err && dup3(l->fd, bpf_program__fd(l->prog), O_CLOEXEC) < 0)
-		err = -errno;
-	return err;
 }
 
 int loads__end(bool failed)
@@ -170,7 +155,9 @@ int loads__end(bool failed)
 		struct load *l = &loads.items[i];
 
 		if (!failed && !err)
-			err = put_in_place(l);
+			err = l->fd < 0 ? l->fd : 0;
+		if (!failed && !err && dup3(l->fd, bpf_program__fd(l->prog), O_CLOEXEC) < 0)
+			err = -errno;
 		clear(l);
 	}
 	loads.n = loads.n_begun = loads.n_threads = 0;

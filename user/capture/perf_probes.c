@@ -122,21 +122,6 @@ static int start_thread(struct perf_probes *p, void *(*fn)(void *))
 
 /* ---- The sites ------------------------------------------------------------------------------- */
 
-static void add_sites(struct perf_probes *p, const struct attach_set *set,
-		      const struct bpf_program *prog, uint32_t role)
-{
-	const struct plan *plan = set->plan;
-
-	for (uint32_t i = 0; i < plan->n_sites; i++) {
-		const struct plan_site *site = &plan->sites[i];
-
-		if (site->role != role || !attach_set__wants(set, site))
-			continue;
-		p->sites[p->n_sites++] =
-			(struct perf_site){prog, site->offset, attach_set__cookie(set, site)};
-	}
-}
-
 /* Ends and requests before starts, for the reasons in links.c. */
 static int fill(struct perf_probes *p, struct bpf_program *const progs[ATTACH_ROLES],
 		const struct attach_set *set)
@@ -147,8 +132,13 @@ static int fill(struct perf_probes *p, struct bpf_program *const progs[ATTACH_RO
 	if (!p->sites || !p->links)
 		return -ENOMEM;
 	for (uint32_t role = ATTACH_ROLES - 1; role > 0; role--)
-		if (progs[role])
-			add_sites(p, set, progs[role], role);
+		for (uint32_t i = 0; progs[role] && i < set->plan->n_sites; i++) {
+			const struct plan_site *site = &set->plan->sites[i];
+
+			if (site->role == role && attach_set__wants(set, site))
+				p->sites[p->n_sites++] = (struct perf_site){
+					progs[role], site->offset, attach_set__cookie(set, site)};
+		}
 	return 0;
 }
 

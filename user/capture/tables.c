@@ -141,7 +141,7 @@ static int fill_memory_keys(int map, const struct attach_set *set)
 	return batch__send(&b);
 }
 
-static int fill_layout(int map, const struct attach_set *set)
+static int fill_layout(const struct tables *t, const struct attach_set *set)
 {
 	struct wire_layout layout = set->plan->layout.wire;
 	const struct plan *plan = set->plan;
@@ -150,7 +150,10 @@ static int fill_layout(int map, const struct attach_set *set)
 	for (uint32_t i = 0; i < plan->n_sites; i++)
 		if (plan->sites[i].role == WIRE_ROLE_DROP && !plan_site__feeds(&plan->sites[i]))
 			layout.current.code = plan->sites[i].addr - plan->sites[i].offset;
-	return bpf_map_update_elem(map, &lib, &layout, BPF_ANY) ? -errno : 0;
+	return bpf_map_update_elem(t->layouts, &lib, &layout, BPF_ANY) ||
+			       bpf_map_update_elem(t->expansions, &lib, &plan->expansions, BPF_ANY)
+		       ? -errno
+		       : 0;
 }
 
 /* Where all executions are recorded, their keys are too. Of fed results there is no execution. */
@@ -190,13 +193,6 @@ static int fill_query_tables(const struct tables *t, const struct attach_set *se
 	if (err)
 		return err;
 	return bpf_map_update_elem(t->tables, &lib, &all, BPF_ANY) ? -errno : 0;
-}
-
-static int fill_expansions(int map, const struct attach_set *set)
-{
-	uint32_t lib = set->lib;
-
-	return bpf_map_update_elem(map, &lib, &set->plan->expansions, BPF_ANY) ? -errno : 0;
 }
 
 static int fill_sources(int map, const struct attach_set *set)
@@ -242,9 +238,7 @@ int tables_fill(const struct tables *t, const struct attach_set *set)
 					add_providers)
 			  ?: fill_sites(t->steps, set, key_size, sizeof(struct wire_step),
 					add_steps)
-			  ?: fill_layout(t->layouts, set)
-			  ?: fill_expansions(t->expansions, set)
-			  ?: fill_query_tables(t, set)
+			  ?: fill_layout(t, set) ?: fill_query_tables(t, set)
 			  ?: fill_sources(t->sources, set)
 			  ?: fill_memory_keys(t->memory_keys, set)
 			  ?: fill_jobs(t->jobs, set);
