@@ -169,26 +169,15 @@ static int attach(struct kernel *k, uint8_t *lib)
 
 /* ---- The child that is probed ---------------------------------------------------------------- */
 
-static size_t disturbing_size(void)
-{
-	long l2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
-
-	return (size_t)(l2 > 0 ? l2 : USUAL_L2_BYTES) / 2;
-}
-
-static void disturb(volatile char *bytes, size_t size)
-{
-	for (size_t i = 0; i < size; i += CACHE_LINE)
-		bytes[i]++;
-}
-
 /* The first calls are not timed. */
-static void time_calls(void (*function)(void), char *bytes, size_t size, int calls, uint64_t *ns)
+static void time_calls(void (*function)(void), volatile char *bytes, size_t size, int calls,
+		       uint64_t *ns)
 {
 	for (int i = -WARM_CALLS; i < calls; i++) {
 		uint64_t start;
 
-		disturb(bytes, size);
+		for (size_t k = 0; k < size; k += CACHE_LINE)
+			bytes[k]++;
 		start = clock_ns(CLOCK_MONOTONIC);
 		function();
 		if (i >= 0)
@@ -203,7 +192,8 @@ static void nothing(void)
 
 static void call_all(struct timings *t)
 {
-	size_t size = disturbing_size();
+	long l2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
+	size_t size = (size_t)(l2 > 0 ? l2 : USUAL_L2_BYTES) / 2;
 	char *bytes = calloc(1, size);
 
 	if (!bytes)

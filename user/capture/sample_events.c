@@ -166,14 +166,6 @@ static bool has_stopped(struct cpu_events *c)
 	return stopped;
 }
 
-/* A CPU is on: it may have had no events since the last look. */
-static int reopen_cpu(struct sample_events *e, unsigned int cpu, uint64_t now_ns)
-{
-	if (e->looked_ns)
-		e->missed += (now_ns - e->looked_ns) * e->opt.hz / 1000000000;
-	return open_cpu(e, cpu);
-}
-
 static int update(struct sample_events *e, uint64_t now_ns)
 {
 	_free_ bool *on = calloc(e->n, sizeof(*on));
@@ -185,8 +177,12 @@ static int update(struct sample_events *e, uint64_t now_ns)
 	for (unsigned int i = 0; i < e->n && !err; i++) {
 		if (e->cpus[i].on && (!on[i] || has_stopped(&e->cpus[i])))
 			close_cpu(&e->cpus[i]);
-		if (!e->cpus[i].on && on[i])
-			err = reopen_cpu(e, i, now_ns);
+		if (e->cpus[i].on || !on[i])
+			continue;
+		/* It may have had no events since the last look. */
+		if (e->looked_ns)
+			e->missed += (now_ns - e->looked_ns) * e->opt.hz / 1000000000;
+		err = open_cpu(e, i);
 	}
 	e->looked_ns = now_ns;
 	return err;

@@ -100,20 +100,15 @@ int sample_tables__set_llvm(struct sample_tables *t, uint32_t number, const stru
 	return 0;
 }
 
-static void forget_llvm(struct sample_tables *t, uint32_t number)
-{
-	if (!t->kernel.llvm_files || !t->kernel.llvm_files[number])
-		return;
-	t->kernel.llvm_files[number] = 0;
-	bpf_map_delete_elem(t->kernel.llvm, &number);
-}
-
 void sample_tables__remove(struct sample_tables *t, uint32_t number)
 {
 	const struct wire_unwind_file none = {0};
 	struct told_file *f = &t->files[number];
 
-	forget_llvm(t, number);
+	if (t->kernel.llvm_files && t->kernel.llvm_files[number]) {
+		t->kernel.llvm_files[number] = 0;
+		bpf_map_delete_elem(t->kernel.llvm, &number);
+	}
 	if (f->is_known)
 		bpf_map_delete_elem(t->kernel.known, &f->key);
 	if (f->table.pages)
@@ -123,46 +118,31 @@ void sample_tables__remove(struct sample_tables *t, uint32_t number)
 	t->removes = true;
 }
 
-/*
- * Walks run with preemption off, so that all that have begun are over after this. Where the kernel
- * refuses, they almost certainly are after a while: one that is not may give a wrong stack.
- */
-static void wait_for_walks(void)
+void sample_tables__end_removals(struct sample_tables *t)
 {
 	const struct timespec pause = {.tv_nsec = 50000000};
-
-	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
-		nanosleep(&pause, NULL);
-}
-
-/* A mapping that the kernel half has noted by itself may be of a file that was removed. */
-static void forget_noted(const struct sample_tables *t)
-{
+	int cpus = libbpf_num_possible_cpus();
+	_free_ uint8_t *none = NULL;
 	uint32_t pid;
 
+	if (!t->removes)
+		return;
+	/*
+	 * Walks run with preemption off, so that all that have begun are over after this. Where the
+	 * kernel refuses, they almost certainly are after a while: one that is not may give a wrong
+	 * stack.
+	 */
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
+		nanosleep(&pause, NULL);
+	/* A mapping that the kernel half has noted by itself may be of a file that was removed. */
 	for (int i = 0; i < NOTED_PROCESSES_MAX; i++)
 		if (bpf_map_get_next_key(t->kernel.noted, NULL, &pid) ||
 		    bpf_map_delete_elem(t->kernel.noted, &pid))
-			return;
-}
-
-/* A rule is remembered by the number of its file. */
-static void forget_recent(const struct sample_tables *t)
-{
-	int cpus = libbpf_num_possible_cpus();
-	_free_ uint8_t *none = cpus > 0 ? calloc((size_t)cpus, t->kernel.recent_bytes) : NULL;
-
+			break;
+	/* A rule is remembered by the number of its file. */
+	none = cpus > 0 ? calloc((size_t)cpus, t->kernel.recent_bytes) : NULL;
 	for (uint32_t i = 0; none && i < t->kernel.n_recent; i++)
 		bpf_map_update_elem(t->kernel.recent, &i, none, BPF_ANY);
-}
-
-void sample_tables__end_removals(struct sample_tables *t)
-{
-	if (!t->removes)
-		return;
-	wait_for_walks();
-	forget_noted(t);
-	forget_recent(t);
 	for (uint32_t i = 0; i < t->kernel.n_files; i++) {
 		if (!t->files[i].is_removed)
 			continue;

@@ -319,22 +319,6 @@ static void warn(struct sampled_files *f)
 	f->warned = true;
 }
 
-static void fail(struct sampled_files *f, struct sampled_file *s, int err)
-{
-	if (err == -EDQUOT || err == -ENOSPC)
-		warn(f);
-	diag_verbose("stacks end in %s: it has no unwind tables: %s",
-		     s->file ? library_file__path(s->file) : "the vdso", strerror(-err));
-	s->stage = SAMPLED_FAILED;
-	f->n_lost++;
-}
-
-static void keep_segments(struct sampled_file *s, const struct unwind_table *t)
-{
-	s->n_segments = t->n_segments < UNWIND_SEGMENTS_MAX ? t->n_segments : UNWIND_SEGMENTS_MAX;
-	memcpy(s->segments, t->segments, s->n_segments * sizeof(s->segments[0]));
-}
-
 /* The user half still reports the mappings of each process, a little later. */
 static void make_known(const struct sampled_files *f, uint32_t at)
 {
@@ -403,18 +387,6 @@ static void note_llvm(struct sampled_file *s, int err, const struct llvm_plan *l
 		diag_verbose("what LLVM does is not known: %s", s->no_llvm);
 }
 
-/* Samples are as good without: nothing is known of LLVM then. */
-static void take_llvm(struct sampled_files *f, uint32_t at, int err, struct llvm_plan *llvm)
-{
-	if (!err && llvm)
-		err = f->sink->take(f->sink->ctx, &(struct record){.kind = RECORD_LLVM,
-								   .pid = RECORD_NO_PID,
-								   .file = {at + 1, NULL, llvm}});
-	if (!err && llvm && !llvm->problem)
-		err = sample_tables__set_llvm(f->tables, at + 1, &llvm->layout);
-	note_llvm(f->items[at], err, llvm);
-}
-
 const char *sampled_files__no_llvm(const struct sampled_files *f, const uint16_t *numbers,
 				   uint32_t n)
 {
@@ -433,24 +405,39 @@ const char *sampled_files__no_llvm(const struct sampled_files *f, const uint16_t
 static void take_table(struct sampled_files *f, uint32_t at, int err, const struct unwind_table *t)
 {
 	struct sampled_file *s = f->items[at];
+	struct llvm_plan *llvm = t ? t->llvm : NULL;
 
 	err = err ?: put_table(f, at, t);
 	s->refused = t && (err == -EDQUOT || err == -ENOSPC);
 	s->refused_at = f->n_released;
 	s->bytes = t && (!err || s->refused) ? unwind_table__bytes(t) : 0;
-	if (err)
-		fail(f, s, err);
-	else
-		s->stage = SAMPLED_READY;
+	s->stage = SAMPLED_READY;
+	if (err) {
+		if (err == -EDQUOT || err == -ENOSPC)
+			warn(f);
+		diag_verbose("stacks end in %s: it has no unwind tables: %s",
+			     s->file ? library_file__path(s->file) : "the vdso", strerror(-err));
+		s->stage = SAMPLED_FAILED;
+		f->n_lost++;
+	}
 	/* Without a table, code of the file can still be placed. */
 	if (t) {
-		keep_segments(s, t);
+		s->n_segments =
+			t->n_segments < UNWIND_SEGMENTS_MAX ? t->n_segments : UNWIND_SEGMENTS_MAX;
+		memcpy(s->segments, t->segments, s->n_segments * sizeof(s->segments[0]));
 		s->stage = SAMPLED_READY;
 		if (!s->refused)
 			make_known(f, at);
 	}
+	/* Samples are as good without: nothing is known of LLVM then. */
+	if (s->file && llvm && !err)
+		err = session_sink__take(f->sink, &(struct record){.kind = RECORD_LLVM,
+								   .pid = RECORD_NO_PID,
+								   .file = {at + 1, NULL, llvm}});
+	if (s->file && llvm && !err && !llvm->problem)
+		err = sample_tables__set_llvm(f->tables, at + 1, &llvm->layout);
 	if (s->file)
-		take_llvm(f, at, err, t ? t->llvm : NULL);
+		note_llvm(s, err, llvm);
 	library_file__free(take_ptr(s->file));
 }
 
@@ -517,26 +504,6 @@ int sampled_files__fd(const struct sampled_files *f)
 	return f->epoll;
 }
 
-/* Called after a drain: no record has the number of a file that was removed before the last call.
- */
-static void free_numbers(struct sampled_files *f)
-{
-	bool removed = false;
-
-	for (uint32_t i = 0; i < f->n; i++) {
-		struct sampled_file *s = f->items[i];
-
-		if (s->stage == SAMPLED_DRAINING) {
-			s->stage = SAMPLED_FREE;
-		} else if (s->stage == SAMPLED_REMOVED) {
-			s->stage = SAMPLED_DRAINING;
-			removed = true;
-		}
-	}
-	if (removed)
-		sample_tables__end_removals(f->tables);
-}
-
 /* Take the tables that are done, and begin others. True: there was one. */
 static bool take_done(struct sampled_files *f)
 {
@@ -554,9 +521,24 @@ static bool take_done(struct sampled_files *f)
 	return more;
 }
 
+/* Called after a drain: no record has the number of a file that was removed before the last call.
+ */
 bool sampled_files__settle(struct sampled_files *f)
 {
-	free_numbers(f);
+	bool removed = false;
+
+	for (uint32_t i = 0; i < f->n; i++) {
+		struct sampled_file *s = f->items[i];
+
+		if (s->stage == SAMPLED_DRAINING) {
+			s->stage = SAMPLED_FREE;
+		} else if (s->stage == SAMPLED_REMOVED) {
+			s->stage = SAMPLED_DRAINING;
+			removed = true;
+		}
+	}
+	if (removed)
+		sample_tables__end_removals(f->tables);
 	return take_done(f);
 }
 
@@ -627,7 +609,7 @@ static int report_file(const struct sampled_files *f, uint32_t number, struct li
 	const struct record r = {
 		.kind = RECORD_FILE, .pid = RECORD_NO_PID, .file = {number, file, NULL}};
 
-	return f->sink->take(f->sink->ctx, &r);
+	return session_sink__take(f->sink, &r);
 }
 
 int sampled_files__add_vdso(struct sampled_files *f, uint32_t *number)
@@ -647,18 +629,6 @@ int sampled_files__add_vdso(struct sampled_files *f, uint32_t *number)
 	return report_file(f, *number, NULL);
 }
 
-/* Begin again for a file that was refused: only the table is missing. */
-static void retry(struct sampled_files *f, uint32_t number, struct library_file *file)
-{
-	struct sampled_file *s = f->items[number - 1];
-
-	s->file = library_file__ref(file);
-	s->stage = SAMPLED_QUEUED;
-	s->refused = false;
-	s->bytes = 0;
-	f->n_lost--;
-}
-
 /* The caller, who may hold this file then, has its number: it makes no room for others. */
 static void begin_queued_but(struct sampled_files *f, uint32_t number)
 {
@@ -673,6 +643,7 @@ int sampled_files__add(struct sampled_files *f, struct library_file *file, uid_t
 	const struct library_identity *id = library_file__identity(file);
 	struct sampled_file new = {
 		.stage = SAMPLED_QUEUED, .id = *id, .user = user_of(f, id, user)};
+	struct sampled_file *s;
 	int err;
 
 	if (!sampled_files__may_add(f, id, user))
@@ -680,7 +651,13 @@ int sampled_files__add(struct sampled_files *f, struct library_file *file, uid_t
 	new.foreign = sampled_files__is_foreign(f, new.user);
 	*number = number_of(f, id);
 	if (*number) {
-		retry(f, *number, file);
+		/* It was refused: only the table is missing. */
+		s = f->items[*number - 1];
+		s->file = library_file__ref(file);
+		s->stage = SAMPLED_QUEUED;
+		s->refused = false;
+		s->bytes = 0;
+		f->n_lost--;
 		begin_queued_but(f, *number);
 		return 0;
 	}

@@ -89,24 +89,16 @@ static void forget(struct sampling *s, struct sampled_process *p)
 	*p = s->items[--s->n];
 }
 
-static struct sampling *new_sampling(void)
-{
-	struct sampling *s = calloc(1, sizeof(*s));
-
-	if (s)
-		s->epoll = s->timer = -1;
-	return s;
-}
-
 int sampling__open(const struct sampling_options *opt, const struct kernel_samples *k,
 		   struct broker *broker, const struct session_sink *sink, int nice,
 		   struct sampling **out)
 {
-	_sampling_ struct sampling *s = new_sampling();
+	_sampling_ struct sampling *s = calloc(1, sizeof(*s));
 	int err;
 
 	if (!s)
 		return diag_error_r(-ENOMEM, "out of memory");
+	s->epoll = s->timer = -1;
 	s->opt = *opt;
 	s->kernel = *k;
 	s->broker = broker;
@@ -253,20 +245,6 @@ static int add_mapping(struct sampling *s, struct visit *v, const struct mapped_
 	return 0;
 }
 
-/*
- * The mappings of `p`. The process may have ended, or block its readers: then its stacks end where
- * they are unknown. If it ends during a look, what could not be read is not lost: a second look
- * finds nothing.
- */
-static int find_mappings(struct sampling *s, struct sampled_process *p, struct mapped_files *found)
-{
-	int err = broker__mapped_files(s->broker, p->pid, found);
-
-	if (!err && found->n_lost > p->lost)
-		err = broker__mapped_files(s->broker, p->pid, found);
-	return err;
-}
-
 /* The process holds what was found now, in place of what was found before. */
 static int hold_found(struct sampling *s, struct visit *v)
 {
@@ -296,12 +274,19 @@ static int look_at(struct sampling *s, struct sampled_process *p)
 	p->looked_ns = now();
 	p->changed = false;
 	v.user = process_uid(p->pid);
-	if (find_mappings(s, p, &v.found))
+	/*
+	 * The process may have ended, or block its readers: then its stacks end where they are
+	 * unknown. If it ends during a look, what could not be read is not lost: a second look
+	 * finds nothing.
+	 */
+	err = broker__mapped_files(s->broker, p->pid, &v.found);
+	if (!err && v.found.n_lost > p->lost)
+		err = broker__mapped_files(s->broker, p->pid, &v.found);
+	if (err)
 		return 0;
 	p->pending = p->n = 0;
 	v.lost = v.found.n_lost;
 	_Static_assert(MAPPED_FILES_MAX <= WIRE_MAPPINGS_MAX, "all mappings have room");
-	err = 0;
 	for (uint32_t i = 0; i < v.found.n && !err; i++)
 		err = add_mapping(s, &v, &v.found.items[i]);
 	err = err ?: hold_found(s, &v);
@@ -417,11 +402,20 @@ void sampling__mapped(struct sampling *s, pid_t pid)
 	wake_at(s, p->looked_ns + p->pause_ns);
 }
 
-/* Look at those whose time has come. */
-static int look_again(struct sampling *s, uint64_t now_ns, bool more)
+int sampling__settle(struct sampling *s)
 {
+	uint64_t now_ns = now(), expired;
+	bool more;
 	int err = 0;
 
+	if (!s)
+		return 0;
+	if (read(s->timer, &expired, sizeof(expired)) > 0)
+		s->timer_ns = 0;
+	if (s->events)
+		sample_events__refresh(s->events, now_ns);
+	more = sampled_files__settle(s->files);
+	/* Look at those whose time has come. */
 	for (uint32_t i = 0; i < s->n && !err; i++) {
 		struct sampled_process *p = &s->items[i];
 		uint64_t due_ns = p->looked_ns + p->pause_ns;
@@ -434,45 +428,12 @@ static int look_again(struct sampling *s, uint64_t now_ns, bool more)
 	return err;
 }
 
-int sampling__settle(struct sampling *s)
-{
-	uint64_t now_ns = now(), expired;
-
-	if (!s)
-		return 0;
-	if (read(s->timer, &expired, sizeof(expired)) > 0)
-		s->timer_ns = 0;
-	if (s->events)
-		sample_events__refresh(s->events, now_ns);
-	return look_again(s, now_ns, sampled_files__settle(s->files));
-}
-
 int sampling__fd(const struct sampling *s)
 {
 	return s ? s->epoll : -1;
 }
 
 /* ---- Records --------------------------------------------------------------------------------- */
-
-/*
- * The process was looked at before it executed another program: what the kernel half was given
- * after it had forgotten the process is of the program before.
- */
-static void on_executed(struct sampling *s, const struct wire_exec *e)
-{
-	struct sampled_process *p = find(s, (pid_t)e->pid);
-
-	if (p && p->looked_ns < e->time_ns)
-		forget(s, p);
-}
-
-static void on_exited(struct sampling *s, const struct wire_exit *e)
-{
-	struct sampled_process *p = find(s, (pid_t)e->pid);
-
-	if (p)
-		forget(s, p);
-}
 
 /*
  * Its mappings may have changed without notice, or be not known yet. The sink knows the process by
@@ -490,38 +451,48 @@ static int on_sample(struct sampling *s, const struct wire_sample *sample)
 	if (!why)
 		return 0;
 	p->llvm_noted = true;
-	return s->sink.take(
-		s->sink.ctx,
+	return session_sink__take(
+		&s->sink,
 		&(struct record){.kind = RECORD_NO_LLVM, .pid = (uint32_t)p->pid, .text = why});
 }
 
 int sampling__take(struct sampling *s, const struct record *r)
 {
+	struct sampled_process *p;
+
 	if (!s)
 		return 0;
-	if (r->kind == WIRE_SAMPLE)
+	switch (r->kind) {
+	case WIRE_SAMPLE:
 		return on_sample(s, r->sample);
-	if (r->kind == WIRE_EXEC)
-		on_executed(s, r->exec);
-	else if (r->kind == WIRE_EXIT)
-		on_exited(s, r->exit);
-	return 0;
+	case WIRE_EXEC:
+		p = find(s, (pid_t)r->exec->pid);
+		/*
+		 * The process was looked at before it executed another program: what the kernel
+		 * half was given after it had forgotten the process is of the program before.
+		 */
+		if (p && p->looked_ns < r->exec->time_ns)
+			forget(s, p);
+		return 0;
+	case WIRE_EXIT:
+		p = find(s, (pid_t)r->exit->pid);
+		if (p)
+			forget(s, p);
+		return 0;
+	default:
+		return 0;
+	}
 }
 
 /* ---- Beginning and end ----------------------------------------------------------------------- */
 
-static int open_events(struct sampling *s)
+int sampling__start(struct sampling *s)
 {
 	if (s->events)
 		return 0;
 	if (!s->kernel.cpu && !s->kernel.fault)
 		return s->kernel.waits ? 0 : -ENODATA;
 	return sample_events__open(&s->opt, s->kernel.cpu, s->kernel.fault, &s->events);
-}
-
-int sampling__start(struct sampling *s)
-{
-	return open_events(s);
 }
 
 void sampling__stop(struct sampling *s)

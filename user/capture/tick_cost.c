@@ -48,25 +48,21 @@ uint64_t tick_gaps__median(struct tick_gaps *g)
 	return g->ns[g->n / 2];
 }
 
-/* An interrupt is a gap between two readings of the clock. */
-static void find_gaps(struct tick_gaps *gaps)
-{
-	uint64_t last = clock_ns(CLOCK_MONOTONIC), end = last + MEASURE_NS, now = last;
-
-	for (bool room = true; room && now < end; last = now) {
-		now = clock_ns(CLOCK_MONOTONIC);
-		room = tick_gaps__add(gaps, now - last);
-	}
-}
-
 static uint64_t measure_here(int cpu)
 {
 	struct tick_gaps gaps = {0};
 	int event = open_event(cpu);
+	uint64_t last, end, now;
 
 	if (event < 0)
 		return 0;
-	find_gaps(&gaps);
+	/* An interrupt is a gap between two readings of the clock. */
+	now = last = clock_ns(CLOCK_MONOTONIC);
+	end = last + MEASURE_NS;
+	for (bool room = true; room && now < end; last = now) {
+		now = clock_ns(CLOCK_MONOTONIC);
+		room = tick_gaps__add(&gaps, now - last);
+	}
 	close(event);
 	return tick_gaps__median(&gaps);
 }

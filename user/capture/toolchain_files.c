@@ -51,28 +51,21 @@ static void add_in(struct toolchain_files *f, const char *dir, const char *name,
 		add_toolchain_file(f, path, is_program);
 }
 
-static void add_llvm(struct toolchain_files *f, const char *dir)
-{
-	DIR *d = opendir(dir);
-	const struct dirent *e;
-
-	for (int i = 0; d && i < ENTRIES_MAX && (e = readdir(d)); i++)
-		if (!strncmp(e->d_name, "libLLVM", 7))
-			add_in(f, dir, e->d_name, false);
-	if (d)
-		closedir(d);
-}
-
 void toolchain_files__add_toolchain(struct toolchain_files *f, const char *library)
 {
 	const char *name = strrchr(library, '/');
 	_free_ char *dir = name ? strndup(library, (size_t)(name - library)) : NULL;
+	_closedir_ DIR *d = NULL;
+	const struct dirent *e;
 
 	add_toolchain_file(f, library, false);
 	if (!dir)
 		return;
 	add_in(f, dir, "../bin/rustc", true);
-	add_llvm(f, dir);
+	d = opendir(dir);
+	for (int i = 0; d && i < ENTRIES_MAX && (e = readdir(d)); i++)
+		if (!strncmp(e->d_name, "libLLVM", 7))
+			add_in(f, dir, e->d_name, false);
 }
 
 static int add_if_libc(struct dl_phdr_info *info, size_t size, void *ctx)
