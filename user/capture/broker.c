@@ -101,14 +101,16 @@ static uint64_t read_loader(pid_t pid)
 	return 0;
 }
 
-/* The segments of a file are mapped in a row: all of those of the file that begins at `base`. */
-static void find_file_at(FILE *maps, uint64_t base, struct broker_range *r)
+/* The segments of a file are mapped in a row: all of those of the file that begins at its base. */
+static void find_loader(pid_t pid, struct broker_range *r)
 {
+	uint64_t base = process_threads(pid) == 1 ? read_loader(pid) : 0;
+	_fclose_ FILE *maps = base ? process_file(pid, "maps") : NULL;
 	_free_ char *line = NULL;
 	size_t size = 0;
 	unsigned long inode = 0;
 
-	while (getline(&line, &size, maps) > 0) {
+	while (maps && getline(&line, &size, maps) > 0) {
 		unsigned long of;
 		uint64_t lo, hi;
 
@@ -123,15 +125,6 @@ static void find_file_at(FILE *maps, uint64_t base, struct broker_range *r)
 	}
 	if (!r->end)
 		r->start = 0;
-}
-
-static void find_loader(pid_t pid, struct broker_range *r)
-{
-	uint64_t base = process_threads(pid) == 1 ? read_loader(pid) : 0;
-	_fclose_ FILE *maps = base ? process_file(pid, "maps") : NULL;
-
-	if (maps)
-		find_file_at(maps, base, r);
 }
 
 /* A process may map another file under the name of a compiler's library. */
@@ -153,20 +146,6 @@ static bool maps_several(pid_t pid)
 		strcpy(of_first, device);
 	}
 	return several;
-}
-
-static int open_allowed(const char *path, uid_t invoker, struct library_file **file)
-{
-	_library_file_ struct library_file *f = NULL;
-	struct file_mount mount;
-	int err = library_file__try(path, &f) ?: file_mount__of(library_file__fd(f), &mount);
-
-	if (err)
-		return err;
-	if (file_mount__is_foreign(&mount, invoker))
-		return -BROKER_SERVED;
-	*file = take_ptr(f);
-	return 0;
 }
 
 /* A part of a range that cannot be read makes all of it unreadable. */
@@ -206,14 +185,22 @@ static void read_mappings(const struct request *r, struct answer *a)
 static int answer_file(struct answer *a, const char *path, uid_t invoker,
 		       struct library_file **file)
 {
+	_library_file_ struct library_file *f = NULL;
 	size_t len = strlen(path) + 1;
-	int err = len > sizeof(a->bytes) ? -ENAMETOOLONG : open_allowed(path, invoker, file);
+	struct file_mount mount;
+	int err;
 
+	if (len > sizeof(a->bytes))
+		return -ENAMETOOLONG;
+	err = library_file__try(path, &f) ?: file_mount__of(library_file__fd(f), &mount);
 	if (err)
 		return err;
-	a->id = *library_file__identity(*file);
+	if (file_mount__is_foreign(&mount, invoker))
+		return -BROKER_SERVED;
+	a->id = *library_file__identity(f);
 	a->len = len;
 	memcpy(a->bytes, path, len);
+	*file = take_ptr(f);
 	return 0;
 }
 

@@ -98,14 +98,6 @@ static int on_exec(void *ctx, void *data, size_t size)
 	return 0;
 }
 
-static int attach(struct execs *e)
-{
-	e->skel = execs_bpf__open_and_load();
-	if (!e->skel)
-		return -errno;
-	return execs_bpf__attach(e->skel);
-}
-
 int execs__open(struct broker *broker, struct execs **out)
 {
 	_execs_ struct execs *e = calloc(1, sizeof(*e));
@@ -118,7 +110,10 @@ int execs__open(struct broker *broker, struct execs **out)
 	e->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (e->epoll < 0 || e->timer < 0)
 		return -errno;
-	err = attach(e);
+	e->skel = execs_bpf__open_and_load();
+	if (!e->skel)
+		return -errno;
+	err = execs_bpf__attach(e->skel);
 	if (err)
 		return err;
 	e->ring = ring_buffer__new(bpf_map__fd(e->skel->maps.execs), on_exec, e, NULL);
@@ -167,16 +162,6 @@ static bool is_closed_compiler(const struct young *y, int err)
 	return is_closed(err) && is_compiler_program(name);
 }
 
-static int report(const struct young *y, const struct library_file *file, mapped_fn fn, void *ctx)
-{
-	const struct mapped_library library = {
-		.path = file ? library_file__path(file) : "a compiler's library",
-		.time_ns = y->exec_ns,
-	};
-
-	return fn(ctx, y->pid, &library);
-}
-
 /*
  * A look may take too long because the CPUs are busy. A process that blocks readers would delay
  * each look at it, so it gets few.
@@ -200,23 +185,16 @@ static bool look(struct execs *e, struct young *y, mapped_fn fn, void *ctx, int 
 		return true;
 	}
 	if (!found || is_closed_compiler(y, found))
-		*err = report(y, file, fn, ctx);
+		*err = fn(ctx, y->pid,
+			  &(struct mapped_library){
+				  .path = file ? library_file__path(file) : "a compiler's library",
+				  .time_ns = y->exec_ns,
+			  });
 	else if (found == -ESRCH)
 		e->gone += !y->seen && age >= SHORTEST_NS;
 	else if (is_closed(found))
 		e->closed++;
 	return false;
-}
-
-/* Set the timer to the next look; without one, it never fires. */
-static void set_timer(const struct execs *e)
-{
-	uint64_t due_ns = UINT64_MAX;
-
-	for (uint32_t i = 0; i < e->n; i++)
-		if (e->young[i].due_ns < due_ns)
-			due_ns = e->young[i].due_ns;
-	epoll_set_timer(e->timer, due_ns == UINT64_MAX ? 0 : due_ns);
 }
 
 static void drop_over(struct execs *e)
@@ -234,7 +212,7 @@ static void drop_over(struct execs *e)
 
 int execs__read(struct execs *e, mapped_fn fn, void *ctx)
 {
-	uint64_t now;
+	uint64_t now, due_ns = UINT64_MAX;
 	int n = ring_buffer__consume(e->ring), err = 0;
 
 	if (n < 0)
@@ -249,8 +227,12 @@ int execs__read(struct execs *e, mapped_fn fn, void *ctx)
 		y->due_ns = UINT64_MAX;
 		y->over_ns = clock_ns(CLOCK_MONOTONIC);
 	}
-	/* Setting the timer also clears its expiry. */
-	set_timer(e);
+	/* To the next look; without one, it never fires. Setting the timer also clears its expiry.
+	 */
+	for (uint32_t i = 0; i < e->n; i++)
+		if (e->young[i].due_ns < due_ns)
+			due_ns = e->young[i].due_ns;
+	epoll_set_timer(e->timer, due_ns == UINT64_MAX ? 0 : due_ns);
 	return err;
 }
 

@@ -31,14 +31,6 @@ void file_watch_remove(int file_watch, int watch)
 	inotify_rm_watch(file_watch, watch);
 }
 
-static void report(const struct inotify_event *e, file_watch_fn fn, void *ctx)
-{
-	if (e->mask & IN_Q_OVERFLOW)
-		fn(ctx, -1, FILE_WRITTEN);
-	else if (e->mask & CHANGED)
-		fn(ctx, e->wd, e->mask & WRITTEN ? FILE_WRITTEN : FILE_ATTRIBUTES);
-}
-
 void file_watch_read(int file_watch, file_watch_fn fn, void *ctx)
 {
 	char events[4096] __attribute__((aligned(8)));
@@ -52,7 +44,10 @@ void file_watch_read(int file_watch, file_watch_fn fn, void *ctx)
 		for (ssize_t at = 0; at + (ssize_t)sizeof(struct inotify_event) <= n;) {
 			const struct inotify_event *e = (const void *)(events + at);
 
-			report(e, fn, ctx);
+			if (e->mask & IN_Q_OVERFLOW)
+				fn(ctx, -1, FILE_WRITTEN);
+			else if (e->mask & CHANGED)
+				fn(ctx, e->wd, e->mask & WRITTEN ? FILE_WRITTEN : FILE_ATTRIBUTES);
 			at += (ssize_t)(sizeof(*e) + e->len);
 		}
 	}

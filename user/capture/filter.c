@@ -90,15 +90,6 @@ static char *join(const char *const *lists, size_t n)
 	return NULL;
 }
 
-static size_t count_words(const char *text)
-{
-	size_t n = 1;
-
-	for (; *text; text++)
-		n += *text == ',';
-	return n;
-}
-
 static void miss(struct filter *f, size_t event)
 {
 	for (size_t i = 0; i < f->n_missing; i++)
@@ -165,13 +156,16 @@ static bool only_takes_away(const struct filter *f)
 int filter__new(const char *const *lists, size_t n, struct filter **out)
 {
 	_filter_ struct filter *f = calloc(1, sizeof(*f));
+	size_t n_words = 1;
 	char *rest, *word;
 
 	if (!f)
 		return -ENOMEM;
 	f->text = join(lists, n);
 	f->globs = f->text ? strdup(f->text) : NULL;
-	f->words = f->globs ? calloc(count_words(f->text) + 1, sizeof(*f->words)) : NULL;
+	for (const char *at = f->text; at && *at; at++)
+		n_words += *at == ',';
+	f->words = f->globs ? calloc(n_words + 1, sizeof(*f->words)) : NULL;
 	if (!f->words)
 		return -ENOMEM;
 	rest = n ? f->globs : NULL;

@@ -53,16 +53,6 @@ static uint64_t now(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
-/* Without a file watch, a change is noticed when a process maps the library. */
-static int watch_files(struct libraries *l)
-{
-	l->watch = file_watch_new();
-	if (l->watch >= 0)
-		return epoll_watch(l->epoll, l->watch);
-	diag_verbose("cannot watch libraries for changes: %s", strerror(-l->watch));
-	return 0;
-}
-
 int libraries__new(const struct libraries_ops *ops, void *ctx, int nice, struct libraries **out)
 {
 	_libraries_ struct libraries *l = calloc(1, sizeof(*l));
@@ -78,10 +68,18 @@ int libraries__new(const struct libraries_ops *ops, void *ctx, int nice, struct 
 	l->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (l->epoll < 0)
 		return -errno;
-	err = invoker__get(&inv) ?: retired_numbers__new(&l->old) ?: watch_files(l);
+	err = invoker__get(&inv) ?: retired_numbers__new(&l->old);
 	if (err)
 		return err;
 	l->invoker = inv.uid;
+	/* Without a file watch, a change is noticed when a process maps the library. */
+	l->watch = file_watch_new();
+	if (l->watch < 0)
+		diag_verbose("cannot watch libraries for changes: %s", strerror(-l->watch));
+	else
+		err = epoll_watch(l->epoll, l->watch);
+	if (err)
+		return err;
 	*out = take_ptr(l);
 	return 0;
 }
@@ -217,27 +215,20 @@ static int make_room(struct libraries *l, const struct library *of)
 
 /* ---- Changes --------------------------------------------------------------------------------- */
 
-static void print_cut_off(struct libraries *l, const struct library *lib, uint32_t n)
-{
-	const char *path = library_file__path(lib->file);
-
-	if (l->n_written++ >= LINES_MAX)
-		return;
-	if (n)
-		diag_warn("%s was written to while %u compiler%s used it: detached from it, the "
-			  "rest of %s is missing",
-			  path, n, n == 1 ? "" : "s", n == 1 ? "that compiler" : "them");
-	else
-		diag_warn("%s was written to: detached from it, until a compiler uses it again",
-			  path);
-}
-
 /* The processes that use the library run on without probes. */
 static void cut_off(struct libraries *l, struct library *lib)
 {
+	const char *path = library_file__path(lib->file);
 	uint32_t n = take_away(l, lib);
+	bool prints = l->n_written++ < LINES_MAX;
 
-	print_cut_off(l, lib, n);
+	if (prints && n)
+		diag_warn("%s was written to while %u compiler%s used it: detached from it, the "
+			  "rest of %s is missing",
+			  path, n, n == 1 ? "" : "s", n == 1 ? "that compiler" : "them");
+	else if (prints)
+		diag_warn("%s was written to: detached from it, until a compiler uses it again",
+			  path);
 	l->n_cut_off += n;
 	forget(l, lib);
 }

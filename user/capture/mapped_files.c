@@ -69,22 +69,11 @@ static bool add_path(struct mapped_files *out, const char *path, uint32_t *at)
 	return true;
 }
 
-static void add_mapped_file(struct mapped_files *out, pid_t pid, struct mapped_file *m,
-			    const char *path)
-{
-	if (out->n == MAPPED_FILES_MAX ||
-	    (strcmp(path, VDSO) && find_identity(pid, m, path, &m->id)) ||
-	    !add_path(out, path, &m->path)) {
-		out->n_lost++;
-		return;
-	}
-	out->items[out->n++] = *m;
-}
-
 /* A line is "start-end rwxp offset device inode   path". */
 static void read_line(struct mapped_files *out, pid_t pid, const char *line)
 {
 	struct mapped_file m = {0};
+	const char *path;
 	char rights[5];
 	int at = 0;
 
@@ -92,8 +81,16 @@ static void read_line(struct mapped_files *out, pid_t pid, const char *line)
 		   rights, &m.offset, &at) != 4 ||
 	    !at || strlen(rights) != 4 || rights[2] != 'x')
 		return;
-	if (line[at] == '/' || !strcmp(line + at, VDSO))
-		add_mapped_file(out, pid, &m, line + at);
+	path = line + at;
+	if (*path != '/' && strcmp(path, VDSO))
+		return;
+	if (out->n == MAPPED_FILES_MAX ||
+	    (strcmp(path, VDSO) && find_identity(pid, &m, path, &m.id)) ||
+	    !add_path(out, path, &m.path)) {
+		out->n_lost++;
+		return;
+	}
+	out->items[out->n++] = m;
 }
 
 int mapped_files__parse(FILE *maps, pid_t pid, struct mapped_files *out)

@@ -92,16 +92,6 @@ static int open_event(int cpu)
 	return fd < 0 ? -errno : fd;
 }
 
-/* An absent CPU runs no programs, so it needs no ring. */
-static int open_ring(struct mappings *m, int cpu)
-{
-	int fd = open_event(cpu);
-
-	if (fd >= 0)
-		m->rings[m->n++].fd = fd;
-	return fd < 0 && fd != -ENODEV ? fd : 0;
-}
-
 static void unmap_rings(struct mappings *m)
 {
 	for (int i = 0; i < m->n; i++) {
@@ -143,15 +133,6 @@ static int map_largest(struct mappings *m)
 	return err;
 }
 
-static int watch_rings(struct mappings *m)
-{
-	int err = 0;
-
-	for (int i = 0; i < m->n && !err; i++)
-		err = epoll_watch(m->epoll, m->rings[i].fd);
-	return err;
-}
-
 static struct mappings *new_mappings(int cpus)
 {
 	struct mappings *m = calloc(1, sizeof(*m) + (size_t)cpus * sizeof(m->rings[0]));
@@ -175,9 +156,18 @@ static int open_rings(struct mappings **out)
 	m->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (m->epoll < 0)
 		return -errno;
-	for (int cpu = 0; cpu < cpus && !err; cpu++)
-		err = open_ring(m, cpu);
-	err = err ?: map_largest(m) ?: watch_rings(m);
+	for (int cpu = 0; cpu < cpus && !err; cpu++) {
+		int fd = open_event(cpu);
+
+		/* An absent CPU runs no programs, so it needs no ring. */
+		if (fd >= 0)
+			m->rings[m->n++].fd = fd;
+		else if (fd != -ENODEV)
+			err = fd;
+	}
+	err = err ?: map_largest(m);
+	for (int i = 0; i < m->n && !err; i++)
+		err = epoll_watch(m->epoll, m->rings[i].fd);
 	if (err)
 		return err;
 	*out = take_ptr(m);

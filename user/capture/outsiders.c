@@ -107,34 +107,23 @@ bool outsiders_is_client(const char *client, size_t client_size, const char *com
 		       command_line__codegen(b, "extra-filename"));
 }
 
-static void forget_client(struct outsiders *o, pid_t pid)
-{
-	for (size_t i = 0; i < CLIENTS_KEPT; i++)
-		if (o->clients[i].pid == pid) {
-			arguments__clear(&o->clients[i].args);
-			o->clients[i].pid = 0;
-		}
-}
-
-/* It was followed: the record of its exec was read later than that of its mapping. */
-static void forget_unread(struct outsiders *o, pid_t pid)
-{
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < o->n_unread; i++)
-		if (o->unread[i] != pid)
-			o->unread[kept++] = o->unread[i];
-	o->n_unread = kept;
-}
-
 int outsiders__on_exec(struct outsiders *o, const struct wire_exec *e)
 {
 	size_t size = e->args_len < WIRE_ARGS_MAX ? e->args_len : WIRE_ARGS_MAX, capacity = 0;
 	struct client *to = &o->clients[o->n_clients % CLIENTS_KEPT];
 	_arguments_ struct arguments args = {0};
+	uint32_t kept = 0;
 
-	forget_client(o, (pid_t)e->pid);
-	forget_unread(o, (pid_t)e->pid);
+	for (size_t i = 0; i < CLIENTS_KEPT; i++)
+		if (o->clients[i].pid == (pid_t)e->pid) {
+			arguments__clear(&o->clients[i].args);
+			o->clients[i].pid = 0;
+		}
+	/* It was followed: the record of its exec was read later than that of its mapping. */
+	for (uint32_t i = 0; i < o->n_unread; i++)
+		if (o->unread[i] != (pid_t)e->pid)
+			o->unread[kept++] = o->unread[i];
+	o->n_unread = kept;
 	if (!has_compiler(command_line_raw(e->args, size)))
 		return 0;
 	/* Without all of them a client that runs is found by waits_for(). */
@@ -256,14 +245,6 @@ static void note(struct outsiders *o, pid_t pid, struct command_line line)
 			 crate.at);
 }
 
-/* Without memory it is not counted. */
-static void note_unread(struct outsiders *o, pid_t pid)
-{
-	if (o->n_unread < UNREAD_MOST &&
-	    !array__reserve_one(&o->unread, o->n_unread, &o->unread_capacity, sizeof(*o->unread)))
-		o->unread[o->n_unread++] = pid;
-}
-
 bool outsiders__serves(struct outsiders *o, pid_t pid, uid_t user)
 {
 	_arguments_ struct arguments args = {0};
@@ -277,20 +258,16 @@ bool outsiders__serves(struct outsiders *o, pid_t pid, uid_t user)
 	line = command_line_raw(args.bytes, args.size);
 	o->n_seen++;
 	*seen = (struct seen){pid, has_client(o, pid, user, args.bytes, args.size)};
-	if (!args.size && has_running_client(o, user))
-		note_unread(o, pid);
-	else if (args.size && !seen->serves && compiles(line))
+	if (!args.size && has_running_client(o, user)) {
+		/* Without memory it is not counted. */
+		if (o->n_unread < UNREAD_MOST &&
+		    !array__reserve_one(&o->unread, o->n_unread, &o->unread_capacity,
+					sizeof(*o->unread)))
+			o->unread[o->n_unread++] = pid;
+	} else if (args.size && !seen->serves && compiles(line)) {
 		note(o, pid, line);
+	}
 	return seen->serves;
-}
-
-static void print_one(FILE *out, const struct outsider *one)
-{
-	_free_ char *crate = format_clean(one->crate), *name = format_clean(one->name),
-		    *parent = format_clean(one->parent_name);
-
-	fprintf(out, "%s (process %d%s, started by %s, process %d)", name ?: "?", (int)one->pid,
-		crate ?: "", parent ?: "?", (int)one->parent);
 }
 
 void outsiders__report(const struct outsiders *o)
@@ -310,8 +287,12 @@ void outsiders__report(const struct outsiders *o)
 	if (!out)
 		return;
 	for (uint32_t i = 0; i < named; i++) {
-		fputs(i ? ", " : "", out);
-		print_one(out, &o->named[i]);
+		const struct outsider *one = &o->named[i];
+		_free_ char *crate = format_clean(one->crate), *name = format_clean(one->name),
+			    *parent = format_clean(one->parent_name);
+
+		fprintf(out, "%s%s (process %d%s, started by %s, process %d)", i ? ", " : "",
+			name ?: "?", (int)one->pid, crate ?: "", parent ?: "?", (int)one->parent);
 	}
 	if (o->n > named)
 		fprintf(out, " and %u more", o->n - named);

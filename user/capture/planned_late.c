@@ -62,15 +62,6 @@ static int add_group(struct planned_late *u, uid_t user, struct library_file *fi
 	return 0;
 }
 
-/* A process that maps the library again is released again. */
-static bool has(const struct group *g, pid_t pid)
-{
-	for (uint32_t i = 0; i < g->n; i++)
-		if (g->pids[i] == pid)
-			return true;
-	return false;
-}
-
 int planned_late__add(struct planned_late *u, pid_t pid, uid_t user, struct library_file *file)
 {
 	struct group *g = find(u, user, file);
@@ -78,29 +69,15 @@ int planned_late__add(struct planned_late *u, pid_t pid, uid_t user, struct libr
 
 	if (err)
 		return err;
-	if (has(g, pid))
-		return 0;
+	/* A process that maps the library again is released again. */
+	for (uint32_t i = 0; i < g->n; i++)
+		if (g->pids[i] == pid)
+			return 0;
 	if (g->n < PLANNED_LATE_PIDS)
 		g->pids[g->n++] = pid;
 	else
 		g->n_unnamed++;
 	return 0;
-}
-
-static void report(const struct group *g, int err, const struct planned_late_ops *ops, void *ctx)
-{
-	for (uint32_t i = 0; i < g->n; i++)
-		ops->missing(ctx, g->pids[i], 1, g->user, g->file, err);
-	if (g->n_unnamed)
-		ops->missing(ctx, 0, g->n_unnamed, g->user, g->file, err);
-}
-
-/* A process without a number may run or not; it is late in any case. */
-static void report_ended(const struct group *g, const struct planned_late_ops *ops, void *ctx)
-{
-	for (uint32_t i = 0; i < g->n; i++)
-		if (!ops->runs(ctx, g->pids[i]))
-			ops->missing(ctx, g->pids[i], 1, g->user, g->file, -ESRCH);
 }
 
 void planned_late__settle(struct planned_late *u, bool last, const struct planned_late_ops *ops,
@@ -119,10 +96,12 @@ void planned_late__settle(struct planned_late *u, bool last, const struct planne
 			}
 			err = -ECANCELED;
 		}
-		if (err)
-			report(g, err, ops, ctx);
-		else
-			report_ended(g, ops, ctx);
+		for (uint32_t k = 0; k < g->n; k++)
+			if (err || !ops->runs(ctx, g->pids[k]))
+				ops->missing(ctx, g->pids[k], 1, g->user, g->file, err ?: -ESRCH);
+		/* A process without a number may run or not; it is late in any case. */
+		if (err && g->n_unnamed)
+			ops->missing(ctx, 0, g->n_unnamed, g->user, g->file, err);
 		group__free(g);
 	}
 	u->n = kept;

@@ -105,18 +105,6 @@ static int look(pid_t pid, siginfo_t *info, int what)
 	return waitid(P_PID, (id_t)pid, info, what | WNOHANG | __WALL) ? -errno : 0;
 }
 
-/*
- * A tracer must reap a dead process before the parent can. If we are the parent, leave its status
- * to the code that waits for the child: one wait would consume both.
- */
-static void bury(pid_t pid)
-{
-	siginfo_t info;
-
-	if (process_parent(pid) != getpid())
-		look(pid, &info, WEXITED);
-}
-
 static bool is_dead(pid_t pid)
 {
 	siginfo_t info;
@@ -178,6 +166,7 @@ static bool may_stop(struct ptrace_stop *s)
  */
 static void stop_until_let_go(struct ptrace_stop *s)
 {
+	siginfo_t info;
 	int err, sig = 0;
 
 	if (ptrace(PTRACE_SEIZE, s->pid, NULL, NULL) || !may_stop(s))
@@ -189,8 +178,12 @@ static void stop_until_let_go(struct ptrace_stop *s)
 			;
 		err = ptrace(PTRACE_DETACH, s->pid, NULL, (void *)(uintptr_t)sig) ? -errno : 0;
 	}
-	if (err == -ESRCH)
-		bury(s->pid);
+	/*
+	 * A tracer must reap a dead process before the parent can. If we are the parent, leave its
+	 * status to the code that waits for the child: one wait would consume both.
+	 */
+	if (err == -ESRCH && process_parent(s->pid) != getpid())
+		look(s->pid, &info, WEXITED);
 }
 
 static void destroy(struct ptrace_stop *s)

@@ -43,24 +43,19 @@ int retired_numbers__add(struct retired_numbers *o, uint8_t lib, uid_t uid, uint
 	return 0;
 }
 
-static void forget_gone(struct old_number *old, const struct retired_numbers_ops *ops, void *ctx)
-{
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < old->n; i++)
-		if (ops->follows(ctx, old->pids[i]))
-			old->pids[kept++] = old->pids[i];
-	old->n = kept;
-}
-
 static bool is_free(struct old_number *old, uint64_t now_ns, const struct retired_numbers_ops *ops,
 		    void *ctx)
 {
+	uint32_t kept = 0;
+
 	if (old->gone)
 		return true;
 	if (now_ns < old->since_ns + EXIT_NS)
 		return false;
-	forget_gone(old, ops, ctx);
+	for (uint32_t i = 0; i < old->n; i++)
+		if (ops->follows(ctx, old->pids[i]))
+			old->pids[kept++] = old->pids[i];
+	old->n = kept;
 	old->gone = !old->n;
 	return false;
 }
