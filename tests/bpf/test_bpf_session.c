@@ -42,7 +42,7 @@ static int on_record(void *ctx, const struct record *r)
 		assert_in_range(r->lib, 1, seen->n_libraries + 1);
 		assert_false(seen->libs & 1u << r->lib);
 		seen->libs |= 1u << r->lib;
-		assert_true(r->plan->n_sites > 0);
+		assert_true(r->library.plan->n_sites > 0);
 		return seen->refuses ? -ENOMEM : 0;
 	case RECORD_RUNNING:
 		assert_true(r->running.parent > 0 && r->running.now_ns > 0);
@@ -55,7 +55,6 @@ static int on_record(void *ctx, const struct record *r)
 		seen->n_late++;
 		seen->late = (pid_t)r->pid;
 		return 0;
-	case RECORD_RECORDED:
 	case RECORD_WAITED:
 	case RECORD_CWD:
 		return 0;

@@ -128,7 +128,7 @@ static struct tracks *new_tracks(void)
 	expect(!tracks__new(&sink, &t) && !tracks__set_library(t, 0, labels, 5, "ab", NULL));
 	expect(!library__set_guards(&t->libraries[0], labels, 1));
 	expect(!library__set_keys(&t->libraries[0], keys, &plan.layout));
-	expect(!library__set_results(&t->libraries[0], &plan, true, true));
+	expect(!library__set_results(&t->libraries[0], &plan, (const bool[]){true}, true, true));
 	return t;
 }
 

@@ -8,7 +8,7 @@
 #include "../fixtures/sample_plan.h"
 
 struct told {
-	unsigned int n_libraries, n_files, n_labels, n_recorded;
+	unsigned int n_libraries, n_files, n_labels;
 	uint8_t lib;
 	uint32_t n_queries, number;
 	bool has_file;
@@ -22,21 +22,17 @@ static int on_record(void *ctx, const struct record *r)
 	case RECORD_LIBRARY:
 		told->n_libraries++;
 		told->lib = r->lib;
-		told->n_queries = r->plan->n_queries;
-		told->has_file = r->plan->file;
-		assert_string_equal(r->plan->queries[1].name, "typeck");
+		told->n_queries = r->library.plan->n_queries;
+		told->has_file = r->library.plan->file;
+		assert_string_equal(r->library.plan->queries[1].name, "typeck");
+		assert_false(r->library.queries[0]);
+		assert_true(r->library.queries[1]);
+		assert_true(r->library.guards[0]);
+		assert_false(r->library.guards[1]);
 		return 0;
 	case RECORD_FILE:
 		told->n_files++;
 		told->number = r->file.number;
-		return 0;
-	case RECORD_RECORDED:
-		assert_int_equal(told->n_libraries, ++told->n_recorded);
-		assert_int_equal(r->lib, told->lib);
-		assert_false(r->recorded.queries[0]);
-		assert_true(r->recorded.queries[1]);
-		assert_true(r->recorded.guards[0]);
-		assert_false(r->recorded.guards[1]);
 		return 0;
 	default:
 		assert_int_equal(r->kind, WIRE_LABEL);
@@ -55,23 +51,17 @@ static struct told tell(const struct announcements *p)
 
 static int keep_library(struct announcements *p, uint8_t lib, const struct plan *plan)
 {
-	return announcements__take(
-		p, &(struct record){.kind = RECORD_LIBRARY, .lib = lib, .plan = plan});
+	static const bool queries[] = {false, true}, guards[8] = {true};
+
+	return announcements__take(p, &(struct record){.kind = RECORD_LIBRARY,
+						       .lib = lib,
+						       .library = {plan, queries, guards}});
 }
 
 static int keep_file(struct announcements *p, uint32_t number, struct library_file *file)
 {
 	return announcements__take(
 		p, &(struct record){.kind = RECORD_FILE, .file = {number, file, NULL}});
-}
-
-static int keep_recorded(struct announcements *p, uint8_t lib)
-{
-	static const bool queries[] = {false, true}, guards[8] = {true};
-
-	return announcements__take(p, &(struct record){.kind = RECORD_RECORDED,
-						       .lib = lib,
-						       .recorded = {queries, guards}});
 }
 
 TEST_CASE(a_recorder_that_begins_later_is_told_everything)
@@ -87,7 +77,6 @@ TEST_CASE(a_recorder_that_begins_later_is_told_everything)
 	assert_int_equal(told.n_libraries + told.n_files + told.n_labels, 0);
 	plan->file = make_library_file();
 	assert_int_equal(keep_library(p, 3, plan), 0);
-	assert_int_equal(keep_recorded(p, 3), 0);
 	assert_int_equal(keep_file(p, 9, plan->file), 0);
 	assert_int_equal(keep_file(p, 9, NULL), 0);
 	assert_int_equal(announcements__take(p, &labelled), 0);
@@ -96,7 +85,6 @@ TEST_CASE(a_recorder_that_begins_later_is_told_everything)
 	told = tell(p);
 	assert_int_equal(told.n_libraries, 1);
 	assert_int_equal(told.lib, 3);
-	assert_int_equal(told.n_recorded, 1);
 	assert_int_equal(told.n_queries, 2);
 	assert_true(told.has_file);
 	assert_int_equal(told.n_files, 1);

@@ -49,8 +49,11 @@ static int remove_file(void **state)
 
 static int give_plan(struct recorder *r)
 {
-	return recorder__take(r,
-			      &(struct record){.kind = RECORD_LIBRARY, .lib = LIB, .plan = plan});
+	static const bool all[8] = {true, true, true, true, true, true, true, true};
+
+	return recorder__take(
+		r,
+		&(struct record){.kind = RECORD_LIBRARY, .lib = LIB, .library = {plan, all, all}});
 }
 
 /* A recorder with a file and the sample plan as library LIB. */

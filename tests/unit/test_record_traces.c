@@ -44,7 +44,9 @@ static struct traces *begin(void)
 {
 	const struct recorder_options ro = {.mode = LIVE_NONE};
 	const struct traces_options o = {.dir = directory, .recorder = &ro};
-	const struct record library = {.kind = RECORD_LIBRARY, .lib = LIB, .plan = plan};
+	static const bool all[8] = {true, true, true, true, true, true, true, true};
+	const struct record library = {
+		.kind = RECORD_LIBRARY, .lib = LIB, .library = {plan, all, all}};
 	struct traces *t = NULL;
 
 	assert_int_equal(traces__open(&o, &t), 0);

@@ -278,13 +278,15 @@ static void there_are_limits(void **state)
 
 /* ---- Answers --------------------------------------------------------------------------------- */
 
-static struct compiler *make(void)
+static const bool none[8], all[8] = {true, true}, only_typeck[8] = {false, true};
+
+static struct compiler *make(const bool *queries, const bool *guards)
 {
 	struct plan *plan = sample_plan();
 	struct compiler *c = NULL;
 
 	plan->file = make_library_file();
-	assert_int_equal(compiler__new(plan, &c), 0);
+	assert_int_equal(compiler__new(plan, queries, guards, &c), 0);
 	/* It outlives the plan. */
 	plan__free(plan);
 	return c;
@@ -292,7 +294,7 @@ static struct compiler *make(void)
 
 static void numbers_have_names(void **state)
 {
-	_compiler_ struct compiler *c = make();
+	_compiler_ struct compiler *c = make(none, none);
 
 	assert_string_equal(compiler__query(c, 0), "mir_built");
 	assert_string_equal(compiler__query(c, 1), "typeck");
@@ -305,11 +307,11 @@ static void numbers_have_names(void **state)
 
 static void what_is_recorded_has_its_place(void **state)
 {
-	_compiler_ struct compiler *c = make();
+	_compiler_ struct compiler *unrecorded = make(none, none);
+	_compiler_ struct compiler *c = make(only_typeck, all);
 	struct wire_begun b;
 
-	assert_false(compiler__begun(c, WIRE_KIND_QUERY, 1, PLAN_NONE, &b));
-	compiler__set_recorded(c, (const bool[]){false, true}, (const bool[]){true, true});
+	assert_false(compiler__begun(unrecorded, WIRE_KIND_QUERY, 1, PLAN_NONE, &b));
 	assert_false(compiler__begun(c, WIRE_KIND_QUERY, 0, PLAN_NONE, &b));
 	assert_false(compiler__begun(c, WIRE_KIND_QUERY, PLAN_NONE, PLAN_NONE, &b));
 	assert_true(compiler__begun(c, WIRE_KIND_QUERY, 1, PLAN_NONE, &b));
@@ -325,7 +327,7 @@ static void what_is_recorded_has_its_place(void **state)
 
 static void frames_and_jobs_are_those_of_the_plan(void **state)
 {
-	_compiler_ struct compiler *c = make();
+	_compiler_ struct compiler *c = make(none, none);
 	struct plan_frame_code code = plan_frames__code(c->frames, 0x9000, false);
 
 	assert_true(code.frame);
@@ -341,7 +343,7 @@ static void it_is_one_file(void **state)
 	struct plan *plan = sample_plan();
 
 	plan->file = library_file__ref(ours);
-	assert_int_equal(compiler__new(plan, &c), 0);
+	assert_int_equal(compiler__new(plan, none, none, &c), 0);
 	plan__free(plan);
 	assert_true(compiler__is(c, ours));
 	assert_false(compiler__is(c, other));

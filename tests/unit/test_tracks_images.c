@@ -406,7 +406,7 @@ static void set_results(struct fixture *f)
 	queries[1].key = WIRE_KEY_LOCAL;
 	queries[1].table =
 		(struct wire_query_table){.kind = WIRE_CACHE_VEC, .cache = 0x1000, .fed = 1};
-	assert_int_equal(library__set_results(&f->t->libraries[2], &plan, true, false), 0);
+	assert_int_equal(library__set_results(&f->t->libraries[2], &plan, NULL, true, false), 0);
 }
 
 static int keep_tally(void *ctx, const struct trace_tally *t)

@@ -24,8 +24,7 @@ enum record_kind {
 	RECORD_BAD = 0, /* of an unknown type, or its size is wrong: to be counted as lost */
 	/* A library was attached; its records carry `lib`. Comes before any of them. */
 	RECORD_LIBRARY = 128,
-	RECORD_RECORDED, /* what is recorded of a library, after RECORD_LIBRARY */
-	RECORD_RUNNING,	 /* a process was running already when it was first followed */
+	RECORD_RUNNING, /* a process was running already when it was first followed */
 	/*
 	 * The compiler that a process executed began before the probes of its library were there:
 	 * its first queries may be missing. Comes after the record of that exec.
@@ -55,7 +54,7 @@ enum record_kind {
 /* Valid within the call that passes it. */
 struct record {
 	uint8_t kind; /* enum wire_type or enum record_kind */
-	uint8_t lib;  /* RECORD_LIBRARY, RECORD_RECORDED */
+	uint8_t lib;  /* RECORD_LIBRARY */
 	uint32_t pid; /* of the process that it is about, a fork's child; or RECORD_NO_PID */
 	size_t size;  /* of `bytes`, of the kernel half's records */
 	union {
@@ -82,12 +81,12 @@ struct record {
 		const struct wire_counts *counts;
 		const struct wire_llvm_name *llvm_name;
 
-		const struct plan *plan; /* RECORD_LIBRARY */
 		struct {
-			/* By number in the library's plan. */
+			const struct plan *plan;
+			/* By number in the plan. */
 			const bool *queries; /* whose executions are recorded */
 			const bool *guards;  /* whose intervals are */
-		} recorded;
+		} library;
 		struct {
 			pid_t parent;
 			uint64_t now_ns;

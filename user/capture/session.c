@@ -149,24 +149,6 @@ static void measure_tick(struct session *s)
 	s->tick_ns = s->tick_ns ?: tick_cost_ns();
 }
 
-/* Tell what is recorded of a library. */
-static int report_recorded(struct session *s, const struct plan *plan, uint8_t lib)
-{
-	_free_ bool *queries = calloc(plan->n_queries + 1UL, sizeof(*queries));
-	_free_ bool *guards = calloc(plan->n_guards + 1UL, sizeof(*guards));
-	struct attach_set set = {.plan = plan, .filter = s->filter, .guards = guards};
-
-	if (!queries || !guards)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < plan->n_queries; i++)
-		queries[i] = filter__passes(s->filter, FILTER_QUERY, plan->queries[i].name);
-	attach_set__find_guards(&set);
-	return s->sink.take(s->sink.ctx, &(struct record){.kind = RECORD_RECORDED,
-							  .lib = lib,
-							  .pid = RECORD_NO_PID,
-							  .recorded = {queries, guards}});
-}
-
 /*
  * The measuring thread goes on meanwhile: both wait for the same grace period of the kernel when
  * they write the first breakpoints. No process of this library is followed while costs are
@@ -175,19 +157,32 @@ static int report_recorded(struct session *s, const struct plan *plan, uint8_t l
 static int attach(void *session, const struct plan *plan, bool foreign, uint8_t *number)
 {
 	struct session *s = session;
-	struct record library = {.kind = RECORD_LIBRARY, .pid = RECORD_NO_PID, .plan = plan};
+	_free_ bool *queries = calloc(plan->n_queries + 1UL, sizeof(*queries));
+	_free_ bool *guards = calloc(plan->n_guards + 1UL, sizeof(*guards));
+	struct attach_set set = {.plan = plan, .filter = s->filter, .guards = guards};
 	uint8_t lib;
 	int err = kernel__attach_always(s->kernel, plan, s->filter, foreign, &lib);
 
 	if (err)
 		return err;
-	*number = library.lib = lib;
+	*number = lib;
 	if (s->names)
 		running_names__set_library(s->names, lib, plan);
 	if (plan->hits)
 		err = attach_hits(s, plan, lib);
 	sampling__library(s->sampling, lib, plan->file);
-	err = err ?: s->sink.take(s->sink.ctx, &library) ?: report_recorded(s, plan, lib);
+	if (!err && (!queries || !guards))
+		err = -ENOMEM;
+	for (uint32_t i = 0; i < plan->n_queries && !err; i++)
+		queries[i] = filter__passes(s->filter, FILTER_QUERY, plan->queries[i].name);
+	if (!err) {
+		attach_set__find_guards(&set);
+		err = session_sink__take(&s->sink,
+					 &(struct record){.kind = RECORD_LIBRARY,
+							  .lib = lib,
+							  .pid = RECORD_NO_PID,
+							  .library = {plan, queries, guards}});
+	}
 	if (!err && measures_early(s) && !s->breakpoint_ns)
 		measure_breakpoints(s);
 	return err;

@@ -18,30 +18,25 @@ static void forget(struct announced_library *l)
 	*l = (struct announced_library){0};
 }
 
-static int keep_library(struct announcements *p, uint8_t lib, const struct plan *plan)
+static int keep_library(struct announcements *p, const struct record *r)
 {
-	struct announced_library *l = &p->libraries[lib];
+	const struct plan *plan = r->library.plan;
+	struct announced_library *l = &p->libraries[r->lib];
 	int err;
 
 	/* The number may be reused from a library that is detached. */
 	forget(l);
-	err = plan_encode(plan, &l->plan, &l->len);
-	if (!err && plan->file)
-		l->file = library_file__ref(plan->file);
 	l->n_queries = plan->n_queries;
 	l->n_guards = plan->n_guards;
-	return err;
-}
-
-static int keep_recorded(struct announced_library *l, const bool *queries, const bool *guards)
-{
-	free(l->recorded);
 	l->recorded = calloc((size_t)l->n_queries + l->n_guards + 1, sizeof(*l->recorded));
 	if (!l->recorded)
 		return -ENOMEM;
-	memcpy(l->recorded, queries, l->n_queries * sizeof(*queries));
-	memcpy(l->recorded + l->n_queries, guards, l->n_guards * sizeof(*guards));
-	return 0;
+	memcpy(l->recorded, r->library.queries, l->n_queries * sizeof(*l->recorded));
+	memcpy(l->recorded + l->n_queries, r->library.guards, l->n_guards * sizeof(*l->recorded));
+	err = plan_encode(plan, &l->plan, &l->len);
+	if (!err && plan->file)
+		l->file = library_file__ref(plan->file);
+	return err;
 }
 
 static struct announced_file *find(const struct announcements *p, uint32_t number)
@@ -82,10 +77,7 @@ int announcements__take(struct announcements *p, const struct record *r)
 
 	switch (r->kind) {
 	case RECORD_LIBRARY:
-		return keep_library(p, r->lib, r->plan);
-	case RECORD_RECORDED:
-		return keep_recorded(&p->libraries[r->lib], r->recorded.queries,
-				     r->recorded.guards);
+		return keep_library(p, r);
 	case RECORD_FILE:
 		return keep_file(p, r->file.number, r->file.file);
 	case RECORD_LLVM:
@@ -105,21 +97,18 @@ int announcements__take(struct announcements *p, const struct record *r)
 static int tell_library(const struct announced_library *l, uint8_t lib, record_fn take, void *ctx)
 {
 	_plan_ struct plan *plan = NULL;
-	struct record r = {.kind = RECORD_LIBRARY, .lib = lib, .pid = RECORD_NO_PID};
 	int err = plan_decode(l->plan, l->len, &plan);
 
 	if (err)
 		return err;
 	if (l->file && !plan->file)
 		plan->file = library_file__ref(l->file);
-	r.plan = plan;
-	err = take(ctx, &r);
-	if (err || !l->recorded)
-		return err;
-	r.kind = RECORD_RECORDED;
-	r.recorded.queries = l->recorded;
-	r.recorded.guards = l->recorded + l->n_queries;
-	return take(ctx, &r);
+	return take(ctx, &(struct record){
+				 .kind = RECORD_LIBRARY,
+				 .lib = lib,
+				 .pid = RECORD_NO_PID,
+				 .library = {plan, l->recorded, l->recorded + l->n_queries},
+			 });
 }
 
 int announcements__tell(const struct announcements *p, record_fn take, void *ctx)

@@ -13,8 +13,7 @@ struct announced_library {
 	size_t len;
 	struct library_file *file;
 	uint32_t n_queries, n_guards;
-	/* RECORD_RECORDED: of so many queries, and then guards; NULL: it did not come. */
-	bool *recorded;
+	bool *recorded; /* of so many queries, and then guards */
 };
 
 struct announced_file {

@@ -243,7 +243,7 @@ static struct answers *answers_of(const struct recorder *r)
 
 static int take_library(struct recorder *r, const struct record *record)
 {
-	const struct plan *plan = record->plan;
+	const struct plan *plan = record->library.plan;
 	struct library *set = &r->tracks->libraries[record->lib];
 	uint8_t lib = record->lib;
 	_free_ uint32_t *labels = calloc(plan->n_queries + 1, sizeof(*labels));
@@ -259,7 +259,7 @@ static int take_library(struct recorder *r, const struct record *record)
 	if (!err && r->opt.keys) {
 		err = query_keys__set(set, plan);
 		if (!err && filter__wants_readings(r->opt.filter))
-			err = library__set_results(set, plan,
+			err = library__set_results(set, plan, record->library.guards,
 						   filter__passes(r->opt.filter, FILTER_LOAD, NULL),
 						   r->by_samples);
 		query_keys__write_types(&r->trace, plan, labels);

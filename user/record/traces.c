@@ -434,7 +434,6 @@ int traces__take(void *traces, const struct record *r)
 
 	switch (r->kind) {
 	case RECORD_LIBRARY:
-	case RECORD_RECORDED:
 	case RECORD_FILE:
 	case RECORD_LLVM:
 	case WIRE_LABEL:

@@ -38,12 +38,8 @@ int answers__take(void *answers, const struct record *r)
 	case RECORD_LIBRARY:
 		/* The number may be reused from a library that is detached. */
 		compiler__free(take_ptr(a->compilers[r->lib]));
-		return compiler__new(r->plan, &a->compilers[r->lib]);
-	case RECORD_RECORDED:
-		if (a->compilers[r->lib])
-			compiler__set_recorded(a->compilers[r->lib], r->recorded.queries,
-					       r->recorded.guards);
-		return 0;
+		return compiler__new(r->library.plan, r->library.queries, r->library.guards,
+				     &a->compilers[r->lib]);
 	case WIRE_LABEL:
 		return on_label(a, r->label);
 	case WIRE_OPEN_FRAME:
@@ -100,7 +96,8 @@ void answers__clear(struct answers *a)
 
 /* ---- A compiler ------------------------------------------------------------------------------ */
 
-int compiler__new(const struct plan *plan, struct compiler **out)
+int compiler__new(const struct plan *plan, const bool *queries, const bool *guards,
+		  struct compiler **out)
 {
 	_compiler_ struct compiler *c = calloc(1, sizeof(*c));
 
@@ -112,6 +109,8 @@ int compiler__new(const struct plan *plan, struct compiler **out)
 	if (!c->recorded_queries || !c->recorded_guards || !c->jobs ||
 	    plan_frames__new(plan, &c->frames))
 		return -ENOMEM;
+	memcpy(c->recorded_queries, queries, plan->n_queries * sizeof(bool));
+	memcpy(c->recorded_guards, guards, plan->n_guards * sizeof(bool));
 	if (!active_jobs__tables(plan, c->jobs))
 		free(take_ptr(c->jobs));
 	c->plan = plan__ref(plan);
@@ -133,12 +132,6 @@ const char *compiler__query(const struct compiler *c, uint32_t query)
 const char *compiler__guard(const struct compiler *c, uint32_t guard)
 {
 	return guard < c->plan->n_guards ? c->plan->guards[guard].label : NULL;
-}
-
-void compiler__set_recorded(struct compiler *c, const bool *queries, const bool *guards)
-{
-	memcpy(c->recorded_queries, queries, c->plan->n_queries * sizeof(bool));
-	memcpy(c->recorded_guards, guards, c->plan->n_guards * sizeof(bool));
 }
 
 bool compiler__begun(const struct compiler *c, uint8_t kind, uint32_t query, uint32_t guard,

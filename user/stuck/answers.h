@@ -19,8 +19,9 @@ struct compiler {
 	bool *recorded_queries, *recorded_guards; /* whose executions and intervals are recorded */
 };
 
-/* 0 or -ENOMEM. */
-int compiler__new(const struct plan *plan, struct compiler **out);
+/* `queries` and `guards`: which ones are recorded, by number. 0 or -ENOMEM. */
+int compiler__new(const struct plan *plan, const bool *queries, const bool *guards,
+		  struct compiler **out);
 
 /* Whether a file is the library. */
 bool compiler__is(const struct compiler *c, const struct library_file *file);
@@ -28,9 +29,6 @@ bool compiler__is(const struct compiler *c, const struct library_file *file);
 /* Names by the plan's numbers; NULL past the end, and for a guard with a dynamic label. */
 const char *compiler__query(const struct compiler *c, uint32_t query);
 const char *compiler__guard(const struct compiler *c, uint32_t guard);
-
-/* Which queries' executions and which guards' intervals are recorded, by number. */
-void compiler__set_recorded(struct compiler *c, const bool *queries, const bool *guards);
 
 /*
  * An interval of this kind, of a query or a guard, as the kernel half knows it: sets `query`,

@@ -87,18 +87,17 @@ static enum library_items items_of(const struct plan *plan, const struct plan_qu
 	return q->key == WIRE_KEY_CRATE ? LIBRARY_ITEM_CRATE : LIBRARY_ITEMS;
 }
 
-int library__set_results(struct library *lib, const struct plan *plan, bool loads, bool items)
+int library__set_results(struct library *lib, const struct plan *plan, const bool *guards,
+			 bool loads, bool items)
 {
 	uint8_t *kinds = calloc(lib->n_labels + 1UL, sizeof(*kinds));
 	uint8_t *fed = malloc(lib->n_labels + 1UL);
-	bool *guards = calloc(lib->n_guards + 1UL, sizeof(*guards));
 	uint32_t *caches = calloc(lib->n_labels + 1UL, sizeof(*caches));
 
-	if (!fed || !guards || !caches || !kinds) {
+	if (!fed || !caches || !kinds) {
 		free(kinds);
 		free(fed);
 		free(caches);
-		free(guards);
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < lib->n_labels; i++)
@@ -107,25 +106,18 @@ int library__set_results(struct library *lib, const struct plan *plan, bool load
 		caches[i] = plan->queries[i].table.cache;
 	for (uint32_t i = 0; i < lib->n_labels && items; i++)
 		kinds[i] = (uint8_t)items_of(plan, &plan->queries[i]);
+	lib->no_loads = !loads;
 	for (uint32_t i = 0; i < lib->n_guards; i++)
-		guards[i] = plan->guards[i].kind == WIRE_KIND_LOAD;
+		if (plan->guards[i].kind == WIRE_KIND_LOAD && !guards[i])
+			lib->no_loads = true;
 	free(lib->fed);
-	free(lib->loads);
 	free(lib->caches);
 	free(lib->items);
 	lib->items = kinds;
 	lib->key_mark = plan->tables.mark;
 	lib->fed = fed;
 	lib->caches = caches;
-	lib->loads = guards;
-	lib->no_loads = !loads;
 	return 0;
-}
-
-void library__recorded(struct library *lib, const bool *guards)
-{
-	for (uint32_t i = 0; lib->loads && i < lib->n_guards; i++)
-		lib->no_loads = lib->no_loads || (lib->loads[i] && !guards[i]);
 }
 
 int library__set_frames(struct library *lib, const struct plan *plan)
@@ -157,7 +149,6 @@ void library__clear(struct library *lib)
 	free(lib->keys);
 	free(lib->fed);
 	free(lib->items);
-	free(lib->loads);
 	free(lib->caches);
 	free(lib->argued);
 	plan_frames__free(lib->frames);

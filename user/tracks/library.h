@@ -35,7 +35,6 @@ struct library {
 	uint8_t *items;	   /* enum library_items of its queries; NULL unless `fed` is set */
 	uint32_t key_mark; /* wire_tables' `mark` */
 	uint32_t *caches;  /* of its queries, within the GlobalCtxt; NULL unless `fed` is set */
-	bool *loads;	   /* by guard: its intervals are loads; NULL unless `fed` is set */
 	bool no_loads;	   /* some loads are not recorded */
 	bool *argued;	   /* by guard: its argument can be read; NULL unless `keys` is set */
 	struct plan_layout layout; /* if `keys` is not NULL; without `problem` */
@@ -61,13 +60,12 @@ int library__set_keys(struct library *lib, const uint8_t *keys, const struct pla
 int library__set_arguments(struct library *lib, const struct plan_guard *guards);
 
 /*
- * The results of its queries are counted; `loads`: all loads from the disk are recorded; `items`:
- * their keys are copied. `plan` is that of the library, whose guards were set, and not kept.
+ * The results of its queries are counted; `guards`: whether the intervals of each guard are
+ * recorded; `loads`: the filter passes all loads from the disk; `items`: their keys are copied.
+ * `plan` is that of the library, whose guards were set, and not kept.
  */
-int library__set_results(struct library *lib, const struct plan *plan, bool loads, bool items);
-
-/* Only the guards for which `guards` is true are recorded. */
-void library__recorded(struct library *lib, const bool *guards);
+int library__set_results(struct library *lib, const struct plan *plan, const bool *guards,
+			 bool loads, bool items);
 
 /* As tracks__set_frames(). */
 int library__set_frames(struct library *lib, const struct plan *plan);

@@ -369,9 +369,6 @@ int tracks__take(struct tracks *t, const struct record *r)
 		return images__on_counts(&t->images, r->counts, &t->libraries[r->counts->lib]);
 	case WIRE_NAMES_END:
 		return on_names_end(t, r->names_end);
-	case RECORD_RECORDED:
-		library__recorded(&t->libraries[r->lib], r->recorded.guards);
-		return 0;
 	case RECORD_RUNNING:
 		return images__adopt(&t->images, r->pid, (uint32_t)r->running.parent,
 				     r->running.now_ns, r->running.args->bytes,
