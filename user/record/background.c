@@ -52,16 +52,6 @@ static void *relay_signals(void *ctx)
 	return NULL;
 }
 
-/* The other thread takes every signal. */
-static int start_relay(int lifeline, bool ends_with_it)
-{
-	static struct relay relay;
-	pthread_t thread;
-
-	relay = (struct relay){lifeline, ends_with_it};
-	return signals_start_thread(&thread, NULL, relay_signals, &relay);
-}
-
 /* The recording's ends of what connects it. */
 struct ends {
 	int lifeline; /* starts and ends it */
@@ -72,8 +62,10 @@ struct ends {
 
 static _Noreturn void be_recorder(const struct cli_record_options *given, const struct ends *ends)
 {
+	static struct relay relay;
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	struct cli_record_options o = *given;
+	pthread_t thread;
 	uint8_t go;
 
 	if (read(ends->lifeline, &go, 1) != 1)
@@ -83,7 +75,9 @@ static _Noreturn void be_recorder(const struct cli_record_options *given, const 
 	dup2(null, STDIN_FILENO);
 	dup2(ends->log, STDOUT_FILENO);
 	dup2(ends->log, STDERR_FILENO);
-	if (start_relay(ends->lifeline, !o.command))
+	/* The other thread takes every signal. */
+	relay = (struct relay){ends->lifeline, !o.command};
+	if (signals_start_thread(&thread, NULL, relay_signals, &relay))
 		diag_warn("if qprof-bpf top is killed, this recording must be ended by hand");
 	o.begun_fd = ends->begun;
 	o.now_fd = ends->now;

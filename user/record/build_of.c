@@ -8,21 +8,15 @@
 /* Parents that are looked at: a process may change its parents meanwhile, and make a circle. */
 #define PARENTS_MOST 64
 
-static bool is_cargo(pid_t pid)
-{
-	char name[32];
-
-	process_name(pid, name, sizeof(name));
-	return !strcmp(name, "cargo");
-}
-
 static pid_t topmost_cargo(pid_t pid)
 {
 	uint64_t group = 0;
 	pid_t found = 0;
+	char name[32];
 
 	for (int i = 0; i < PARENTS_MOST && pid > 1; i++) {
-		if (is_cargo(pid)) {
+		process_name(pid, name, sizeof(name));
+		if (!strcmp(name, "cargo")) {
 			uint64_t its = process_cgroup(pid);
 
 			if (found && its != group)

@@ -54,23 +54,19 @@ static bool find(const void *ctx, uint32_t pc, uint64_t *addr, uint32_t *size)
 	return true;
 }
 
-/* Rust's legacy mangling looks like C++. function_name() leaves only C++ names mangled. */
-static char *readable(const char *symbol)
-{
-	_free_ char *name = function_name(symbol);
-	char *cxx = name && !strncmp(name, "_Z", 2) ? cxx_name(name) : NULL;
-
-	return cxx ?: take_ptr(name);
-}
-
 static char *name(const void *ctx, uint32_t pc)
 {
 	struct function_range range;
+	_free_ char *plain = NULL;
+	char *cxx;
 
 	if (!find_range(ctx, pc, &range) || !range.symbol ||
 	    strnlen(range.symbol, SYMBOL_MAX + 1) > SYMBOL_MAX)
 		return strdup("");
-	return readable(range.symbol);
+	/* Rust's legacy mangling looks like C++. function_name() leaves only C++ names mangled. */
+	plain = function_name(range.symbol);
+	cxx = plain && !strncmp(plain, "_Z", 2) ? cxx_name(plain) : NULL;
+	return cxx ?: take_ptr(plain);
 }
 
 static void describe(const void *ctx, struct trace_function *f)

@@ -29,20 +29,15 @@ int code_names__new(struct code_symbols *shared, struct code_names **out)
 	return 0;
 }
 
-static uint32_t number_of(const struct code_names *c, const struct symbol_file *symbols)
-{
-	for (uint32_t i = 0; i < c->n_files; i++)
-		if (c->files[i] && code_file__symbols(c->files[i]) == symbols)
-			return i + 1;
-	return 0;
-}
-
 static int add_code_file(struct code_names *c, struct library_file *file, uint32_t *number)
 {
 	_symbol_file_ struct symbol_file *symbols = NULL;
 	int err = symbol_file__get(c->symbols, file, &symbols);
 
-	*number = err ? 0 : number_of(c, symbols);
+	*number = 0;
+	for (uint32_t i = 0; i < c->n_files && !err && !*number; i++)
+		if (c->files[i] && code_file__symbols(c->files[i]) == symbols)
+			*number = i + 1;
 	if (err || *number)
 		return err;
 	if (array__reserve_one(&c->files, c->n_files, &c->files_capacity, sizeof(*c->files)) ||
@@ -89,22 +84,16 @@ int code_names__note(struct code_names *c, uint32_t file, const struct trace_fun
 	return code_file__note(c->files[file - 1], f);
 }
 
-static bool is_used(const struct code_names *c, uint32_t number)
-{
-	bool used = c->is_sampled[number - 1];
-
-	for (int i = 0; i <= WIRE_MAX_LIBS; i++)
-		used = used || c->of_library[i] == number;
-	return used;
-}
-
 int code_names__retire(struct code_names *c, uint8_t lib, struct trace_writer *w)
 {
 	uint32_t number = c->of_library[lib];
+	bool used = !number || c->is_sampled[number - 1];
 	int err;
 
 	c->of_library[lib] = 0;
-	if (!number || is_used(c, number))
+	for (int i = 0; i <= WIRE_MAX_LIBS; i++)
+		used = used || c->of_library[i] == number;
+	if (used)
 		return 0;
 	err = w ? code_file__write_lines(c->files[number - 1], w) : 0;
 	code_file__free(take_ptr(c->files[number - 1]));

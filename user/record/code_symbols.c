@@ -82,15 +82,6 @@ static bool is_file(const struct symbol_file *f, const struct library_file *file
 				       library_file__identity(file));
 }
 
-static struct symbol_file *find(const struct code_symbols *s, const struct library_file *file)
-{
-	struct symbol_file *f = s->first;
-
-	while (f && !is_file(f, file))
-		f = f->next;
-	return f;
-}
-
 static struct symbol_file *add_symbol_file(struct code_symbols *s, struct library_file *file)
 {
 	uid_t owner = file ? library_file__identity(file)->uid : 0;
@@ -109,8 +100,11 @@ static struct symbol_file *add_symbol_file(struct code_symbols *s, struct librar
 
 int symbol_file__get(struct code_symbols *s, struct library_file *file, struct symbol_file **out)
 {
-	struct symbol_file *f = find(s, file) ?: add_symbol_file(s, file);
+	struct symbol_file *f = s->first;
 
+	while (f && !is_file(f, file))
+		f = f->next;
+	f = f ?: add_symbol_file(s, file);
 	if (!f)
 		return -ENOMEM;
 	f->users++;
@@ -133,14 +127,6 @@ const char *symbol_file__build_id(const struct symbol_file *f)
 	return f->build_id;
 }
 
-static void set_build_id(struct symbol_file *f)
-{
-	uint8_t id[ELF_BUILD_ID_MAX];
-	uint32_t n = functions__build_id(f->functions, id);
-
-	format_hex(f->build_id, id, n);
-}
-
 /* An overlay of another mount namespace may lie on FUSE. */
 static bool is_withheld(const struct symbol_file *f)
 {
@@ -155,53 +141,44 @@ static size_t *bytes_of(const struct symbol_file *f)
 	return f->foreign ? &f->owner->foreign_bytes : &f->owner->bytes;
 }
 
-/* Of a foreign file, the symbols of its owner's files. */
-static size_t bytes_of_owner(const struct symbol_file *f)
-{
-	size_t bytes = 0;
-
-	for (const struct symbol_file *other = f->owner->first; other; other = other->next)
-		if (other->functions && other->foreign && other->uid == f->uid)
-			bytes += functions__memory(other->functions);
-	return bytes;
-}
-
+/* A foreign file must also find room among the symbols of its owner's files. */
 static bool has_room(const struct symbol_file *f)
 {
 	const struct code_symbols_options *o = &f->owner->opt;
+	size_t of_owner = 0;
 
-	return *bytes_of(f) <= o->most && (!f->foreign || bytes_of_owner(f) <= o->most_foreign);
-}
-
-static void warn_of_room(struct code_symbols *s, const struct library_file *file)
-{
-	if (!s->warned)
-		diag_warn("functions of %s have no names, as the symbols of too many files are in "
-			  "memory; there may be more such files",
-			  library_file__path(file));
-	s->warned = true;
+	for (const struct symbol_file *other = f->foreign ? f->owner->first : NULL; other;
+	     other = other->next)
+		if (other->functions && other->foreign && other->uid == f->uid)
+			of_owner += functions__memory(other->functions);
+	return *bytes_of(f) <= o->most && (!f->foreign || of_owner <= o->most_foreign);
 }
 
 /* The store has the functions of the invoker's files and root's, once their unwind table is made.
  */
 static void read_functions(struct symbol_file *f)
 {
+	uint8_t id[ELF_BUILD_ID_MAX];
+	uint32_t n;
+
 	f->is_read = true;
 	if (!f->file)
 		return;
-	if (!unwind_load__functions(f->file, &f->functions)) {
-		*bytes_of(f) += functions__memory(f->functions);
-		set_build_id(f);
-		return;
+	if (unwind_load__functions(f->file, &f->functions)) {
+		if (!has_room(f)) {
+			if (!f->owner->warned)
+				diag_warn("functions of %s have no names, as the symbols of too "
+					  "many files are in memory; there may be more such files",
+					  library_file__path(f->file));
+			f->owner->warned = true;
+			return;
+		}
+		if (is_withheld(f) || functions__read(f->file, &f->functions))
+			return;
 	}
-	if (!has_room(f)) {
-		warn_of_room(f->owner, f->file);
-		return;
-	}
-	if (is_withheld(f) || functions__read(f->file, &f->functions))
-		return;
 	*bytes_of(f) += functions__memory(f->functions);
-	set_build_id(f);
+	n = functions__build_id(f->functions, id);
+	format_hex(f->build_id, id, n);
 }
 
 struct functions *symbol_file__functions(struct symbol_file *f)
@@ -216,20 +193,16 @@ struct functions *symbol_file__functions(struct symbol_file *f)
 	return f->functions;
 }
 
-static void unlink_file(struct symbol_file *f)
+void symbol_file__free(struct symbol_file *f)
 {
-	struct symbol_file **at = &f->owner->first;
+	struct symbol_file **at;
 
+	if (!f || --f->users)
+		return;
+	at = &f->owner->first;
 	while (*at != f)
 		at = &(*at)->next;
 	*at = f->next;
-}
-
-void symbol_file__free(struct symbol_file *f)
-{
-	if (!f || --f->users)
-		return;
-	unlink_file(f);
 	if (f->functions)
 		*bytes_of(f) -= functions__memory(f->functions);
 	functions__free(f->functions);

@@ -52,18 +52,6 @@ static void end_recording(struct control *c)
 	mask_interrupts(SIG_UNBLOCK);
 }
 
-/*
- * Pass on the signals that the command would get without us. The terminal sends the signals of its
- * keys to the command too. All other signals reach only us, and so do these if a process sent them.
- */
-static void pass_on(const struct control *c, const struct signalfd_siginfo *info)
-{
-	bool has_key = info->ssi_signo == SIGINT || info->ssi_signo == SIGQUIT;
-
-	if (c->launch && (!has_key || info->ssi_code <= 0))
-		launch__signal(c->launch, (int)info->ssi_signo);
-}
-
 static bool ends_recording(uint32_t sig)
 {
 	return sig == SIGINT || sig == SIGTERM || sig == SIGHUP;
@@ -84,6 +72,8 @@ static void take_twins(uint32_t sig)
 
 static void take_one(struct control *c, const struct signalfd_siginfo *info)
 {
+	bool has_key = info->ssi_signo == SIGINT || info->ssi_signo == SIGQUIT;
+
 	switch (info->ssi_signo) {
 	case SIGCHLD:
 		if (c->launch && launch__reap(c->launch, false, &c->child_status) == 1)
@@ -95,7 +85,13 @@ static void take_one(struct control *c, const struct signalfd_siginfo *info)
 		raise(SIGSTOP);
 		return;
 	}
-	pass_on(c, info);
+	/*
+	 * Pass on the signals that the command would get without us. The terminal sends the signals
+	 * of its keys to the command too. All other signals reach only us, and so do these if a
+	 * process sent them.
+	 */
+	if (c->launch && (!has_key || info->ssi_code <= 0))
+		launch__signal(c->launch, (int)info->ssi_signo);
 	if (!ends_recording(info->ssi_signo))
 		return;
 	c->signal = (int)info->ssi_signo;

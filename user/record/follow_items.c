@@ -40,19 +40,6 @@ static bool is_due(const struct follow_items *f, const struct follow *from, uint
 	return mappings && (p->spans != spans || p->mappings != mappings);
 }
 
-static int begin_process(struct follow_items *f, const struct follow *from, uint32_t process,
-			 uint64_t spans)
-{
-	struct followed_process *p = &f->processes[process];
-	const struct model_options *o = &from->model.options;
-
-	if (items__new(&o->texts, &p->items))
-		return -ENOMEM;
-	p->spans = spans;
-	p->mappings = trace_reader__mappings(from->reader, process);
-	return 0;
-}
-
 /* Choose processes for the next pass; *first > *last: none. */
 static int choose(struct follow_items *f, const struct follow *from, uint32_t *first,
 		  uint32_t *last)
@@ -72,7 +59,10 @@ static int choose(struct follow_items *f, const struct follow *from, uint32_t *f
 		f->n_left++;
 		if (chosen >= SPANS_PER_PASS)
 			continue;
-		err = begin_process(f, from, i, spans[i]);
+		if (items__new(&from->model.options.texts, &f->processes[i].items))
+			return -ENOMEM;
+		f->processes[i].spans = spans[i];
+		f->processes[i].mappings = trace_reader__mappings(from->reader, i);
 		chosen += spans[i] + 1;
 		*first = *first < i ? *first : i;
 		*last = i;
@@ -159,22 +149,17 @@ static int read_samples(struct follow_items *f, const struct follow *from)
 	return err ?: end_pass(f);
 }
 
-static int open_replay(struct follow_items *f, const struct follow *from)
-{
-	int err = trace_replay__new(from->reader, &f->replay);
-
-	f->is_single = err;
-	return err == -ENOMEM ? err : 0;
-}
-
 int follow_items__read(struct follow_items *f, const struct follow *from, uint64_t until_ns)
 {
 	int err = 0;
 
 	if (from->model.by_samples)
 		return read_samples(f, from);
-	if (!f->replay && !f->is_single)
-		err = open_replay(f, from);
+	if (!f->replay && !f->is_single) {
+		err = trace_replay__new(from->reader, &f->replay);
+		f->is_single = err;
+		err = err == -ENOMEM ? err : 0;
+	}
 	if (f->is_single)
 		return err;
 	do {

@@ -7,33 +7,21 @@
 
 #include "base/array.h"
 
-static int remember(struct label_names *l, uint32_t id, const char *name)
-{
-	if (array__reserve_at(&l->names, id, &l->capacity, sizeof(*l->names)))
-		return -ENOMEM;
-	if (!l->names[id])
-		l->names[id] = strdup(name);
-	if (id >= l->end)
-		l->end = id + 1;
-	return l->names[id] ? 0 : -ENOMEM;
-}
-
-static uint32_t id_without_file(const struct label_names *l, const char *name)
-{
-	uint32_t id = 0;
-
-	while (id < l->end && (!l->names[id] || strcmp(l->names[id], name)))
-		id++;
-	return id;
-}
-
 int label_names__id(struct label_names *l, struct trace_output *trace, const char *name,
 		    uint32_t *id)
 {
 	trace_output__write(trace, trace_writer__intern, name, id);
+	/* Without a file, a name that is known keeps its id, and another one gets the next. */
 	if (trace->err)
-		*id = id_without_file(l, name);
-	return remember(l, *id, name);
+		for (*id = 0; *id < l->end && (!l->names[*id] || strcmp(l->names[*id], name));)
+			++*id;
+	if (array__reserve_at(&l->names, *id, &l->capacity, sizeof(*l->names)))
+		return -ENOMEM;
+	if (!l->names[*id])
+		l->names[*id] = strdup(name);
+	if (*id >= l->end)
+		l->end = *id + 1;
+	return l->names[*id] ? 0 : -ENOMEM;
 }
 
 const char *label_names__get(const struct label_names *l, uint32_t id)

@@ -39,14 +39,6 @@ void launch__save_signals(void)
 			sigaddset(&inherited.ignored, sig);
 }
 
-static void restore_signals(void)
-{
-	/* Our handlers must not run in the child, not even before its exec resets them. */
-	for (int sig = 1; sig <= SIGRTMAX; sig++)
-		signal(sig, sigismember(&inherited.ignored, sig) == 1 ? SIG_IGN : SIG_DFL);
-	sigprocmask(SIG_SETMASK, &inherited.mask, NULL);
-}
-
 static ssize_t read_retry(int fd, void *buf, size_t size)
 {
 	ssize_t n;
@@ -62,7 +54,10 @@ static void run_child(int sock, const struct invoker *inv, char *const argv[], c
 	int err;
 	char go;
 
-	restore_signals();
+	/* Our handlers must not run in the child, not even before its exec resets them. */
+	for (int sig = 1; sig <= SIGRTMAX; sig++)
+		signal(sig, sigismember(&inherited.ignored, sig) == 1 ? SIG_IGN : SIG_DFL);
+	sigprocmask(SIG_SETMASK, &inherited.mask, NULL);
 	err = -invoker__become(inv);
 	if (!err) {
 		if (read_retry(sock, &go, 1) != 1)

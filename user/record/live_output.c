@@ -75,14 +75,6 @@ static int wait_for_writer(const struct live_output *o, struct writer_thread *w)
 	return writer_thread__put(w, NULL, 0);
 }
 
-static int put_text(const struct live_output *o, const char *text, size_t len)
-{
-	if (o->writer)
-		return writer_thread__put(o->writer, text, len);
-	fwrite(text, 1, len, o->to);
-	return fflush(o->to) ? -errno : 0;
-}
-
 static int print_summary(struct live_output *o, int (*summary)(void *ctx, FILE *to), void *ctx)
 {
 	_free_ char *text = NULL;
@@ -95,26 +87,23 @@ static int print_summary(struct live_output *o, int (*summary)(void *ctx, FILE *
 	err = summary(ctx, to);
 	if (fclose(to) && !err)
 		err = -ENOMEM;
-	err2 = put_text(o, text, len) ?: wait_for_writer(o, o->writer);
+	if (o->writer) {
+		err2 = writer_thread__put(o->writer, text, len);
+	} else {
+		fwrite(text, 1, len, o->to);
+		err2 = fflush(o->to) ? -errno : 0;
+	}
+	err2 = err2 ?: wait_for_writer(o, o->writer);
 	err = err ?: err2;
 	if (err && !is_unread(o, err) && err != -ETIME)
 		diag_error("cannot print the summary: %s%s", strerror(-err), diag_step(err, ""));
 	return err;
 }
 
-static void print_left_out(const struct live_output *o)
-{
-	uint64_t frames = live_view__left_out(o->view);
-
-	if (frames)
-		diag_info("%" PRIu64 " interval%s not shown: their reader was too slow", frames,
-			  frames == 1 ? " was" : "s were");
-	slow_lines__print_left_out(&o->slow);
-}
-
 int live_output__finish(struct live_output *o, int (*summary)(void *ctx, FILE *to), void *ctx)
 {
 	int err = wait_for_writer(o, o->writer);
+	uint64_t frames;
 
 	if (err != -ETIME) {
 		note_error(o, err);
@@ -122,7 +111,11 @@ int live_output__finish(struct live_output *o, int (*summary)(void *ctx, FILE *t
 	}
 	if (o->slow.to != o->writer && wait_for_writer(o, o->slow.to) == -ETIME)
 		err = -ETIME;
-	print_left_out(o);
+	frames = live_view__left_out(o->view);
+	if (frames)
+		diag_info("%" PRIu64 " interval%s not shown: their reader was too slow", frames,
+			  frames == 1 ? " was" : "s were");
+	slow_lines__print_left_out(&o->slow);
 	if (err == -ETIME)
 		diag_error("not all of the output was written, as nothing reads it; see the trace "
 			   "with \"qprof-bpf report\"");

@@ -9,16 +9,6 @@
 #define EVERY_NS	   1000000000ull
 #define THREADS_OF_PROCESS 32
 
-static void add_process(struct now *n, const struct trace_process *p)
-{
-	pid_t tids[THREADS_OF_PROCESS];
-	size_t n_tids = process_tids((pid_t)p->pid, tids, THREADS_OF_PROCESS);
-
-	for (size_t i = 0; i < n_tids && n->n < NOW_THREADS; i++)
-		n->threads[n->n++] =
-			(struct now_thread){.process = p->index, .tid = (uint32_t)tids[i]};
-}
-
 bool now__ask(struct now *n, const struct now_source *from, const struct summary *s,
 	      uint64_t time_ns)
 {
@@ -30,11 +20,16 @@ bool now__ask(struct now *n, const struct now_source *from, const struct summary
 	/* The latest first. */
 	for (uint32_t i = processes; i-- && asked < TOP_NOW_MAX;) {
 		const struct trace_process *p = summary__process_at(s, i);
+		pid_t of_process[THREADS_OF_PROCESS];
+		size_t n_tids;
 
 		if (p->end_ns)
 			continue;
 		asked++;
-		add_process(n, p);
+		n_tids = process_tids((pid_t)p->pid, of_process, THREADS_OF_PROCESS);
+		for (size_t k = 0; k < n_tids && n->n < NOW_THREADS; k++)
+			n->threads[n->n++] = (struct now_thread){.process = p->index,
+								 .tid = (uint32_t)of_process[k]};
 	}
 	for (uint32_t i = 0; i < n->n; i++)
 		tids[i] = n->threads[i].tid;

@@ -142,23 +142,6 @@ static void name_compiled(uint32_t string, const struct now_source *from, struct
 		now_set_function(to, name.path);
 }
 
-static void answer_for(const struct now_sampled *n, const struct now_sampled_process *p,
-		       const struct now_source *from, uint32_t pid, const struct trace_texts *texts,
-		       struct top_now *to)
-{
-	const char *name = p->label.value == TRACE_NO_STRING
-				   ? NO_QUERY
-				   : texts->text(texts->ctx, p->label.value);
-
-	*to = (struct top_now){.pid = pid};
-	strncpy(to->name, name, sizeof(to->name) - 1);
-	if (p->function.votes && p->function.value >= IN_LLVM)
-		name_compiled(p->function.value - IN_LLVM, from, to);
-	else if (p->function.votes)
-		strncpy(to->function, n->functions[p->function.value - 1].name,
-			sizeof(to->function) - 1);
-}
-
 void now_sampled__answer(struct now_sampled *n, const struct now_source *from,
 			 const struct recent_jobs *jobs, const struct summary *s,
 			 const struct trace_texts *texts, struct top_nows *out)
@@ -169,10 +152,19 @@ void now_sampled__answer(struct now_sampled *n, const struct now_source *from,
 		struct now_sampled_process *p =
 			process->end_ns ? NULL : table__find(&n->processes, process->index);
 		struct top_now *to = &out->at[out->n];
+		const char *name;
 
 		if (!p || !p->label.votes)
 			continue;
-		answer_for(n, p, from, process->pid, texts, to);
+		name = p->label.value == TRACE_NO_STRING ? NO_QUERY
+							 : texts->text(texts->ctx, p->label.value);
+		*to = (struct top_now){.pid = process->pid};
+		strncpy(to->name, name, sizeof(to->name) - 1);
+		if (p->function.votes && p->function.value >= IN_LLVM)
+			name_compiled(p->function.value - IN_LLVM, from, to);
+		else if (p->function.votes)
+			strncpy(to->function, n->functions[p->function.value - 1].name,
+				sizeof(to->function) - 1);
 		name_item(p, from, jobs, process, texts, to);
 		out->n++;
 		*p = (struct now_sampled_process){0};

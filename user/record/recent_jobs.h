@@ -3,6 +3,7 @@
 #ifndef QPROF_RECORD_RECENT_JOBS_H
 #define QPROF_RECORD_RECENT_JOBS_H
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "trace/trace.h"
@@ -29,7 +30,17 @@ static inline const struct recent_job *recent_jobs__find(const struct recent_job
 }
 
 /* 0 or -ENOMEM. */
-int recent_jobs__add(struct recent_jobs *r, uint32_t id, const struct trace_job *job, uint64_t key);
+static inline int recent_jobs__add(struct recent_jobs *r, uint32_t id, const struct trace_job *job,
+				   uint64_t key)
+{
+	if (id == TRACE_NO_JOB)
+		return 0;
+	r->at = r->at ?: calloc(RECENT_JOBS, sizeof(*r->at));
+	if (!r->at)
+		return -ENOMEM;
+	r->at[id % RECENT_JOBS] = (struct recent_job){*job, key, id};
+	return 0;
+}
 
 static inline void recent_jobs__clear(struct recent_jobs *r)
 {

@@ -271,11 +271,6 @@ static int attach_likely(struct capture *c)
 	return err;
 }
 
-static int follow_command(struct capture *c)
-{
-	return attach_likely(c) ?: session__follow_new(c->session, launch__pid(c->control.launch));
-}
-
 static int follow_pid(struct capture *c, size_t i, unsigned int *compilers)
 {
 	pid_t pid = c->opt->pids.pids[i];
@@ -336,17 +331,9 @@ static int follow_all(struct capture *c)
 static int follow(struct capture *c)
 {
 	if (c->control.launch)
-		return follow_command(c);
+		return attach_likely(c)
+			       ?: session__follow_new(c->session, launch__pid(c->control.launch));
 	return c->opt->system || c->opt->cgroup ? follow_all(c) : follow_pids(c);
-}
-
-static int prepare_command(struct capture *c)
-{
-	int err = launch__prepare(c->opt->command, &c->control.launch);
-
-	return err ? diag_error_r(err, "cannot start %s: %s%s", c->opt->command[0], strerror(-err),
-				  diag_step(err, ""))
-		   : 0;
 }
 
 static int begin(struct capture *c)
@@ -358,9 +345,10 @@ static int begin(struct capture *c)
 		return err;
 	/* Fork early: the child then inherits no descriptor that is opened later. */
 	if (c->opt->command) {
-		err = prepare_command(c);
+		err = launch__prepare(c->opt->command, &c->control.launch);
 		if (err)
-			return err;
+			return diag_error_r(err, "cannot start %s: %s%s", c->opt->command[0],
+					    strerror(-err), diag_step(err, ""));
 		toolchain_guess__start(&c->likely, c->opt->command);
 	}
 	err = open_recorder(c) ?: open_session(c);
@@ -444,24 +432,19 @@ static void set_overhead(struct capture *c, const uint64_t counters[WIRE_COUNTER
 		recorder__set_overhead(c->recorder, &in);
 }
 
-/* The numbers of a live view of queries without probes. */
-static int count_results(struct capture *c)
-{
-	int err = recorder__counts(c->recorder) ? session__count(c->session) : 0;
-
-	if (err > 0)
-		recorder__counted(c->recorder);
-	return err < 0 ? err : 0;
-}
-
 static int tick(struct capture *c)
 {
 	uint64_t counters[WIRE_COUNTER_MAX];
 	int err = c->shows_now ? ask_now(c) : 0;
 
-	if (c->recorder)
-		err = err ?: count_results(c);
-
+	/* The numbers of a live view of queries without probes. */
+	if (!err && c->recorder && recorder__counts(c->recorder)) {
+		err = session__count(c->session);
+		if (err > 0) {
+			recorder__counted(c->recorder);
+			err = 0;
+		}
+	}
 	err = err ?: session__counters(c->session, counters);
 	if (err)
 		return err;
@@ -481,17 +464,10 @@ static bool all_gone(const struct capture *c)
 	return c->n_pidfds && !session__follows_any(c->session);
 }
 
-static int wait_ms(const struct capture *c)
-{
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
-	uint64_t ms = c->next_tick_ns > now ? (c->next_tick_ns - now) / 1000000 + 1 : 0;
-
-	return (int)(ms < DRAIN_MS ? ms : DRAIN_MS);
-}
-
 static int wait_for_something(struct capture *c, struct pollfd *fds)
 {
 	size_t n = 2 + c->n_pidfds;
+	uint64_t now, ms;
 
 	fds[0] = (struct pollfd){.fd = c->control.fd, .events = POLLIN};
 	fds[1] = (struct pollfd){.fd = session__fd(c->session), .events = POLLIN};
@@ -499,7 +475,9 @@ static int wait_for_something(struct capture *c, struct pollfd *fds)
 		fds[2 + i] = (struct pollfd){.fd = c->pidfds[i], .events = POLLIN};
 	if (c->woken)
 		session__rest(c->session, c->control.fd);
-	if (poll(fds, n, wait_ms(c)) < 0)
+	now = clock_ns(CLOCK_MONOTONIC);
+	ms = c->next_tick_ns > now ? (c->next_tick_ns - now) / 1000000 + 1 : 0;
+	if (poll(fds, n, (int)(ms < DRAIN_MS ? ms : DRAIN_MS)) < 0)
 		return errno == EINTR ? 0 : -errno;
 	c->woken = fds[1].revents;
 	for (size_t i = 0; i < c->n_pidfds; i++)
@@ -507,19 +485,6 @@ static int wait_for_something(struct capture *c, struct pollfd *fds)
 			close(take_fd(c->pidfds[i]));
 	control__take(&c->control);
 	return 0;
-}
-
-static int watch_once(struct capture *c, struct pollfd *fds)
-{
-	int err = wait_for_something(c, fds);
-
-	if (err)
-		return err;
-	err = session__drain(c->session);
-	if (err || clock_ns(CLOCK_MONOTONIC) < c->next_tick_ns)
-		return err;
-	c->next_tick_ns += cli_interval_ns(c->opt);
-	return tick(c);
 }
 
 static int watch(struct capture *c)
@@ -530,7 +495,11 @@ static int watch(struct capture *c)
 	look_beside(c);
 	c->next_tick_ns = clock_ns(CLOCK_MONOTONIC) + cli_interval_ns(c->opt);
 	while (!err && !c->control.stop) {
-		err = watch_once(c, fds);
+		err = wait_for_something(c, fds) ?: session__drain(c->session);
+		if (!err && clock_ns(CLOCK_MONOTONIC) >= c->next_tick_ns) {
+			c->next_tick_ns += cli_interval_ns(c->opt);
+			err = tick(c);
+		}
 		if (all_gone(c))
 			c->control.stop = true;
 	}
@@ -540,16 +509,6 @@ static int watch(struct capture *c)
 }
 
 /* ---- The end --------------------------------------------------------------------------------- */
-
-static int finish_traces(struct capture *c, const uint64_t counters[WIRE_COUNTER_MAX])
-{
-	if (c->recorder)
-		recorder__settle(c->recorder);
-	look_beside(c);
-	set_overhead(c, counters);
-	return c->traces ? traces__finish(c->traces, counters)
-			 : recorder__finish(c->recorder, counters);
-}
 
 static int finish(struct capture *c)
 {
@@ -570,21 +529,20 @@ static int finish(struct capture *c)
 		diag_error("the last records are missing: %s%s", strerror(-err),
 			   diag_step(err, ""));
 	err2 = session__counters(c->session, counters);
-	if (err2)
+	if (err2) {
 		diag_error("cannot read what was lost: %s; the trace keeps its \"unfinished\" mark",
 			   strerror(-err2));
-	else
-		err2 = finish_traces(c, counters);
+	} else {
+		if (c->recorder)
+			recorder__settle(c->recorder);
+		look_beside(c);
+		set_overhead(c, counters);
+		err2 = c->traces ? traces__finish(c->traces, counters)
+				 : recorder__finish(c->recorder, counters);
+	}
 	session__report_outsiders(c->session);
 	session__free(take_ptr(c->session));
 	return err ?: err2;
-}
-
-/* An error is ignored: the reader may be gone. */
-static void report_begun(const struct capture *c)
-{
-	if (c->opt->begun_fd && write(c->opt->begun_fd, "", 1) < 0)
-		diag_verbose("the program that shows this recording is gone");
 }
 
 static int start(struct capture *c)
@@ -618,7 +576,9 @@ static int record(struct capture *c)
 	if (c->recorder)
 		recorder__commit_file(c->recorder);
 	privilege_limit(c->opt->attach == CLI_ATTACH_PERF);
-	report_begun(c);
+	/* An error is ignored: the reader may be gone. */
+	if (c->opt->begun_fd && write(c->opt->begun_fd, "", 1) < 0)
+		diag_verbose("the program that shows this recording is gone");
 	err = watch(c);
 	err2 = finish(c);
 	if (!(c->traces ? traces__processes(c->traces) : recorder__processes(c->recorder)) &&

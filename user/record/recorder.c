@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analyze/cost.h"
 #include "analyze/model.h"
 #include "analyze/sample_counts.h"
 #include "base/array.h"
@@ -19,7 +20,6 @@
 #include "record/query_keys.h"
 #include "record/sample_output.h"
 #include "record/slow_sampled.h"
-#include "record/totals.h"
 #include "record/trace_head.h"
 #include "record/trace_output.h"
 #include "tracks/tracks.h"
@@ -453,18 +453,6 @@ void recorder__release_samples(struct recorder *r)
 	r->err = tracks__release_samples(r->tracks) ?: r->err;
 }
 
-/* Of samples that wait it is not known yet whether they find room. */
-static struct trace_losses losses_of(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX])
-{
-	struct trace_losses losses;
-
-	recorder__release_samples(r);
-	losses = tracks__losses(r->tracks, counters);
-	losses.count[TRACE_LOST_BAD_RECORD] = r->bad_records;
-	losses.count[TRACE_COUNT_NO_SAMPLE] += r->samples.n_no_room;
-	return losses;
-}
-
 static int on_result(void *ctx, const struct trace_tally *t)
 {
 	struct live_results *all = ctx;
@@ -482,21 +470,19 @@ void recorder__counted(struct recorder *r)
 	r->results.rounds++;
 }
 
-/* Those that the summary does not have. */
-static void show_results(struct recorder *r)
-{
-	const struct tracks_sink sink = {.ctx = &r->results, .tally = on_result};
-
-	r->results.n = 0;
-	if (recorder__counts(r))
-		r->err = images__show_results(&r->tracks->images, &sink) ?: r->err;
-}
-
 static struct trace_losses tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX],
 				bool last)
 {
-	struct trace_losses losses = losses_of(r, counters);
-	struct live_state state = {
+	const struct tracks_sink results = {.ctx = &r->results, .tally = on_result};
+	struct trace_losses losses;
+	struct live_state state;
+
+	/* Of samples that wait it is not known yet whether they find room. */
+	recorder__release_samples(r);
+	losses = tracks__losses(r->tracks, counters);
+	losses.count[TRACE_LOST_BAD_RECORD] = r->bad_records;
+	losses.count[TRACE_COUNT_NO_SAMPLE] += r->samples.n_no_room;
+	state = (struct live_state){
 		.now_ns = clock_ns(CLOCK_MONOTONIC),
 		.start_ns = r->start_ns,
 		.processes = r->tracks->images.n_processes,
@@ -511,7 +497,10 @@ static struct trace_losses tick(struct recorder *r, const uint64_t counters[WIRE
 	};
 
 	r->err = slow_sampled__tick(&r->slow_sampled) ?: r->err;
-	show_results(r);
+	/* Results that the summary does not have. */
+	r->results.n = 0;
+	if (recorder__counts(r))
+		r->err = images__show_results(&r->tracks->images, &results) ?: r->err;
 	recorder__commit_file(r);
 	trace_output__write(&r->trace, trace_writer__losses, &losses);
 	trace_output__write(&r->trace, trace_writer__flush);
@@ -578,7 +567,23 @@ struct ending {
 	struct trace_losses losses;
 };
 
-/* The report of the trace, or totals if the trace failed. */
+/* If the trace failed, only sums are left of the compilers that ended. Ends the model. */
+static int write_totals(struct ending *e, FILE *to)
+{
+	struct model *m = &e->r->model;
+	const struct cost cost = cost_of(m, summary__n_processes(m->summary));
+	const struct report_options report = {
+		.top = CLOSING_ROWS,
+		.width = screen_columns(e->r->opt.live),
+		.costs = m->has_costs ? &m->costs : NULL,
+		.cost = &cost,
+		.totals_only = true,
+	};
+
+	return model__end(m) ?: report_text(to, m->summary, &e->losses, &m->options.texts, &report);
+}
+
+/* The report of the trace, or totals. */
 static int write_summary(void *ending, FILE *to)
 {
 	_trace_reader_ struct trace_reader *reader = NULL;
@@ -586,9 +591,7 @@ static int write_summary(void *ending, FILE *to)
 	struct recorder *r = e->r;
 
 	if (r->trace.err)
-		return totals__print(
-			&r->model, &e->losses,
-			(struct totals_layout){CLOSING_ROWS, screen_columns(r->opt.live)}, to);
+		return write_totals(e, to);
 	return trace_output__read(&r->trace, &reader)
 		       ?: r->opt.report(trace_output__place(&r->trace), reader, to, r->opt.live,
 					CLOSING_ROWS);
@@ -620,19 +623,6 @@ bool recorder__lost_most(const struct recorder *r)
 	return r->lost_most;
 }
 
-static void write_lines(struct recorder *r)
-{
-	uint64_t refused = caller_index__refused(r->tracks->callers);
-
-	if (refused)
-		diag_warn("%" PRIu64 " functions found no place in the trace: the callers in them "
-			  "are unknown",
-			  refused);
-	if (r->code_names && !r->trace.err)
-		trace_output__wrote(&r->trace,
-				    code_names__write_lines(r->code_names, r->trace.writer));
-}
-
 uint64_t recorder__bytes(const struct recorder *r)
 {
 	return trace_writer__bytes(r->trace.writer);
@@ -653,6 +643,8 @@ int recorder__begin(struct recorder *r, uint64_t time_ns)
 
 void recorder__settle(struct recorder *r)
 {
+	uint64_t refused;
+
 	if (r->settled)
 		return;
 	r->settled = true;
@@ -661,7 +653,14 @@ void recorder__settle(struct recorder *r)
 		diag_error("the last records are missing: %s", strerror(-r->err));
 	r->err = slow_sampled__over(&r->slow_sampled, TRACE_NO_PROCESS) ?: r->err;
 	slow_lines__over(&r->live.slow, TRACE_NO_PROCESS);
-	write_lines(r);
+	refused = caller_index__refused(r->tracks->callers);
+	if (refused)
+		diag_warn("%" PRIu64 " functions found no place in the trace: the callers in them "
+			  "are unknown",
+			  refused);
+	if (r->code_names && !r->trace.err)
+		trace_output__wrote(&r->trace,
+				    code_names__write_lines(r->code_names, r->trace.writer));
 }
 
 int recorder__finish(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX])

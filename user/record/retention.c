@@ -8,24 +8,6 @@ static bool is_too_old(const struct kept *t, const struct retention_limits *l, u
 	return l->age_ns && now_ns > t->time_ns && now_ns - t->time_ns > l->age_ns;
 }
 
-static uint64_t bytes_of_all(const struct kept *traces, size_t n)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < n; i++)
-		sum += traces[i].bytes;
-	return sum;
-}
-
-static uint64_t bytes_of(const struct kept *traces, size_t n, uint32_t user)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < n; i++)
-		sum += traces[i].user == user ? traces[i].bytes : 0;
-	return sum;
-}
-
 static bool is_first_of_user(const struct kept *traces, size_t i)
 {
 	for (size_t j = 0; j < i; j++)
@@ -41,11 +23,12 @@ static uint32_t largest_user(const struct kept *traces, size_t n)
 	uint32_t user = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		uint64_t bytes;
+		uint64_t bytes = 0;
 
 		if (!is_first_of_user(traces, i))
 			continue;
-		bytes = bytes_of(traces, n, traces[i].user);
+		for (size_t k = i; k < n; k++)
+			bytes += traces[k].user == traces[i].user ? traces[k].bytes : 0;
 		if (bytes > most) {
 			most = bytes;
 			user = traces[i].user;
@@ -80,12 +63,15 @@ enum retention_action retention_decide(const struct kept *traces, size_t n,
 				       const struct retention_limits *limits, uint64_t now_ns,
 				       size_t *index)
 {
+	uint64_t bytes = 0;
 	uint32_t user;
 
 	for (*index = 0; *index < n; ++*index)
 		if (!traces[*index].open && is_too_old(&traces[*index], limits, now_ns))
 			return RETENTION_REMOVE;
-	if (!limits->bytes || bytes_of_all(traces, n) <= limits->bytes)
+	for (size_t i = 0; i < n; i++)
+		bytes += traces[i].bytes;
+	if (!limits->bytes || bytes <= limits->bytes)
 		return RETENTION_ALL;
 	user = largest_user(traces, n);
 	*index = oldest_finished(traces, n, user);

@@ -21,14 +21,6 @@ void sample_output__begin(struct sample_output *o, const struct sampling_options
 		trace_output__write(o->trace, trace_writer__sampling, &sampling);
 }
 
-static void refuse(struct sample_output *o)
-{
-	o->refused = true;
-	if (!o->warned)
-		diag_warn("the trace has no room for more stacks of samples");
-	o->warned = true;
-}
-
 void sample_output__stack(struct sample_output *o, const struct trace_stack *s, uint32_t *id)
 {
 	int err;
@@ -37,10 +29,14 @@ void sample_output__stack(struct sample_output *o, const struct trace_stack *s, 
 	if (o->trace->err || o->refused)
 		return;
 	err = trace_writer__stack(o->trace->writer, s, id);
-	if (err == -E2BIG)
-		refuse(o);
-	else
+	if (err != -E2BIG) {
 		trace_output__wrote(o->trace, err);
+		return;
+	}
+	o->refused = true;
+	if (!o->warned)
+		diag_warn("the trace has no room for more stacks of samples");
+	o->warned = true;
 }
 
 int sample_output__job(struct sample_output *o, const struct trace_job *job, uint32_t *id)

@@ -54,15 +54,6 @@ static struct trace *pop(struct queue *q)
 	return t;
 }
 
-static void init(struct sealer *s)
-{
-	pthread_mutex_init(&s->lock, NULL);
-	pthread_cond_init(&s->work, NULL);
-	pthread_cond_init(&s->idle, NULL);
-	s->waiting.end = &s->waiting.first;
-	s->failed.end = &s->failed.first;
-}
-
 static void clear(struct sealer *s)
 {
 	struct trace *t;
@@ -120,7 +111,11 @@ int sealer__new(int (*seal)(int fd), struct sealer **out)
 	if (!s)
 		return -ENOMEM;
 	s->seal = seal;
-	init(s);
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->work, NULL);
+	pthread_cond_init(&s->idle, NULL);
+	s->waiting.end = &s->waiting.first;
+	s->failed.end = &s->failed.first;
 	err = -pthread_create(&s->thread, NULL, run, s);
 	if (err)
 		clear(s);

@@ -35,21 +35,16 @@ static char *rustc_beside(const char *command)
 }
 
 /* The library of the compiler that a command will most likely run, judged by its arguments. */
-static int find_library_of_command(char *const argv[], struct plan_find_asked *asked, char **path)
-{
-	const char *toolchain = argv[1] && argv[1][0] == '+' ? argv[1] + 1 : NULL;
-	_free_ char *beside = rustc_beside(argv[0]);
-
-	if (strchr(argv[0], '/') && !plan_find__of_exe(argv[0], path))
-		return 0;
-	return plan_find__of_toolchain(beside ?: "rustc", toolchain, asked, path);
-}
-
 static void *run(void *ctx)
 {
 	struct toolchain_guess *l = ctx;
+	char *const *argv = l->argv;
+	const char *toolchain = argv[1] && argv[1][0] == '+' ? argv[1] + 1 : NULL;
+	_free_ char *beside = rustc_beside(argv[0]);
 
-	l->err = find_library_of_command(l->argv, &l->asked, &l->path);
+	l->err = strchr(argv[0], '/') ? plan_find__of_exe(argv[0], &l->path) : -ENOENT;
+	if (l->err)
+		l->err = plan_find__of_toolchain(beside ?: "rustc", toolchain, &l->asked, &l->path);
 	if (l->done_fd >= 0)
 		eventfd_write(l->done_fd, 1);
 	return NULL;
@@ -61,7 +56,7 @@ void toolchain_guess__start(struct toolchain_guess *l, char *const argv[])
 
 	l->argv = argv ? argv : nothing;
 	pthread_mutex_init(&l->asked.lock, NULL);
-	l->asked.given_up = l->late = false;
+	l->asked.given_up = false;
 	l->done_fd = eventfd(0, EFD_CLOEXEC);
 	l->running = l->done_fd >= 0 && !pthread_create(&l->thread, NULL, run, l);
 	if (!l->running)
@@ -77,7 +72,6 @@ void toolchain_guess__give_up(struct toolchain_guess *l)
 {
 	struct pollfd done = {.fd = l->done_fd, .events = POLLIN};
 
-	l->late = true;
 	for (int i = 0; l->running && !done.revents; i++) {
 		plan_find__give_up(&l->asked, i < PATIENCE ? SIGTERM : SIGKILL);
 		poll(&done, 1, RETRY_MS);
@@ -92,7 +86,7 @@ int toolchain_guess__finish(struct toolchain_guess *l, const char **path)
 	}
 	l->running = false;
 	*path = l->path;
-	return l->err && l->late ? -ETIME : l->err;
+	return l->err && l->asked.given_up ? -ETIME : l->err;
 }
 
 static bool is_one_of(const char *word, const char *const words[], size_t n)

@@ -16,7 +16,6 @@
 struct toolchain_guess {
 	pthread_t thread;
 	bool running;
-	bool late;   /* it was given up */
 	int done_fd; /* an eventfd, while it is running */
 	char *const *argv;
 	struct plan_find_asked asked;

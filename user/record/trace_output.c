@@ -24,22 +24,15 @@ static int take_rights(const struct trace_output *o, struct invoker *inv)
 	return o->ours ? 0 : invoker__get(inv) ?: invoker__take_file_rights(inv);
 }
 
-static int create(struct trace_output *o, const struct trace_info *info)
-{
-	int err = output_file__choose(&o->file, o->path, o->force)
-			  ?: trace_writer__open(o->file.path, info, &o->writer);
-
-	o->file.created = !err;
-	return err;
-}
-
 static int create_with_rights(struct trace_output *o, const struct trace_info *info)
 {
 	_invoker_ struct invoker inv = {0};
 	int err = take_rights(o, &inv);
 	mode_t mask = o->ours ? umask(0077) : 0;
 
-	err = err ?: create(o, info);
+	err = err ?: output_file__choose(&o->file, o->path, o->force)
+		  ?: trace_writer__open(o->file.path, info, &o->writer);
+	o->file.created = !err;
 	if (o->ours)
 		umask(mask);
 	invoker__return_file_rights(&inv);
@@ -128,15 +121,10 @@ static bool is_removed(const struct trace_output *o)
 	return !is_there;
 }
 
-static int end(const struct trace_output *o, struct sealer *sealer)
-{
-	int fd, err = trace_writer__end(o->writer, &fd);
-
-	return err ?: sealer__put(sealer, fd, o->path);
-}
-
 void trace_output__finish(struct trace_output *o, struct sealer *sealer)
 {
+	int fd, err;
+
 	if (o->err)
 		return;
 	if (is_removed(o)) {
@@ -146,7 +134,11 @@ void trace_output__finish(struct trace_output *o, struct sealer *sealer)
 			   trace_output__place(o), o->ours ? "" : "; choose another name with -o");
 		return;
 	}
-	trace_output__wrote(o, sealer ? end(o, sealer) : trace_writer__finish(o->writer));
+	if (sealer)
+		err = trace_writer__end(o->writer, &fd) ?: sealer__put(sealer, fd, o->path);
+	else
+		err = trace_writer__finish(o->writer);
+	trace_output__wrote(o, err);
 }
 
 int trace_output__read(const struct trace_output *o, struct trace_reader **r)

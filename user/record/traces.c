@@ -239,20 +239,15 @@ static void end(struct traces *t, uint32_t i)
 
 /* ---- Which trace a process is in ------------------------------------------------------------- */
 
-static struct build_trace *by_serial(const struct traces *t, uint32_t serial)
-{
-	for (uint32_t i = 0; i < t->n; i++)
-		if (t->open[i]->serial == serial)
-			return t->open[i];
-	return NULL;
-}
-
 /* NULL: none that is open. */
 static struct build_trace *of(const struct traces *t, uint32_t pid)
 {
 	uint32_t value = u64_map__get(&t->of, pid);
 
-	return value == U64_MAP_NONE ? NULL : by_serial(t, value / 2);
+	for (uint32_t i = 0; i < t->n && value != U64_MAP_NONE; i++)
+		if (t->open[i]->serial == value / 2)
+			return t->open[i];
+	return NULL;
 }
 
 static bool has_exited(const struct traces *t, uint32_t pid)
@@ -315,25 +310,21 @@ static struct build_trace *choose(struct traces *t, uint32_t pid)
 	return by_build(t, &shared) ?: add_build_trace(t, &shared);
 }
 
-static void forget_oldest_exit(struct traces *t, uint32_t pid)
-{
-	uint32_t *slot = &t->exited[t->n_exited++ % PIDS_KEPT];
-
-	if (*slot && has_exited(t, *slot) && *slot != pid)
-		u64_map__remove(&t->of, *slot);
-	*slot = pid;
-}
-
 static void on_exit_of(struct traces *t, uint32_t pid)
 {
 	struct build_trace *o = of(t, pid);
+	uint32_t *slot;
 
 	if (!o || has_exited(t, pid))
 		return;
 	if (!--o->n_running)
 		o->idle_ns = clock_ns(CLOCK_MONOTONIC);
 	u64_map__put(&t->of, pid, 2 * o->serial + 1);
-	forget_oldest_exit(t, pid);
+	/* The process that exited first is forgotten for it. */
+	slot = &t->exited[t->n_exited++ % PIDS_KEPT];
+	if (*slot && has_exited(t, *slot) && *slot != pid)
+		u64_map__remove(&t->of, *slot);
+	*slot = pid;
 }
 
 /* A new process. Its parent's trace is its own. */
@@ -354,18 +345,6 @@ static struct build_trace *assign(struct traces *t, uint32_t pid, uint32_t paren
  * Exit records may be lost, which must not keep a trace open. A process is left one more look, as
  * its last records may not have been read yet.
  */
-static void check_process(struct traces *t, uint32_t pid, struct u64_map *gone)
-{
-	if (!of(t, pid))
-		u64_map__remove(&t->of, pid);
-	else if (has_exited(t, pid) || process_is_running((pid_t)pid))
-		return;
-	else if (u64_map__get(&t->gone, pid) != U64_MAP_NONE)
-		on_exit_of(t, pid);
-	else
-		u64_map__put(gone, pid, 1);
-}
-
 static void check_processes(struct traces *t)
 {
 	_free_ uint32_t *pids = calloc(t->of.used + 1, sizeof(*pids));
@@ -376,25 +355,41 @@ static void check_processes(struct traces *t)
 	for (size_t i = 0; pids && i < t->of.capacity; i++)
 		if (t->of.slots[i].value != U64_MAP_NONE)
 			pids[n++] = (uint32_t)t->of.slots[i].key;
-	for (size_t i = 0; i < n; i++)
-		check_process(t, pids[i], &gone);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t pid = pids[i];
+
+		if (!of(t, pid))
+			u64_map__remove(&t->of, pid);
+		else if (has_exited(t, pid) || process_is_running((pid_t)pid))
+			continue;
+		else if (u64_map__get(&t->gone, pid) != U64_MAP_NONE)
+			on_exit_of(t, pid);
+		else
+			u64_map__put(&gone, pid, 1);
+	}
 	u64_map__destroy(&t->gone);
 	t->gone = gone;
 }
 
 /* ---- The session's sink ---------------------------------------------------------------------- */
 
-/* Records that a trace lacks if it does not get them. */
-static bool is_interval(uint8_t kind)
-{
-	return kind == WIRE_SPAN || kind == WIRE_OFF_CPU || kind == WIRE_HIT || kind == WIRE_SAMPLE;
-}
-
-/* The process is in no open trace, and this record would not put it into one. */
+/*
+ * The process is in no open trace, and this record would not put it into one, as a trace does not
+ * lack it.
+ */
 static bool is_left_over(const struct record *r)
 {
-	return r->kind != WIRE_FORK && r->kind != WIRE_EXEC && !is_interval(r->kind) &&
-	       !process_is_running((pid_t)r->pid);
+	switch (r->kind) {
+	case WIRE_FORK:
+	case WIRE_EXEC:
+	case WIRE_SPAN:
+	case WIRE_OFF_CPU:
+	case WIRE_HIT:
+	case WIRE_SAMPLE:
+		return false;
+	default:
+		return !process_is_running((pid_t)r->pid);
+	}
 }
 
 static int take_in_all(struct traces *t, const struct record *r)
@@ -513,21 +508,6 @@ static bool keep_less(struct traces *t, struct dir_traces *list, enum retention_
 	return true;
 }
 
-/* To be freed; NULL: no memory. */
-static struct kept *kept_of(const struct traces *t, const struct dir_traces *list)
-{
-	struct kept *kept = calloc(list->n + 1UL, sizeof(*kept));
-
-	for (size_t i = 0; kept && i < list->n; i++) {
-		const struct build_trace *o = by_name(t, list->at[i].name);
-
-		kept[i] = list->at[i].kept;
-		kept[i].open = o;
-		kept[i].cut = o && o->cut;
-	}
-	return kept;
-}
-
 static void keep(struct traces *t)
 {
 	_dir_traces_ struct dir_traces list = {0};
@@ -540,7 +520,14 @@ static void keep(struct traces *t)
 	err = trace_dir__list(&t->dir, &list);
 	if (err)
 		diag_warn("cannot list %s: %s; its traces are kept", t->dir.path, strerror(-err));
-	kept = kept_of(t, &list);
+	kept = calloc(list.n + 1UL, sizeof(*kept));
+	for (i = 0; kept && i < list.n; i++) {
+		const struct build_trace *o = by_name(t, list.at[i].name);
+
+		kept[i] = list.at[i].kept;
+		kept[i].open = o;
+		kept[i].cut = o && o->cut;
+	}
 	for (int n = 0; kept && n < REMOVED_MOST; n++) {
 		enum retention_action action =
 			retention_decide(kept, list.n, &t->keep, clock_ns(CLOCK_REALTIME), &i);
