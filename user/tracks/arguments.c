@@ -35,31 +35,13 @@ static char *text_of(const struct wire_argument *r)
 	return text;
 }
 
-static int note(struct guard_arguments *a, uint64_t number, uint32_t string, uint64_t span)
-{
-	if (number >= ARGUMENTS_MAX)
-		return 0;
-	if (number >= a->n && array__reserve_at(&a->at, (uint32_t)number, &a->n, sizeof(*a->at)))
-		return -ENOMEM;
-	a->at[number] = (struct argument){.span = span, .string = string + 1};
-	return 0;
-}
-
-static int keep_text(struct guard_arguments *a, uint32_t string, const char *text)
-{
-	size_t at = a->texts.size, n = strlen(text) + 1;
-
-	if (u64_map__get(&a->text_of, string) != U64_MAP_NONE || n > ARGUMENTS_TEXTS_MAX - at)
-		return 0;
-	byte_buffer__bytes(&a->texts, text, n);
-	return a->texts.failed || u64_map__put(&a->text_of, string, (uint32_t)at) ? -ENOMEM : 0;
-}
-
 int guard_arguments__record(struct guard_arguments *a, const struct tracks_sink *sink,
 			    const struct wire_argument *r)
 {
+	uint64_t number = r->argument;
 	_free_ char *text = NULL;
 	uint32_t string;
+	size_t at, n;
 	int err;
 
 	if (r->macro >= N_OF(macros) || r->value > WIRE_VALUE_SPAN)
@@ -73,8 +55,22 @@ int guard_arguments__record(struct guard_arguments *a, const struct tracks_sink 
 	/* The trace may have no room for it. */
 	if (err || string == TRACE_NO_STRING)
 		return err;
-	return keep_text(a, string, text)
-		       ?: note(a, r->argument, string, r->value == WIRE_VALUE_SPAN ? r->number : 0);
+	at = a->texts.size;
+	n = strlen(text) + 1;
+	if (u64_map__get(&a->text_of, string) == U64_MAP_NONE && n <= ARGUMENTS_TEXTS_MAX - at) {
+		byte_buffer__bytes(&a->texts, text, n);
+		if (a->texts.failed || u64_map__put(&a->text_of, string, (uint32_t)at))
+			return -ENOMEM;
+	}
+	if (number >= ARGUMENTS_MAX)
+		return 0;
+	if (number >= a->n && array__reserve_at(&a->at, (uint32_t)number, &a->n, sizeof(*a->at)))
+		return -ENOMEM;
+	a->at[number] = (struct argument){
+		.span = r->value == WIRE_VALUE_SPAN ? r->number : 0,
+		.string = string + 1,
+	};
+	return 0;
 }
 
 const struct argument *guard_arguments__at(const struct guard_arguments *a, uint64_t number)

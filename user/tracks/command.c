@@ -134,23 +134,17 @@ static int name_by_input(struct command *c, const struct inputs *in)
 	return 0;
 }
 
-/* "+toolchain" is for rustup; clippy-driver may be given the name of the rustc it stands for. */
-static void skip_first(struct command_line *args)
-{
-	struct command_line rest = *args;
-	struct word arg = command_line__next(&rest);
-
-	if (arg.len && (*arg.at == '+' || word__names_compiler(arg)))
-		*args = rest;
-}
-
 static int parse_options(struct command *c, struct command_line args, bool truncated)
 {
 	struct inputs inputs = {.unknown = truncated};
+	struct command_line rest = args;
 	struct word arg, value;
 	int err = 0;
 
-	skip_first(&args);
+	/* "+toolchain" is for rustup; clippy-driver may be given the name of its rustc. */
+	arg = command_line__next(&rest);
+	if (arg.len && (*arg.at == '+' || word__names_compiler(arg)))
+		args = rest;
 	while (!err && (arg = command_line__next(&args)).at && !word__is(arg, "--")) {
 		if (option_value("--crate-name", arg, &args, &value))
 			err = set_text(&c->crate, value);

@@ -9,44 +9,23 @@
 
 #include "base/array.h"
 
-/* Append `n` bytes of 0xff. */
-static int skip(struct byte_buffer *b, size_t n)
-{
-	uint8_t unknown[WIRE_PIECE_MAX];
-
-	memset(unknown, 0xff, sizeof(unknown));
-	for (size_t now; n && !b->failed; n -= now) {
-		now = n < sizeof(unknown) ? n : sizeof(unknown);
-		byte_buffer__bytes(b, unknown, now);
-	}
-	return b->failed ? -ENOMEM : 0;
-}
-
 int definitions__add(struct definitions *d, const struct wire_piece *r)
 {
-	int err;
+	size_t gap;
 
 	/* A second copy of the same process adds nothing. */
 	if (r->offset < d->table.size)
 		return 0;
-	if (r->offset - d->table.size > DEFINITIONS_GAP_MAX)
+	gap = r->offset - d->table.size;
+	if (gap > DEFINITIONS_GAP_MAX)
 		return -EBADMSG;
-	err = skip(&d->table, r->offset - d->table.size);
-	if (err)
-		return err;
+	if (gap && !byte_buffer__reserve(&d->table, gap))
+		return -ENOMEM;
+	if (gap)
+		memset(d->table.data + d->table.size, 0xff, gap);
+	d->table.size += gap;
 	byte_buffer__bytes(&d->table, r->bytes, r->size);
 	return d->table.failed ? -ENOMEM : 0;
-}
-
-static int add_symbol(struct definitions *d, uint32_t symbol, const uint8_t *text, uint32_t n)
-{
-	size_t at = d->texts.size;
-
-	if (u64_map__get(&d->text_of, symbol) != U64_MAP_NONE || at + n + 1 > DEFINITIONS_TEXTS_MAX)
-		return 0;
-	byte_buffer__bytes(&d->texts, text, n);
-	byte_buffer__bytes(&d->texts, "", 1);
-	return d->texts.failed || u64_map__put(&d->text_of, symbol, (uint32_t)at) ? -ENOMEM : 0;
 }
 
 /* The text of a symbol, or NULL. */
@@ -87,11 +66,18 @@ int definitions__add_symbols(struct definitions *d, const struct wire_symbols *r
 		if (!read_symbol(&in, &s))
 			return -EBADMSG;
 	for (in = all; in.at < in.end;) {
+		size_t at = d->texts.size;
+
 		read_symbol(&in, &s);
 		/* No name of a definition. The compiler's memory may hold anything. */
 		if (memchr(s.text, '\0', s.n))
 			continue;
-		if (add_symbol(d, s.number, s.text, s.n))
+		if (u64_map__get(&d->text_of, s.number) != U64_MAP_NONE ||
+		    at + s.n + 1 > DEFINITIONS_TEXTS_MAX)
+			continue;
+		byte_buffer__bytes(&d->texts, s.text, s.n);
+		byte_buffer__bytes(&d->texts, "", 1);
+		if (d->texts.failed || u64_map__put(&d->text_of, s.number, (uint32_t)at))
 			return -ENOMEM;
 	}
 	return 0;
@@ -495,41 +481,32 @@ static const char *crates_segment(void *ctx, uint32_t index, char buf[PATHS_SEGM
 }
 
 /*
- * Another crate may have the name of the one that is compiled, as the library of a program often
- * has. So that their paths are different strings, the name is cut in two.
+ * Set crate->root to the string id + 1 of the crate's name, if it is known. Another crate may have
+ * the name of the one that is compiled, as the library of a program often has. So that their paths
+ * are different strings, the name is cut in two.
  */
-static int make_root(const struct tracks_sink *sink, const char *name, uint32_t *id)
-{
-	struct trace_piece pieces[2] = {{.text = name}, {0}};
-	char *first;
-	size_t n = 1;
-	int err;
-
-	while ((name[n] & 0xc0) == 0x80)
-		n++;
-	first = strndup(name, n);
-	if (!first)
-		return -ENOMEM;
-	pieces[0].text = first;
-	pieces[1].text = name + n;
-	err = sink->compose(sink->items, pieces, 2, id);
-	free(first);
-	/* A name of one letter cannot be cut. */
-	if (err || !name[n] || !sink->foreign)
-		return err;
-	return sink->foreign(sink->items, *id);
-}
-
-/* The string id + 1 of a crate's name is in *root, or 0. */
 static int find_root(struct crate *crate, const struct crates_naming *how)
 {
 	const char *name = crate ? definitions__text(how->definitions, crate->name) : NULL;
+	const struct tracks_sink *sink = how->sink;
+	_free_ char *first = NULL;
+	size_t n = 1;
 	uint32_t id;
 	int err;
 
 	if (!name || crate->root)
 		return 0;
-	err = make_root(how->sink, name, &id);
+	while ((name[n] & 0xc0) == 0x80)
+		n++;
+	first = strndup(name, n);
+	if (!first)
+		return -ENOMEM;
+	err = sink->compose(sink->items,
+			    (const struct trace_piece[]){{.text = first}, {.text = name + n}}, 2,
+			    &id);
+	/* A name of one letter cannot be cut. */
+	if (!err && name[n] && sink->foreign)
+		err = sink->foreign(sink->items, id);
 	if (!err)
 		crate->root = id + 1;
 	return err;

@@ -31,24 +31,18 @@ struct image *images__find(const struct images *all, uint32_t pid)
 	return i == U64_MAP_NONE ? NULL : &all->at[i];
 }
 
-/* Make sure that first_free is one. */
-static int reserve_image(struct images *all)
-{
-	if (all->first_free != U64_MAP_NONE)
-		return 0;
-	if (array__reserve_one(&all->at, all->n, &all->capacity, sizeof(*all->at)))
-		return -ENOMEM;
-	all->at[all->n] = (struct image){.next_free = U64_MAP_NONE};
-	all->first_free = all->n++;
-	return 0;
-}
-
 /* Add an image of a pid that has none. Pointers to other images are invalid afterwards. */
 static struct image *add_image(struct images *all, uint32_t pid, uint64_t time_ns)
 {
 	struct image *image;
 
-	if (reserve_image(all) || u64_map__put(&all->image_of, pid, all->first_free))
+	if (all->first_free == U64_MAP_NONE) {
+		if (array__reserve_one(&all->at, all->n, &all->capacity, sizeof(*all->at)))
+			return NULL;
+		all->at[all->n] = (struct image){.next_free = U64_MAP_NONE};
+		all->first_free = all->n++;
+	}
+	if (u64_map__put(&all->image_of, pid, all->first_free))
 		return NULL;
 	image = &all->at[all->first_free];
 	all->first_free = image->next_free;

@@ -140,34 +140,6 @@ void llvm_names__clear(struct llvm_names *n)
 	u64_map__destroy(&n->strings);
 }
 
-/* TRACE_NO_STRING: it has none, or, with *lost, it is lost. */
-static uint32_t function_of(const struct llvm_context *c, const struct wire_sample *r, bool *lost)
-{
-	uint32_t id = r->llvm_function ? u64_map__get(&c->names->strings, r->llvm_function)
-				       : U64_MAP_NONE;
-
-	if (id != U64_MAP_NONE)
-		return id;
-	*lost = r->llvm_function;
-	return TRACE_NO_STRING;
-}
-
-static int set_pass(const struct llvm_context *c, const struct wire_sample *r, uint32_t *pass,
-		    bool *lost)
-{
-	const char *name =
-		c->passes ? llvm_passes__name(&c->passes->passes, r->llvm_pass & (~0ull >> 16))
-			  : NULL;
-	int err;
-
-	*pass = TRACE_NO_STRING;
-	if (!name)
-		return 0;
-	err = c->sink->text(c->sink->items, name, pass);
-	*lost |= *pass == TRACE_NO_STRING;
-	return err;
-}
-
 int llvm_entry(const struct llvm_context *c, const struct wire_sample *r, uint32_t *id)
 {
 	static const uint8_t scopes[WIRE_LLVM_SCOPES] = {
@@ -177,18 +149,29 @@ int llvm_entry(const struct llvm_context *c, const struct wire_sample *r, uint32
 		[WIRE_LLVM_NONE] = TRACE_LLVM_NONE,
 	};
 	uint8_t scope = r->llvm & (WIRE_LLVM_CODEGEN - 1);
-	struct trace_llvm entry = {.function = TRACE_NO_STRING};
+	struct trace_llvm entry = {.function = TRACE_NO_STRING, .pass = TRACE_NO_STRING};
+	uint32_t function = U64_MAP_NONE;
+	const char *pass = NULL;
 	bool lost = false;
-	int err;
+	int err = 0;
 
 	*id = TRACE_NO_LLVM;
 	if (!scope || scope >= WIRE_LLVM_SCOPES || !c->sink->llvm || !c->sink->text)
 		return 0;
 	entry.scope = scopes[scope];
 	entry.codegen = r->llvm & WIRE_LLVM_CODEGEN;
-	if (scope == WIRE_LLVM_FUNCTION || scope == WIRE_LLVM_COMPONENT)
-		entry.function = function_of(c, r, &lost);
-	err = set_pass(c, r, &entry.pass, &lost);
+	if (r->llvm_function && (scope == WIRE_LLVM_FUNCTION || scope == WIRE_LLVM_COMPONENT)) {
+		function = u64_map__get(&c->names->strings, r->llvm_function);
+		lost = function == U64_MAP_NONE;
+	}
+	if (function != U64_MAP_NONE)
+		entry.function = function;
+	if (c->passes)
+		pass = llvm_passes__name(&c->passes->passes, r->llvm_pass & (~0ull >> 16));
+	if (pass) {
+		err = c->sink->text(c->sink->items, pass, &entry.pass);
+		lost |= entry.pass == TRACE_NO_STRING;
+	}
 	*c->n_unnamed += lost;
 	return err ?: c->sink->llvm(c->sink->ctx, &entry, id);
 }

@@ -216,15 +216,6 @@ static int map_run(const struct keys *k, const struct keys_naming *how, const ui
  * The first time, ids without an execution are mapped too, so that there are few runs. Later that
  * would take the names from those that were mapped before.
  */
-static uint32_t run_length(const struct keys *k, const uint32_t *key_of, uint32_t n)
-{
-	uint32_t now = 0;
-
-	while (now < n && now < RUN && (key_of[now] || !k->named))
-		now++;
-	return now;
-}
-
 static int map_all(const struct keys *k, const struct keys_naming *how, const uint32_t *key_of,
 		   uint32_t n, uint32_t first, uint64_t *n_unnamed)
 {
@@ -234,7 +225,9 @@ static int map_all(const struct keys *k, const struct keys_naming *how, const ui
 	while (n && !key_of[n - 1])
 		n--;
 	for (uint32_t i = 0; i < n && !err; i += now ?: 1) {
-		now = run_length(k, key_of + i, n - i);
+		now = 0;
+		while (i + now < n && now < RUN && (key_of[i + now] || !k->named))
+			now++;
 		if (now)
 			err = map_run(k, how, key_of + i, first + i, now, empty, n_unnamed);
 	}
@@ -277,24 +270,17 @@ static const uint32_t *own_unnamed(const struct keys *k)
 	return k->own ? k->own + k->n_own_named : NULL;
 }
 
-static int map_keys(struct keys *k, const struct keys_naming *how, uint64_t *n_unnamed)
-{
-	int err = name_keys(k, how);
-
-	if (!err)
-		err = map_all(k, how, k->key_of, k->n, 0, n_unnamed);
-	if (!err)
-		err = map_all(k, how, own_unnamed(k), k->n_own - k->n_own_named,
-			      KEYS_OWN_IDS + k->n_own_named, n_unnamed);
-	return err;
-}
-
 int keys__name(struct keys *k, const struct keys_naming *how, uint64_t *n_unnamed)
 {
 	int err = 0;
 
 	if (how->definitions->table.size || k->texts) {
-		err = map_keys(k, how, n_unnamed);
+		err = name_keys(k, how);
+		if (!err)
+			err = map_all(k, how, k->key_of, k->n, 0, n_unnamed);
+		if (!err)
+			err = map_all(k, how, own_unnamed(k), k->n_own - k->n_own_named,
+				      KEYS_OWN_IDS + k->n_own_named, n_unnamed);
 	} else {
 		count_unnamed(k, k->key_of, k->n, n_unnamed);
 		count_unnamed(k, own_unnamed(k), k->n_own - k->n_own_named, n_unnamed);

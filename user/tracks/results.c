@@ -161,22 +161,6 @@ static uint64_t fed_to(const struct results *r, uint64_t cache)
 	return 0;
 }
 
-/* The memory of a context that is dropped may be another one's. */
-static void forget_feeds(struct results *r)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < r->n_feeds; i++)
-		if (r->feeds[i].cache >= r->n &&
-		    r->feeds[i].cache - r->context >= PLAN_LAYOUT_MAX) {
-			r->feeds[n++] = r->feeds[i];
-		} else {
-			r->n_fed_at -= r->feeds[i].n_at;
-			free(r->feeds[i].at);
-		}
-	r->n_feeds = n;
-}
-
 static int fed_at(struct results *r, struct results_feed *f, uint32_t at)
 {
 	f->n++;
@@ -312,12 +296,26 @@ int results__add_keys(struct results *r, const struct library *lib, const struct
 int results__drop(struct results *r, const struct library *lib, enum results_loads loads,
 		  uint64_t *lost)
 {
+	uint32_t n = 0;
+
 	if (!lib->fed)
 		return 0;
 	if (prepare(r, lib->n_labels))
 		return -ENOMEM;
 	add_up(r, lib, loads, lost);
-	forget_feeds(r);
+	/* The memory of a context that is dropped may be another one's: forget what was fed to it.
+	 */
+	for (uint32_t i = 0; i < r->n_feeds; i++) {
+		struct results_feed *f = &r->feeds[i];
+
+		if (f->cache >= r->n && f->cache - r->context >= PLAN_LAYOUT_MAX) {
+			r->feeds[n++] = *f;
+			continue;
+		}
+		r->n_fed_at -= f->n_at;
+		free(f->at);
+	}
+	r->n_feeds = n;
 	return 0;
 }
 

@@ -50,22 +50,19 @@ static void forget_places(struct samples *s)
 	s->n_places = 0;
 }
 
-/* Both get their functions from one place, so the same ones are of the same file. */
-static const struct library *library_of(const struct samples_context *c,
-					const struct tracks_functions *functions)
-{
-	for (int i = 0; functions && i <= WIRE_MAX_LIBS; i++)
-		if (c->libraries[i].functions == functions)
-			return &c->libraries[i];
-	return NULL;
-}
-
 static void refresh(struct samples *s, const struct samples_context *c)
 {
 	if (!s->is_stale)
 		return;
-	for (uint32_t i = 0; i < s->n_files; i++)
-		s->files[i].library = library_of(c, s->files[i].functions);
+	/* Both get their functions from one place, so the same ones are of the same file. */
+	for (uint32_t i = 0; i < s->n_files; i++) {
+		struct sampled_file *file = &s->files[i];
+
+		file->library = NULL;
+		for (int k = 0; file->functions && !file->library && k <= WIRE_MAX_LIBS; k++)
+			if (c->libraries[k].functions == file->functions)
+				file->library = &c->libraries[k];
+	}
 	forget_places(s);
 	s->is_stale = false;
 }
@@ -108,16 +105,6 @@ static int find_place(const struct samples_context *c, const struct sampled_file
 	return c->sink->function(c->sink->ctx, file->functions->file, &found);
 }
 
-static int remember(struct samples *s, uint64_t key, const struct sampled_place *place)
-{
-	int err;
-
-	if (s->n_places == SAMPLES_PLACES_MAX)
-		forget_places(s);
-	err = u64_map__put(&s->known, key, s->n_places);
-	return err ?: array__add(&s->places, &s->n_places, &s->places_capacity, place);
-}
-
 static int place_at(struct samples *s, const struct samples_context *c, uint64_t place,
 		    bool is_return, struct sampled_place *out)
 {
@@ -135,7 +122,12 @@ static int place_at(struct samples *s, const struct samples_context *c, uint64_t
 		return 0;
 	}
 	err = find_place(c, file, place & (~0ull >> 16), is_return, out);
-	return err ?: remember(s, key, out);
+	if (err)
+		return err;
+	if (s->n_places == SAMPLES_PLACES_MAX)
+		forget_places(s);
+	err = u64_map__put(&s->known, key, s->n_places);
+	return err ?: array__add(&s->places, &s->n_places, &s->places_capacity, out);
 }
 
 /* ---- Stacks ---------------------------------------------------------------------------------- */
@@ -225,15 +217,6 @@ static int find_places(struct samples *s, const struct samples_context *c,
 	return 0;
 }
 
-/* The innermost of the intervals that is known; NULL: there is none. */
-static const struct plan_shown *innermost_known(const struct samples *s, uint32_t n_shown)
-{
-	for (uint32_t i = n_shown; i--;)
-		if (s->shown[i].kind == WIRE_KIND_ACTIVITY || s->shown[i].query != PLAN_NONE)
-			return &s->shown[i];
-	return NULL;
-}
-
 /*
  * The interval of a sample whose stack was not asked for. False: there is none. It is unknown if
  * neither the probes, by `seen`, nor the frames show it, and not all frames are there.
@@ -242,8 +225,12 @@ static bool light_interval(const struct samples *s, const struct samples_context
 			   const struct wire_sample *r, const struct library *lib, uint32_t n_shown,
 			   const struct trace_sample *seen, struct trace_stack *entry)
 {
-	const struct plan_shown *known = innermost_known(s, n_shown);
 	bool probed = seen->label != TRACE_NO_STRING;
+	const struct plan_shown *known = NULL; /* the innermost one that is */
+
+	for (uint32_t i = n_shown; i-- && !known;)
+		if (s->shown[i].kind == WIRE_KIND_ACTIVITY || s->shown[i].query != PLAN_NONE)
+			known = &s->shown[i];
 
 	if (r->light == WIRE_LIGHT_HERE && !r->busy && !probed)
 		return false;
@@ -388,14 +375,6 @@ static int set_llvm(struct samples *s, const struct samples_context *c, const st
 	return llvm_entry(&context, r, id);
 }
 
-static int convert_held(struct samples *s, const struct samples_context *c,
-			struct held_sample *held)
-{
-	int err = convert(s, c, &held->wire, held->lib, &held->sample);
-
-	return err ?: c->sink->sample(c->sink->ctx, &held->sample);
-}
-
 int samples__release(struct samples *s, const struct samples_context *c)
 {
 	struct held_sample held;
@@ -404,24 +383,10 @@ int samples__release(struct samples *s, const struct samples_context *c)
 
 	refresh(s, c);
 	while (!err && held_samples__next(&s->held, &at, &held))
-		err = convert_held(s, c, &held);
+		err = convert(s, c, &held.wire, held.lib, &held.sample)
+			      ?: c->sink->sample(c->sink->ctx, &held.sample);
 	held_samples__empty(&s->held);
 	return err;
-}
-
-static int hold(struct samples *s, const struct samples_context *c, const struct held_sample *held)
-{
-	uint64_t time_ns = held->sample.time_ns;
-	int err;
-
-	if (!s->held.used)
-		s->held_since_ns = time_ns;
-	err = held_samples__add(&s->held, held);
-	/* The next tick may be far away. */
-	if (err ||
-	    (s->held.used < SAMPLES_HELD_MAX && time_ns < s->held_since_ns + SAMPLES_HELD_NS))
-		return err;
-	return samples__release(s, c);
 }
 
 int samples__record(struct samples *s, const struct samples_context *c,
@@ -458,7 +423,14 @@ int samples__record(struct samples *s, const struct samples_context *c,
 		      ?: set_llvm(s, c, r, image, &held.sample.llvm);
 	if (err)
 		return err;
-	return hold(s, c, &held);
+	if (!s->held.used)
+		s->held_since_ns = r->time_ns;
+	err = held_samples__add(&s->held, &held);
+	/* The next tick may be far away. */
+	if (!err &&
+	    (s->held.used >= SAMPLES_HELD_MAX || r->time_ns >= s->held_since_ns + SAMPLES_HELD_NS))
+		err = samples__release(s, c);
+	return err;
 }
 
 void samples__clear(struct samples *s)
@@ -481,30 +453,20 @@ static size_t size_of(const struct held_sample *s)
 	return offsetof(struct held_sample, wire.frames) + s->wire.n * sizeof(*s->wire.frames);
 }
 
-static int make_room(struct held_samples *h, size_t size)
+int held_samples__add(struct held_samples *h, const struct held_sample *s)
 {
-	size_t capacity = h->capacity ?: FIRST_CAPACITY;
-	char *bytes;
+	size_t size = size_of(s), capacity = h->capacity ?: FIRST_CAPACITY;
 
 	while (capacity - h->used < size)
 		capacity *= 2;
-	if (capacity == h->capacity)
-		return 0;
-	bytes = realloc(h->bytes, capacity);
-	if (!bytes)
-		return -ENOMEM;
-	h->bytes = bytes;
-	h->capacity = capacity;
-	return 0;
-}
+	if (capacity != h->capacity) {
+		char *bytes = realloc(h->bytes, capacity);
 
-int held_samples__add(struct held_samples *h, const struct held_sample *s)
-{
-	size_t size = size_of(s);
-	int err = make_room(h, size);
-
-	if (err)
-		return err;
+		if (!bytes)
+			return -ENOMEM;
+		h->bytes = bytes;
+		h->capacity = capacity;
+	}
 	memcpy(h->bytes + h->used, s, size);
 	h->used += size;
 	return 0;
@@ -583,33 +545,22 @@ void interval_labels__clear(struct interval_labels *l)
 /* More numbers than the kernel half assigns. */
 #define LABELS_MAX (1u << 20)
 
-/* Make room for all numbers up to this one. */
-static int reserve(struct dynamic_labels *l, uint32_t number)
-{
-	uint32_t *ids;
-
-	if (number <= l->n)
-		return 0;
-	ids = reallocarray(l->ids, number, sizeof(*ids));
-	if (!ids)
-		return -ENOMEM;
-	l->ids = ids;
-	while (l->n < number)
-		ids[l->n++] = DYNAMIC_LABEL_NONE;
-	return 0;
-}
-
 int dynamic_labels__record(struct dynamic_labels *l, const struct tracks_sink *sink,
 			   const struct wire_label *r)
 {
 	char text[sizeof(r->key.text) + sizeof("...")] = {0};
-	int err;
 
 	if (!r->label || r->label > LABELS_MAX || !sink->label)
 		return -EBADMSG;
-	err = reserve(l, r->label);
-	if (err)
-		return err;
+	if (r->label > l->n) {
+		uint32_t *ids = reallocarray(l->ids, r->label, sizeof(*ids));
+
+		if (!ids)
+			return -ENOMEM;
+		l->ids = ids;
+		while (l->n < r->label)
+			ids[l->n++] = DYNAMIC_LABEL_NONE;
+	}
 	if (sink->wants && !sink->wants(sink->ctx, &r->key)) {
 		l->ids[r->label - 1] = DYNAMIC_LABEL_UNWANTED;
 		return 0;

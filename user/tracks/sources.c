@@ -21,31 +21,22 @@
  * more. */
 #define NESTED_MAX 256
 
-/* Append `n` bytes of zeroes. */
-static int skip(struct byte_buffer *b, size_t n)
-{
-	if (!n)
-		return 0;
-	if (!byte_buffer__reserve(b, n))
-		return -ENOMEM;
-	memset(b->data + b->size, 0, n);
-	b->size += n;
-	return 0;
-}
-
 /* A piece may be missing: what was in it is unknown. */
 static int add_bytes(struct byte_buffer *b, const struct wire_piece *r)
 {
-	int err;
+	size_t gap;
 
 	if ((uint64_t)r->offset + r->size > SOURCES_BYTES_MAX)
 		return -EBADMSG;
 	/* A second copy of the same process adds nothing. */
 	if (r->offset < b->size)
 		return 0;
-	err = skip(b, r->offset - b->size);
-	if (err)
-		return err;
+	gap = r->offset - b->size;
+	if (gap && !byte_buffer__reserve(b, gap))
+		return -ENOMEM;
+	if (gap)
+		memset(b->data + b->size, 0, gap);
+	b->size += gap;
 	byte_buffer__bytes(b, r->bytes, r->size);
 	return b->failed ? -ENOMEM : 0;
 }

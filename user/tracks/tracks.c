@@ -121,13 +121,6 @@ static int on_thread(struct tracks *t, const struct wire_thread *r)
 	return t->sink.thread(t->sink.ctx, &thread);
 }
 
-static uint8_t span_flags(uint8_t wire)
-{
-	return (wire & WIRE_SPAN_UNWOUND ? TRACE_SPAN_UNWOUND : 0) |
-	       (wire & WIRE_SPAN_LEFT ? TRACE_SPAN_LEFT : 0) |
-	       (wire & WIRE_SPAN_OPEN ? TRACE_SPAN_OPEN : 0);
-}
-
 /* Set *caller to the locindex of a span's caller, after giving its function to the sink if new. */
 static int locate_caller(struct tracks *t, const struct wire_span *r, uint32_t *caller)
 {
@@ -227,7 +220,9 @@ static int on_span(struct tracks *t, const struct wire_span *r)
 		.invocation =
 			r->invocation == WIRE_NO_INVOCATION ? TRACE_NO_INVOCATION : r->invocation,
 		.depth = r->depth,
-		.flags = span_flags(r->flags),
+		.flags = (r->flags & WIRE_SPAN_UNWOUND ? TRACE_SPAN_UNWOUND : 0) |
+			 (r->flags & WIRE_SPAN_LEFT ? TRACE_SPAN_LEFT : 0) |
+			 (r->flags & WIRE_SPAN_OPEN ? TRACE_SPAN_OPEN : 0),
 		.kind = r->kind,
 	};
 	err = note_key(t, &t->libraries[r->lib], image, r, &span.invocation)
