@@ -49,19 +49,6 @@ static bool read_bytes(const struct reading *r, uint64_t addr, void *to, size_t 
 
 /* ---- The list -------------------------------------------------------------------------------- */
 
-/* *head is 0 if the thread has no list. False: it cannot be read. */
-static bool find_head(const struct reading *r, uint64_t *head)
-{
-	uint64_t vector = word_at(r, r->thread->fs_base + 8), n, memory;
-	uint64_t module = word_at(r, r->bias + r->l->module);
-
-	*head = 0;
-	if (!module || !copied__word(r->memory, vector - 16, &n))
-		return false;
-	memory = module > n ? 0 : word_at(r, vector + 16 * module);
-	return !memory || memory == NO_MEMORY || copied__word(r->memory, memory + r->l->head, head);
-}
-
 static void understand(struct reading *r, const uint64_t *words, unsigned int kind)
 {
 	uint64_t unit = words[r->l->unit[kind]];
@@ -77,12 +64,20 @@ static void understand(struct reading *r, const uint64_t *words, unsigned int ki
 	r->is_certain = kind == WIRE_LLVM_OF_FUNCTION;
 }
 
-/* Entries lie on the stack, each further out than the one before. */
+/*
+ * Entries lie on the stack, each further out than the one before. A thread may have none. False:
+ * the list cannot be read.
+ */
 static bool read_list(struct reading *r)
 {
-	uint64_t words[WIRE_LLVM_WORDS], low = r->thread->low, at;
+	uint64_t vector = word_at(r, r->thread->fs_base + 8), n, memory;
+	uint64_t module = word_at(r, r->bias + r->l->module);
+	uint64_t words[WIRE_LLVM_WORDS], low = r->thread->low, at = 0;
 
-	if (!find_head(r, &at))
+	if (!module || !copied__word(r->memory, vector - 16, &n))
+		return false;
+	memory = module > n ? 0 : word_at(r, vector + 16 * module);
+	if (memory && memory != NO_MEMORY && !copied__word(r->memory, memory + r->l->head, &at))
 		return false;
 	for (int i = 0; at && i < WIRE_LLVM_ENTRIES; i++) {
 		if (at < low || at >= r->thread->high || at & 7 ||

@@ -320,17 +320,6 @@ static int on_stopped(void *ctx, const struct stopped *s)
 	return err || !v->begun_ns ? err : begin_thread(v);
 }
 
-static int walk(struct visit *v, struct snapshot_thread *t)
-{
-	int err;
-
-	v->memory = (struct copied){.broker = v->broker, .pid = v->pid};
-	err = stopped__take(&v->stopped, v->tid, on_stopped, v);
-	copied__close(&v->memory);
-	t->stopped_ns = v->stopped.ns;
-	return err;
-}
-
 /* Read a thread that could not be stopped. Its stack may change during the read. */
 static int read_running(const struct visit *v, struct snapshot_thread *t)
 {
@@ -349,10 +338,16 @@ static int look_at(struct visit *v, struct snapshot_thread *t)
 	const struct wire_open_stack *stack = &v->answers->stack;
 	int err = 0;
 
-	if (t->task.state == 'D')
+	if (t->task.state == 'D') {
 		t->err = -EBUSY;
-	else
-		t->err = v->walker ? walk(v, t) : -EACCES;
+	} else if (!v->walker) {
+		t->err = -EACCES;
+	} else {
+		v->memory = (struct copied){.broker = v->broker, .pid = v->pid};
+		t->err = stopped__take(&v->stopped, v->tid, on_stopped, v);
+		copied__close(&v->memory);
+		t->stopped_ns = v->stopped.ns;
+	}
 	if (t->err == -ESRCH || t->err == -EINTR || t->err == -ENOMEM)
 		return t->err;
 	if (t->err) {

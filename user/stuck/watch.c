@@ -178,22 +178,10 @@ static int add_other(struct watch *w, pid_t pid, const char *problem, struct sna
 	return err == -ESRCH ? 0 : err;
 }
 
-static void forget_gone(struct watch *w)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < w->n_watched; i++) {
-		if (process_is_running(w->watched[i].pid))
-			w->watched[n++] = w->watched[i];
-		else
-			walker__free(w->watched[i].walker);
-	}
-	w->n_watched = n;
-}
-
 int watch__look(struct watch *w, pid_t pid, struct snapshot *p)
 {
 	struct process_list list;
+	uint32_t n = 0;
 	int err = process_list__descendants(pid, &list);
 
 	p->time_ns = clock_ns(CLOCK_MONOTONIC);
@@ -210,7 +198,13 @@ int watch__look(struct watch *w, pid_t pid, struct snapshot *p)
 			      : add_other(w, list.pids[i], problem, p);
 	}
 	process_list__clear(&list);
-	forget_gone(w);
+	for (uint32_t i = 0; i < w->n_watched; i++) {
+		if (process_is_running(w->watched[i].pid))
+			w->watched[n++] = w->watched[i];
+		else
+			walker__free(w->watched[i].walker);
+	}
+	w->n_watched = n;
 	return err == -ESRCH ? 0 : err;
 }
 
