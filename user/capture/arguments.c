@@ -24,54 +24,43 @@ struct reading {
 
 /* ---- Argument files -------------------------------------------------------------------------- */
 
-/* In another one, such as a container's, links in a path lead elsewhere. */
-static bool has_our_root(pid_t pid)
-{
-	struct stat ours, theirs;
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/root/", (int)pid);
-	return !stat("/", &ours) && !stat(path, &theirs) && ours.st_dev == theirs.st_dev &&
-	       ours.st_ino == theirs.st_ino;
-}
-
-/* As the process would find it; without reading anything of it, as it may be a device. */
+/*
+ * As the process would find it; without reading anything of it, as it may be a device. -1: there is
+ * none, or the root of the process is another one, such as a container's, where links in a path
+ * lead elsewhere.
+ */
 static int find_file(pid_t pid, const char *path)
 {
+	struct stat ours, theirs;
 	_close_ int dir = -1;
-	char cwd[64];
+	char at[64];
 
-	if (!has_our_root(pid))
+	snprintf(at, sizeof(at), "/proc/%d/root/", (int)pid);
+	if (stat("/", &ours) || stat(at, &theirs) || ours.st_dev != theirs.st_dev ||
+	    ours.st_ino != theirs.st_ino)
 		return -1;
-	snprintf(cwd, sizeof(cwd), "/proc/%d/cwd", (int)pid);
-	dir = open(cwd, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	snprintf(at, sizeof(at), "/proc/%d/cwd", (int)pid);
+	dir = open(at, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return dir < 0 ? -1 : openat(dir, path, O_PATH | O_CLOEXEC);
 }
 
-/* -1: it must not be read. The size is that of the file now. */
-static int open_file(const struct reading *r, const char *path, size_t *size)
+/* The file as a whole, to be freed; NULL: it must not be read, or changes meanwhile. */
+static char *read_file(const struct reading *r, struct word name, size_t *size)
 {
-	_close_ int found = find_file(r->pid, path);
+	_free_ char *path = strndup(name.at, name.len), *text = NULL;
+	_close_ int found = path ? find_file(r->pid, path) : -1, fd = -1;
 	struct file_mount mount;
 	struct stat st;
 	char again[64];
 
 	if (found < 0 || fstat(found, &st) || !S_ISREG(st.st_mode) || st.st_uid != r->user ||
 	    st.st_size > WIRE_COMMAND_MAX)
-		return -1;
+		return NULL;
 	if (file_mount__of(found, &mount) || file_mount__is_foreign(&mount, r->invoker))
-		return -1;
-	*size = (size_t)st.st_size;
+		return NULL;
 	snprintf(again, sizeof(again), "/proc/self/fd/%d", found);
-	return open(again, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-}
-
-/* The file as a whole, to be freed; NULL: unknown. */
-static char *read_file(const struct reading *r, struct word name, size_t *size)
-{
-	_free_ char *path = strndup(name.at, name.len), *text = NULL;
-	_close_ int fd = path ? open_file(r, path, size) : -1;
-
+	fd = open(again, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	*size = (size_t)st.st_size;
 	text = fd < 0 ? NULL : malloc(*size + 1);
 	if (!text || read(fd, text, *size + 1) != (ssize_t)*size || memchr(text, '\0', *size))
 		return NULL;

@@ -15,7 +15,6 @@
 #include "capture/missing.h"
 #include "capture/outsiders.h"
 #include "capture/parts_needed.h"
-#include "capture/perf_attached.h"
 #include "capture/ptrace_stop.h"
 #include "capture/planned_late.h"
 #include "proc/processes.h"
@@ -147,6 +146,31 @@ static bool has_arrived(const struct arrivals *all, pid_t pid)
 	return false;
 }
 
+/*
+ * Perf events are attached in the background, after the library counts as attached. Replace the
+ * time by that of the last attachment that began before it; without an end, the library is not
+ * attached yet.
+ */
+static void see_attached(struct kernel *k, struct library_state *lib)
+{
+	uint64_t settled_ns = lib->attached_ns, last_ns = 0, begun_ns, done_ns;
+	int why = 0;
+
+	for (unsigned int i = 0; i < WIRE_MAX_LIBS && lib->planned && !lib->err; i++) {
+		int err = kernel__attached(k, (uint8_t)i, &begun_ns, &done_ns);
+
+		if (err == -ENODATA || begun_ns > settled_ns || begun_ns < last_ns)
+			continue;
+		last_ns = begun_ns;
+		library_state__set_all(lib, done_ns);
+		why = err;
+	}
+	if (!lib->planned || lib->err)
+		return;
+	lib->planned = lib->attached_ns;
+	lib->err = why;
+}
+
 /* A process that mapped the library at `time_ns` hits every probe in it that it needs. */
 static bool is_in_time(const struct arrivals *all, const struct library_state *lib, uint32_t parts,
 		       uint64_t time_ns)
@@ -207,7 +231,7 @@ static bool was_in_time(struct arrivals *all, pid_t pid, int err, uint32_t parts
 	    (err == -ETIME || broker__file(all->parts.broker, pid, library->path, &file) ||
 	     libraries__look(all->parts.libs, file, &lib)))
 		return false;
-	perf_attached__see(all->parts.kernel, &lib);
+	see_attached(all->parts.kernel, &lib);
 	return is_in_time(all, &lib, parts, library->time_ns);
 }
 
@@ -250,7 +274,7 @@ static bool is_settled(struct arrivals *all, struct arrival *a,
 	struct library_state lib = {0};
 	int err = libraries__look(all->parts.libs, a->file, &lib);
 
-	perf_attached__see(all->parts.kernel, &lib);
+	see_attached(all->parts.kernel, &lib);
 	if (parts_needed__find(all->parts_needed, a->pid, &a->parts)) {
 		ended__add(&all->ended, a->pid, library);
 		a->parts = 0;
@@ -301,7 +325,7 @@ static bool is_to_be_stopped(const struct arrivals *all, pid_t pid, const struct
 		return false;
 	if (libraries__look_inode(all->parts.libs, m->dev, m->ino, &lib))
 		return true;
-	perf_attached__see(all->parts.kernel, &lib);
+	see_attached(all->parts.kernel, &lib);
 	return !is_in_time(all, &lib, parts_needed__asked(all->parts_needed, pid), m->time_ns);
 }
 
@@ -431,7 +455,7 @@ static struct library_state ask_for(struct arrivals *all, struct arrival *a)
 		return (struct library_state){.err = -EDQUOT};
 	if (err || libraries__look(all->parts.libs, a->file, &lib))
 		return (struct library_state){.planned = true, .err = err ?: -ENOENT};
-	perf_attached__see(all->parts.kernel, &lib);
+	see_attached(all->parts.kernel, &lib);
 	if (lib.planned && !lib.err && a->parts)
 		a->lacks = libraries__need(all->parts.libs, a->file, a->parts) != 0;
 	return lib;
@@ -475,7 +499,7 @@ static bool is_library_settled(void *arrivals, const struct library_file *file, 
 	*err = libraries__look(all->parts.libs, file, &lib);
 	if (*err)
 		return true;
-	perf_attached__see(all->parts.kernel, &lib);
+	see_attached(all->parts.kernel, &lib);
 	*err = lib.err;
 	return lib.planned;
 }

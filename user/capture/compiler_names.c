@@ -125,28 +125,11 @@ static int read_text(const struct compiler_memory *m, const struct plan_layout *
 	return err ?: strlen(text) == len ? 0 : -ENOENT;
 }
 
-static int print_path(const struct compiler_memory *m, const struct plan_layout *l,
-		      const struct tables *t, const struct definition *path, uint32_t n,
-		      const char *crate, FILE *to)
-{
-	char text[WIRE_SYMBOL_MAX + 1], segment[DEFINITION_SEGMENT_MAX];
-
-	fputs(crate ?: "crate", to);
-	for (uint32_t i = n - 1; i--;) {
-		int err = read_text(m, l, t, definition__symbol(l, &path[i]), text);
-
-		if (err)
-			return err;
-		definition__segment(l, &path[i], text, segment);
-		fprintf(to, "::%s", segment);
-	}
-	return 0;
-}
-
 int compiler_names__path(const struct compiler_memory *m, const struct plan_layout *l,
 			 const struct compiler_context *c, const char *crate, uint32_t index,
 			 char **out)
 {
+	char name[WIRE_SYMBOL_MAX + 1], segment[DEFINITION_SEGMENT_MAX];
 	struct definition path[DEPTH_MAX];
 	_free_ char *text = NULL;
 	struct tables t;
@@ -160,7 +143,14 @@ int compiler_names__path(const struct compiler_memory *m, const struct plan_layo
 	to = open_memstream(&text, &len);
 	if (!to)
 		return -ENOMEM;
-	err = print_path(m, l, &t, path, n, crate, to);
+	fputs(crate ?: "crate", to);
+	for (uint32_t i = n - 1; i-- && !err;) {
+		err = read_text(m, l, &t, definition__symbol(l, &path[i]), name);
+		if (err)
+			break;
+		definition__segment(l, &path[i], name, segment);
+		fprintf(to, "::%s", segment);
+	}
 	if (fclose(to) && !err)
 		err = -ENOMEM;
 	if (!err)
@@ -227,15 +217,6 @@ static int read_waiting(struct copier *c)
 	return err;
 }
 
-static int add_symbol(struct copier *c, uint32_t symbol)
-{
-	if (symbol >= c->t.n_symbols || c->seen[symbol / 8] >> symbol % 8 & 1)
-		return 0;
-	c->seen[symbol / 8] |= (uint8_t)(1 << symbol % 8);
-	c->waiting[c->n_waiting++] = symbol;
-	return c->n_waiting == BATCH ? read_waiting(c) : 0;
-}
-
 static int copy_piece(struct copier *c, uint64_t at, uint32_t size)
 {
 	struct wire_piece *p = &c->piece;
@@ -246,8 +227,14 @@ static int copy_piece(struct copier *c, uint64_t at, uint32_t size)
 	err = err ?: c->record(c->ctx, p, offsetof(struct wire_piece, bytes) + size);
 	for (uint32_t i = 0; i < size && !err; i += c->l->wire.size) {
 		struct definition d = definition__read(c->l, p->bytes + i);
+		uint32_t symbol = definition__symbol(c->l, &d);
 
-		err = add_symbol(c, definition__symbol(c->l, &d));
+		if (symbol >= c->t.n_symbols || c->seen[symbol / 8] >> symbol % 8 & 1)
+			continue;
+		c->seen[symbol / 8] |= (uint8_t)(1 << symbol % 8);
+		c->waiting[c->n_waiting++] = symbol;
+		if (c->n_waiting == BATCH)
+			err = read_waiting(c);
 	}
 	return err;
 }

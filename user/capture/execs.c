@@ -197,10 +197,14 @@ static bool look(struct execs *e, struct young *y, mapped_fn fn, void *ctx, int 
 	return false;
 }
 
-static void drop_over(struct execs *e)
+int execs__read(struct execs *e, mapped_fn fn, void *ctx)
 {
+	uint64_t now, due_ns = UINT64_MAX;
 	uint32_t kept = 0;
+	int n = ring_buffer__consume(e->ring), err = 0;
 
+	if (n < 0)
+		return n;
 	for (uint32_t i = 0; i < e->n; i++) {
 		if (e->young[i].over_ns)
 			set_young(e, e->young[i].pid, false);
@@ -208,16 +212,6 @@ static void drop_over(struct execs *e)
 			e->young[kept++] = e->young[i];
 	}
 	e->n = kept;
-}
-
-int execs__read(struct execs *e, mapped_fn fn, void *ctx)
-{
-	uint64_t now, due_ns = UINT64_MAX;
-	int n = ring_buffer__consume(e->ring), err = 0;
-
-	if (n < 0)
-		return n;
-	drop_over(e);
 	now = clock_ns(CLOCK_MONOTONIC);
 	for (uint32_t i = 0; i < e->n && !err; i++) {
 		struct young *y = &e->young[i];

@@ -66,18 +66,6 @@ static off_t offset_of(int fd, uint64_t addr)
 	return -1;
 }
 
-/* Where the text of a label is in the library's file; -1: not in that file. */
-static off_t find_label(struct kernel *k, int fd, const struct wire_label_key *key)
-{
-	struct wire_file_key file;
-
-	if (key->in_file == WIRE_LABEL_IN_LIBRARY)
-		return offset_of(fd, key->place.offset);
-	return kernel__file_key(k, fd, &file) || memcmp(&file, &key->place.file, sizeof(file))
-		       ? -1
-		       : (off_t)key->place.offset;
-}
-
 /*
  * The text of a label whose page was not there. The file may be another one, if the process has
  * mapped another, or if the library's number was given away.
@@ -86,8 +74,15 @@ static void read_label(struct kernel *k, struct wire_label_key *key)
 {
 	size_t n = key->len < sizeof(key->text) ? key->len : sizeof(key->text);
 	int fd = attachments__fd(k->attachments, key->place.lib);
-	off_t at = fd < 0 ? -1 : find_label(k, fd, key);
 	char text[sizeof(key->text)] = {0};
+	struct wire_file_key file;
+	off_t at = -1;
+
+	if (fd >= 0 && key->in_file == WIRE_LABEL_IN_LIBRARY)
+		at = offset_of(fd, key->place.offset);
+	else if (fd >= 0 && !kernel__file_key(k, fd, &file) &&
+		 !memcmp(&file, &key->place.file, sizeof(file)))
+		at = (off_t)key->place.offset;
 
 	key->in_file = WIRE_LABEL_IN_KEY;
 	if (at < 0 || pread(fd, text, n, at) != (ssize_t)n) {

@@ -378,15 +378,6 @@ void attachments__release(struct attachments *a, uint8_t lib)
 
 /* ---- The end --------------------------------------------------------------------------------- */
 
-/* Return once every copy of the pipe's other end is closed. */
-static void wait_until_closed(int pipe_end)
-{
-	char byte;
-
-	while (read(pipe_end, &byte, 1) < 0 && errno == EINTR)
-		;
-}
-
 /*
  * Another process may wait for the end of a pipe, or for a lock, that we inherited. Descriptors of
  * our own are closed on exec, so all others are inherited.
@@ -456,6 +447,7 @@ static pid_t start_heir(struct attachments *a, struct links *links, int *ours)
 {
 	_close_ int null = open("/dev/null", O_RDWR | O_CLOEXEC), theirs = -1;
 	int pair[2];
+	char byte;
 	pid_t pid;
 
 	if (null < 0 || pipe2(pair, O_CLOEXEC))
@@ -466,7 +458,9 @@ static pid_t start_heir(struct attachments *a, struct links *links, int *ours)
 	if (!pid) {
 		close(*ours);
 		leave_surroundings(null);
-		wait_until_closed(theirs);
+		/* Until every copy of the pipe's other end is closed. */
+		while (read(theirs, &byte, 1) < 0 && errno == EINTR)
+			;
 		if (links)
 			detach_one_as_heir(links);
 		detach_as_heir(a);
@@ -476,26 +470,20 @@ static pid_t start_heir(struct attachments *a, struct links *links, int *ours)
 	return pid < 0 ? 0 : pid;
 }
 
-static void detach_in_background(struct attachments *a)
+void attachments__leave(struct attachments *a, bool wait)
 {
 	int ours;
 
-	a->heir = start_heir(a, NULL, &ours);
-	if (!a->heir)
-		return;
-	a->owned_elsewhere = true;
-	for (unsigned int i = 0; i < WIRE_MAX_LIBS; i++)
-		links__abandon(take_ptr(a->libs[i].links));
-	if (!has_perf(a))
-		close(ours);
-}
-
-void attachments__leave(struct attachments *a, bool wait)
-{
 	for (unsigned int i = 0; i < WIRE_MAX_LIBS; i++)
 		perf_probes__stop(a->libs[i].perf);
-	if (!a->owned_elsewhere)
-		detach_in_background(a);
+	if (!a->owned_elsewhere) {
+		a->heir = start_heir(a, NULL, &ours);
+		a->owned_elsewhere = a->heir;
+		for (unsigned int i = 0; i < WIRE_MAX_LIBS && a->heir; i++)
+			links__abandon(take_ptr(a->libs[i].links));
+		if (a->heir && !has_perf(a))
+			close(ours);
+	}
 	for (unsigned int i = 0; i < WIRE_MAX_LIBS && !a->owned_elsewhere; i++)
 		links__begin_free(a->libs[i].links);
 	/* A child with perf events waits for our end, and takes minutes. */

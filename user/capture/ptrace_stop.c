@@ -235,24 +235,6 @@ static int start_thread(struct ptrace_stop *s)
 	return err;
 }
 
-static struct ptrace_stop *new_stop(pid_t pid, uint64_t until_ns, int wake_fd)
-{
-	struct ptrace_stop *s = calloc(1, sizeof(*s));
-	pthread_condattr_t attr;
-
-	if (!s)
-		return NULL;
-	s->pid = pid;
-	s->until_ns = until_ns;
-	s->wake_fd = wake_fd;
-	pthread_mutex_init(&s->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&s->changed, &attr);
-	pthread_condattr_destroy(&attr);
-	return s;
-}
-
 /* The caller has locked all_lock. */
 static bool may_begin(pid_t pid, uid_t user)
 {
@@ -283,12 +265,21 @@ static bool remember(struct ptrace_stop *s)
 int ptrace_stop__begin(pid_t pid, uid_t user, uint64_t until_ns, int wake_fd,
 		       struct ptrace_stop **out)
 {
-	struct ptrace_stop *s = new_stop(pid, until_ns, wake_fd);
+	struct ptrace_stop *s = calloc(1, sizeof(*s));
+	pthread_condattr_t attr;
 	int err;
 
 	if (!s)
 		return -ENOMEM;
+	s->pid = pid;
 	s->user = user;
+	s->until_ns = until_ns;
+	s->wake_fd = wake_fd;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&s->changed, &attr);
+	pthread_condattr_destroy(&attr);
 	err = remember(s) ? start_thread(s) : -EAGAIN;
 	if (err) {
 		forget(s);

@@ -188,19 +188,12 @@ static int update(struct sample_events *e, uint64_t now_ns)
 	return err;
 }
 
-static bool is_any_on(const struct sample_events *e)
-{
-	for (unsigned int i = 0; i < e->n; i++)
-		if (e->cpus[i].on)
-			return true;
-	return false;
-}
-
 int sample_events__open(const struct sampling_options *opt, const struct bpf_program *cpu,
 			const struct bpf_program *fault, struct sample_events **out)
 {
 	int n = libbpf_num_possible_cpus(), err;
 	_sample_events_ struct sample_events *e = NULL;
+	bool any_on = false;
 
 	if (n < 0)
 		return n;
@@ -212,7 +205,9 @@ int sample_events__open(const struct sampling_options *opt, const struct bpf_pro
 	e->fault = fault;
 	e->n = (unsigned int)n;
 	err = update(e, clock_ns(CLOCK_MONOTONIC));
-	if (!err && !is_any_on(e))
+	for (unsigned int i = 0; i < e->n; i++)
+		any_on |= e->cpus[i].on;
+	if (!err && !any_on)
 		err = -ENODEV;
 	if (err)
 		return err;

@@ -151,29 +151,27 @@ void sampling__library(struct sampling *s, uint8_t lib, struct library_file *fil
 
 /* ---- Files before any process ---------------------------------------------------------------- */
 
-/* A file that is refused here is taken, or counted, when a compiler maps it. */
-static int foresee(struct sampling *s, const struct toolchain_file *f)
-{
-	const struct library_identity *id = library_file__identity(f->file);
-	uint32_t number;
-	int err;
-
-	if (f->is_program && sample_tables__know_program(s->tables, f->file))
-		diag_verbose("the first samples of %s have no stack", library_file__path(f->file));
-	if (sampled_files__find(s->files, id, id->uid))
-		return 0;
-	err = sampled_files__add(s->files, f->file, id->uid, &number);
-	if (!err)
-		tie(s, number, id);
-	return err == -EDQUOT || err == -EAGAIN ? 0 : err;
-}
-
 int sampling__foresee(struct sampling *s, const struct toolchain_files *files)
 {
 	int err = 0;
 
-	for (uint32_t i = 0; i < files->n && !err; i++)
-		err = foresee(s, &files->items[i]);
+	for (uint32_t i = 0; i < files->n && !err; i++) {
+		const struct toolchain_file *f = &files->items[i];
+		const struct library_identity *id = library_file__identity(f->file);
+		uint32_t number;
+
+		if (f->is_program && sample_tables__know_program(s->tables, f->file))
+			diag_verbose("the first samples of %s have no stack",
+				     library_file__path(f->file));
+		if (sampled_files__find(s->files, id, id->uid))
+			continue;
+		err = sampled_files__add(s->files, f->file, id->uid, &number);
+		if (!err)
+			tie(s, number, id);
+		/* A file that is refused here is taken, or counted, when a compiler maps it. */
+		if (err == -EDQUOT || err == -EAGAIN)
+			err = 0;
+	}
 	return err;
 }
 

@@ -26,27 +26,20 @@ static uint64_t paid_ns(const struct wait_quota *p, unsigned int i, uint64_t now
 	return (now_ns - p->users[i].asked_ns) / WAIT_QUOTA_SHARE;
 }
 
-/* An account with nothing in it, which can be another user's, or else the shared one. */
-static unsigned int find_empty(const struct wait_quota *p, uint64_t now_ns)
-{
-	unsigned int i = 0;
-
-	while (i < WAIT_QUOTA_USERS &&
-	       (p->users[i].strikes || p->users[i].waited_ns > paid_ns(p, i, now_ns)))
-		i++;
-	return i;
-}
-
 static unsigned int add_user_quota(struct wait_quota *p, uid_t uid, uint64_t now_ns)
 {
 	unsigned int i = find(p, uid);
 
 	if (i < p->n)
 		return i;
-	if (i < WAIT_QUOTA_USERS)
+	if (i < WAIT_QUOTA_USERS) {
 		p->n++;
-	else
-		i = find_empty(p, now_ns);
+	} else {
+		/* One with nothing in it, which can be another user's, or else the shared one. */
+		for (i = 0; i < WAIT_QUOTA_USERS &&
+			    (p->users[i].strikes || p->users[i].waited_ns > paid_ns(p, i, now_ns));)
+			i++;
+	}
 	if (i < WAIT_QUOTA_USERS) {
 		memset(&p->users[i], 0, sizeof(p->users[i]));
 		p->users[i].uid = uid;
