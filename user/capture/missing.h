@@ -10,7 +10,33 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "capture/refusals.h"
+/* Compilers that are refused because of an act of their user: one line for each user. */
+
+/* All further users share one counter. */
+#define REFUSALS_USERS 32
+
+enum refusal {
+	REFUSAL_MANY,	/* too many libraries of the user are in use */
+	REFUSAL_SERVED, /* the library is on a FUSE mount of another user */
+};
+
+struct refusals {
+	struct {
+		uid_t uid;
+		enum refusal why;
+		uint64_t compilers;
+	} users[REFUSALS_USERS];
+	uint32_t n;
+	uint64_t others; /* compilers of other users */
+};
+
+/* Count one more compiler of a user. Prints a line for the first one. */
+void refusals__add(struct refusals *r, uid_t uid, enum refusal why);
+
+/* Print the number of compilers: a line for each user. */
+void refusals__print(const struct refusals *r);
+
+/* All missing compilers. */
 
 /* The same compiler may be missed several times in a row: each segment of its library is mapped. */
 #define MISSING_KEPT 64
