@@ -381,13 +381,6 @@ static int flush_all(struct kernel *k)
 	return err ?: k->loaded.skel->bss->n_busy ? -EBUSY : 0;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 int kernel__show_open(struct kernel *k, const uint32_t *tids, size_t n)
 {
 	struct qprof_bpf *s = k->loaded.skel;
@@ -397,7 +390,7 @@ int kernel__show_open(struct kernel *k, const uint32_t *tids, size_t n)
 		return -EINVAL;
 	memset(wanted, 0xff, sizeof(wanted));
 	memcpy(wanted, tids, n * sizeof(*tids));
-	qsort(wanted, n, sizeof(*wanted), by_number);
+	qsort(wanted, n, sizeof(*wanted), array__by_u32);
 	for (size_t i = 0; i < WIRE_OPEN_TIDS; i++)
 		s->bss->open_tids[i] = wanted[i];
 	if (!s->links.show_open)

@@ -85,6 +85,14 @@ static int add_steps(struct batch *b, const struct attach_set *set, const struct
 	return err;
 }
 
+static int add_source(struct batch *b, const struct attach_set *set, const struct plan_site *site)
+{
+	struct wire_source value;
+	uint32_t key;
+
+	return attach_set__source(set, site, &key, &value) ? batch__add(b, &key, &value) : 0;
+}
+
 /* Add what each site of the set is, or looks up. */
 static int fill_sites(int map, const struct attach_set *set, uint32_t key_size, uint32_t value_size,
 		      int (*add)(struct batch *b, const struct attach_set *set,
@@ -195,28 +203,6 @@ static int fill_query_tables(const struct tables *t, const struct attach_set *se
 	return bpf_map_update_elem(t->tables, &lib, &all, BPF_ANY) ? -errno : 0;
 }
 
-static int fill_sources(int map, const struct attach_set *set)
-{
-	struct batch b = {
-		.map = map,
-		.key_size = sizeof(uint32_t),
-		.value_size = sizeof(struct wire_source),
-	};
-
-	for (uint32_t i = 0; i < set->plan->n_sites; i++) {
-		const struct plan_site *site = &set->plan->sites[i];
-		struct wire_source value;
-		uint32_t key;
-		int err = 0;
-
-		if (attach_set__wants(set, site) && attach_set__source(set, site, &key, &value))
-			err = batch__add(&b, &key, &value);
-		if (err)
-			return err;
-	}
-	return batch__send(&b);
-}
-
 /* Without tables, samples have no jobs. */
 static int fill_jobs(int map, const struct attach_set *set)
 {
@@ -239,7 +225,8 @@ int tables_fill(const struct tables *t, const struct attach_set *set)
 			  ?: fill_sites(t->steps, set, key_size, sizeof(struct wire_step),
 					add_steps)
 			  ?: fill_layout(t, set) ?: fill_query_tables(t, set)
-			  ?: fill_sources(t->sources, set)
+			  ?: fill_sites(t->sources, set, sizeof(uint32_t),
+					sizeof(struct wire_source), add_source)
 			  ?: fill_memory_keys(t->memory_keys, set)
 			  ?: fill_jobs(t->jobs, set);
 

@@ -14,7 +14,6 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/map.h"
-#include "plan/library/find.h"
 
 /* The kernel adds this to the path of a file that was deleted. */
 #define DELETED " (deleted)"

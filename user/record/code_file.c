@@ -110,13 +110,6 @@ int code_file__note(struct code_file *c, const struct trace_function *f)
 	return array__add(&c->noted, &c->n_noted, &c->capacity, &noted);
 }
 
-static int by_address(const void *a, const void *b)
-{
-	const struct noted *x = a, *y = b;
-
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
 struct line_writer {
 	struct trace_writer *writer;
 	const struct noted *noted;
@@ -158,7 +151,7 @@ int code_file__write_lines(struct code_file *c, struct trace_writer *w)
 	if (!c->n_noted || !file || symbol_file__is_foreign(c->symbols) ||
 	    !symbol_file__functions(c->symbols) || elf_image__read(file, &img))
 		return 0;
-	qsort(c->noted, c->n_noted, sizeof(*c->noted), by_address);
+	qsort(c->noted, c->n_noted, sizeof(*c->noted), array__by_u64);
 	for (size_t i = 0; i < c->n_noted; i++)
 		ranges[i] = (struct lines_range){c->noted[i].addr, c->noted[i].size};
 	err = lines__read(img, ranges, c->n_noted, write_rows, &lw);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "record/slow_sampled.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "base/array.h"

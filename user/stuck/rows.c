@@ -34,13 +34,6 @@ struct join {
 
 /* ---- Where entries belong -------------------------------------------------------------------- */
 
-static int compare_sp(const void *a, const void *b)
-{
-	const struct by_sp *x = a, *y = b;
-
-	return (x->sp > y->sp) - (x->sp < y->sp);
-}
-
 /* The call whose frame contains `sp`. */
 static uint32_t call_at(const struct join *j, uint64_t sp)
 {
@@ -181,7 +174,7 @@ int stuck_rows__find(const struct stuck_sources *from, struct stuck_rows *out)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < from->n_calls; i++)
 		by_sp[i] = (struct by_sp){from->calls[i], i};
-	qsort(by_sp, from->n_calls, sizeof(*by_sp), compare_sp);
+	qsort(by_sp, from->n_calls, sizeof(*by_sp), array__by_u64);
 	for (uint32_t i = 0; i < from->n_entered; i++)
 		place(&j, &placed[i], &from->entered[i]);
 	qsort(placed, from->n_entered, sizeof(*placed), compare_placed);

@@ -63,13 +63,6 @@ static int read_task(struct task *t, pid_t pid, pid_t tid)
 	return 0;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	const struct task *x = a, *y = b;
-
-	return (x->tid > y->tid) - (x->tid < y->tid);
-}
-
 int tasks__read(struct tasks *t, pid_t pid)
 {
 	_closedir_ DIR *dir = NULL;
@@ -97,7 +90,7 @@ int tasks__read(struct tasks *t, pid_t pid)
 			t->n++;
 	}
 	if (t->n)
-		qsort(t->items, t->n, sizeof(*t->items), by_number);
+		qsort(t->items, t->n, sizeof(*t->items), array__by_u32);
 	return err;
 }
 

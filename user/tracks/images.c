@@ -295,11 +295,8 @@ int images__leave(struct images *all, const struct library *lib)
 	return err;
 }
 
-static void forget(struct images *all, struct image *image)
+static void clear(struct image *image)
 {
-	u64_map__remove(&all->image_of, image->p.pid);
-	if (image->in_trace)
-		self_time__forget(all->self_time, image->p.index);
 	trace_process__clear(&image->p);
 	executions__clear(&image->executions);
 	keys__clear(&image->keys);
@@ -308,6 +305,14 @@ static void forget(struct images *all, struct image *image)
 	jobs__clear(&image->jobs);
 	llvm_names__clear(&image->llvm);
 	forget_names(image);
+}
+
+static void forget(struct images *all, struct image *image)
+{
+	u64_map__remove(&all->image_of, image->p.pid);
+	if (image->in_trace)
+		self_time__forget(all->self_time, image->p.index);
+	clear(image);
 	*image = (struct image){.next_free = all->first_free};
 	all->first_free = image - all->at;
 }
@@ -696,16 +701,8 @@ int images__settle(struct images *all)
 
 void images__destroy(struct images *all)
 {
-	for (uint32_t i = 0; i < all->n; i++) {
-		trace_process__clear(&all->at[i].p);
-		executions__clear(&all->at[i].executions);
-		keys__clear(&all->at[i].keys);
-		results__clear(&all->at[i].results);
-		symbols__clear(&all->at[i].symbols);
-		jobs__clear(&all->at[i].jobs);
-		llvm_names__clear(&all->at[i].llvm);
-		forget_names(&all->at[i]);
-	}
+	for (uint32_t i = 0; i < all->n; i++)
+		clear(&all->at[i]);
 	dependencies__destroy(&all->dependencies);
 	free(all->at);
 	u64_map__destroy(&all->image_of);

@@ -269,13 +269,6 @@ static int give_query(struct naming *m, bool only_crate, uint64_t *n_unnamed)
 	return err ?: flush(m);
 }
 
-static int by_key(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* The query with the fewest instances, or NULL: of one it is unknown how many there are. */
 static struct item_keys *fewest(const struct item_results *r, const struct library *lib)
 {
@@ -299,7 +292,7 @@ static int give_foreign(struct naming *m, struct item_keys *k)
 	uint32_t string = TRACE_NO_STRING;
 	int err = 0;
 
-	qsort(k->foreign, k->n_foreign, sizeof(*k->foreign), by_key);
+	qsort(k->foreign, k->n_foreign, sizeof(*k->foreign), array__by_u64);
 	for (uint32_t i = 0; i < k->n_foreign && !err; i++) {
 		if (!i || k->foreign[i] != k->foreign[i - 1])
 			err = m->how->name(m->how->ctx, k->foreign[i], &string);
