@@ -303,7 +303,7 @@ static bool is_wanted(const struct arrivals *all, const struct arrival *a)
 	if (!a->newcomer)
 		return true;
 	if (!all->scope)
-		/* Nothing follows one that has ended, but its exec was reported. */
+		/* Nothing follows a process that has ended: its exec shows that it was followed. */
 		return all->started_ns &&
 		       !(parts_needed__knows(all->parts_needed, a->pid) &&
 			 !process_is_running(a->pid)) &&
@@ -371,7 +371,7 @@ static int on_mapping(void *arrivals, pid_t pid, const struct mapped_library *li
 		stop(all, &a);
 	if (!is_wanted(all, &a)) {
 		arrival__clear(&a);
-		/* Nothing follows one that has ended: only its exec shows whether anything did. */
+		/* Nothing follows a process that has ended: only its exec shows if anything did. */
 		if (!all->scope &&
 		    (parts_needed__knows(all->parts_needed, pid) || !process_is_running(pid)))
 			see_needs(all, pid, -ESRCH, library);

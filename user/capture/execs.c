@@ -221,8 +221,7 @@ int execs__read(struct execs *e, mapped_fn fn, void *ctx)
 		y->due_ns = UINT64_MAX;
 		y->over_ns = clock_ns(CLOCK_MONOTONIC);
 	}
-	/* To the next look; without one, it never fires. Setting the timer also clears its expiry.
-	 */
+	/* To the next look, or never. Setting the timer also clears its expiry. */
 	for (uint32_t i = 0; i < e->n; i++)
 		if (e->young[i].due_ns < due_ns)
 			due_ns = e->young[i].due_ns;

@@ -481,8 +481,7 @@ int kernel__counters(const struct kernel *k, uint64_t counters[WIRE_COUNTER_MAX]
 	}
 	counters[WIRE_LOST_SAMPLES_NESTED] += misses_of(s->progs.on_wait);
 	counters[WIRE_COUNT_NO_LABEL] += k->n_labels_lost;
-	/* Hits and switches that the kernel skipped, as a program of ours was running on the CPU.
-	 */
+	/* Hits and switches that the kernel skipped, as our program ran on the CPU. */
 	counters[WIRE_LOST_RECURSION] +=
 		misses_of(s->progs.on_switch) + misses_of(s->progs.qprof_site) +
 		misses_of(s->progs.qprof_label_site) + misses_of(s->progs.qprof_drop_site);

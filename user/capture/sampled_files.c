@@ -521,7 +521,8 @@ static bool take_done(struct sampled_files *f)
 	return more;
 }
 
-/* Called after a drain: no record has the number of a file that was removed before the last call.
+/*
+ * Called after a drain: no record has the number of a file that was removed before the last call.
  */
 bool sampled_files__settle(struct sampled_files *f)
 {

@@ -41,7 +41,7 @@ struct session {
 	bool warned_no_hide;	     /* a line has reported that a label cannot be hidden */
 	struct scope *scope;	     /* compilers of it are followed as they start; or NULL */
 	int epoll;		     /* of all descriptors that session__drain() reads */
-	int nice;		     /* ours, as it was before */
+	int nice;		     /* ours, before session__open() changes it */
 	uint64_t started_ns;	     /* counting began then; 0 while it is stopped */
 	uint64_t begun_ns;	     /* no record is older */
 	uint64_t exec_ns;	     /* the last of a followed process */
@@ -312,8 +312,7 @@ static int open_sampling(struct session *s, const struct kernel_options *opt)
 {
 	int err = kernel__unsampled(s->kernel);
 	struct kernel_samples k;
-	/* The kernel refuses a program that it cannot run in these ways. Other reasons are limits.
-	 */
+	/* In these ways the kernel refuses a program that it cannot run; others are limits. */
 	bool is_kernel = err == -EACCES || err == -EINVAL || err == -ENOENT || err == -ESRCH ||
 			 err == -EOPNOTSUPP || err == -ENOTSUP;
 
@@ -350,8 +349,7 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 	 */
 	if (getpriority(PRIO_PROCESS, 0) > HURRIED_NICE)
 		setpriority(PRIO_PROCESS, 0, HURRIED_NICE);
-	/* Each process that waits, and each library, takes descriptors; the usual limit is 1,024.
-	 */
+	/* Each process that waits takes descriptors, and each library; usual are 1,024. */
 	if (!getrlimit(RLIMIT_NOFILE, &lim)) {
 		lim.rlim_cur = lim.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &lim);

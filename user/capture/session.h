@@ -2,6 +2,15 @@
 /*
  * A session: it follows processes, attaches to their libraries, and passes the records of the
  * kernel half to a sink.
+ *
+ * Six files show how this room works. Read them in this order; docs/capture.md has a line for most
+ * of the others.
+ * - session.c opens a session, and passes each record to those who need it.
+ * - kernel.c reads the ring buffer and the counters of the kernel half.
+ * - libraries.c has each library once: it orders the plan, attaches, and detaches.
+ * - attach_set.c chooses the sites of a plan that are attached, and describes them.
+ * - arrivals.c looks at each new compiler, and stops it if its probes are not there yet.
+ * - broker.c has a child read what may block: files and memory of other processes.
  */
 #ifndef QPROF_CAPTURE_SESSION_H
 #define QPROF_CAPTURE_SESSION_H

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Reads /proc: the processes that run, and their properties. */
+/*
+ * Reads /proc: the processes that run, and their properties. Some of these reads need the memory of
+ * the process, which can delay them: user/capture/broker.h has a child make those.
+ *
+ * The other two files recognize what was read: programs.c the programs of a toolchain, and
+ * command_line.c the options of a compiler.
+ */
 #ifndef QPROF_PROC_PROCESSES_H
 #define QPROF_PROC_PROCESSES_H
 

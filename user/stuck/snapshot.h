@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A snapshot of the running compilers, as `qprof-bpf stuck` shows it. */
+/*
+ * A snapshot of the running compilers, as `qprof-bpf stuck` shows it.
+ *
+ * Six files show how this room works. Read them in this order.
+ * - watch.c finds the processes below one, and adds each to a snapshot.
+ * - visit.c looks at the threads of a compiler: it stops each, and joins what it finds.
+ * - walk.c finds the calls that a stopped thread is in.
+ * - answers.c keeps what a session reports: compilers, and what a thread has entered.
+ * - rows.c joins what was entered with what the stack shows.
+ * - jobs.c reads the queries that run, and what they are about, from the compiler's memory.
+ */
 #ifndef QPROF_STUCK_SNAPSHOT_H
 #define QPROF_STUCK_SNAPSHOT_H
 

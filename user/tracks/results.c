@@ -303,8 +303,7 @@ int results__drop(struct results *r, const struct library *lib, enum results_loa
 	if (prepare(r, lib->n_labels))
 		return -ENOMEM;
 	add_up(r, lib, loads, lost);
-	/* The memory of a context that is dropped may be another one's: forget what was fed to it.
-	 */
+	/* Forget what was fed to the context: its memory may be another one's. */
 	for (uint32_t i = 0; i < r->n_feeds; i++) {
 		struct results_feed *f = &r->feeds[i];
 

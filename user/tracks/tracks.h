@@ -2,6 +2,14 @@
 /*
  * Turns the kernel half's wire records into intervals and processes of a trace. This is the only
  * place that does; it uses neither files nor BPF maps.
+ *
+ * Six files show how this room works. Read them in this order.
+ * - sink.h has the calls by which everything leaves the room.
+ * - tracks.c takes each record: it makes intervals, and passes all else to the other files.
+ * - images.c keeps what each process executes, and puts compilers into the trace.
+ * - samples.c makes entries of the tree of stacks of a sampled stack.
+ * - results.c counts executions by the results that a compiler has of each query.
+ * - keys.c names what executions were about.
  */
 #ifndef QPROF_TRACKS_TRACKS_H
 #define QPROF_TRACKS_TRACKS_H
