@@ -144,22 +144,6 @@ static int settle_ends(struct attach_set *set)
 	return 0;
 }
 
-static int allocate(struct attach_set *set)
-{
-	size_t n = set->plan->n_guards + 1UL; /* calloc(0) may be NULL */
-
-	set->guards = calloc(n, sizeof(*set->guards));
-	set->ends = calloc(n, sizeof(*set->ends));
-	set->end_parts = calloc(n, sizeof(*set->end_parts));
-	set->first_step = calloc(n, sizeof(*set->first_step));
-	set->queries = calloc(set->plan->n_queries + 1UL, sizeof(*set->queries));
-	set->numbers = calloc(set->plan->n_sites + 1UL, sizeof(*set->numbers));
-	return set->guards && set->ends && set->end_parts && set->first_step && set->queries &&
-			       set->numbers
-		       ? 0
-		       : -ENOMEM;
-}
-
 void attach_set__find_guards(struct attach_set *set)
 {
 	for (uint32_t i = 0; i < set->plan->n_sites; i++) {
@@ -174,13 +158,20 @@ void attach_set__find_guards(struct attach_set *set)
 int attach_set__init(struct attach_set *set, const struct plan *plan, const struct filter *filter,
 		     uint8_t lib, bool callers)
 {
+	size_t n = plan->n_guards + 1UL; /* calloc(0) may be NULL */
 	int err;
 
 	*set = (struct attach_set){.plan = plan, .filter = filter, .lib = lib, .callers = callers};
-	err = allocate(set);
-	if (err) {
+	set->guards = calloc(n, sizeof(*set->guards));
+	set->ends = calloc(n, sizeof(*set->ends));
+	set->end_parts = calloc(n, sizeof(*set->end_parts));
+	set->first_step = calloc(n, sizeof(*set->first_step));
+	set->queries = calloc(plan->n_queries + 1UL, sizeof(*set->queries));
+	set->numbers = calloc(plan->n_sites + 1UL, sizeof(*set->numbers));
+	if (!set->guards || !set->ends || !set->end_parts || !set->first_step || !set->queries ||
+	    !set->numbers) {
 		attach_set__clear(set);
-		return err;
+		return -ENOMEM;
 	}
 	for (uint32_t i = plan->n_steps; i--;)
 		set->first_step[plan->steps[i].guard] = i;

@@ -66,46 +66,36 @@ static void add_site(struct links *l, const struct attach_set *set, const struct
 	};
 }
 
-static int fill(struct links *l, struct bpf_program *const progs[ATTACH_ROLES],
-		const struct attach_set *set)
+int links__new(struct bpf_program *const progs[ATTACH_ROLES], const struct attach_set *set,
+	       struct links **out)
 {
-	size_t most = set->plan->n_sites + 1UL;
+	const struct plan *plan = set->plan;
+	struct links *l = calloc(1, sizeof(*l));
 	uint32_t n = 0;
 
-	l->offsets = calloc(most, sizeof(*l->offsets));
-	l->cookies = calloc(most, sizeof(*l->cookies));
-	l->links = calloc(most, sizeof(*l->links));
-	if (!l->offsets || !l->cookies || !l->links)
+	if (!l)
 		return -ENOMEM;
-	l->file = library_file__ref(set->plan->file);
+	pthread_mutex_init(&l->lock, NULL);
+	pthread_cond_init(&l->closed, NULL);
+	l->offsets = calloc(plan->n_sites + 1UL, sizeof(*l->offsets));
+	l->cookies = calloc(plan->n_sites + 1UL, sizeof(*l->cookies));
+	l->links = calloc(plan->n_sites + 1UL, sizeof(*l->links));
+	if (!l->offsets || !l->cookies || !l->links) {
+		links__free(l);
+		return -ENOMEM;
+	}
+	l->file = library_file__ref(plan->file);
 	for (enum plan_part part = 0; part < PLAN_PARTS; part++)
-		for (uint32_t i = set->plan->n_sites; i-- > 0;) {
-			const struct plan_site *site = &set->plan->sites[i];
+		for (uint32_t i = plan->n_sites; i-- > 0;) {
+			const struct plan_site *site = &plan->sites[i];
 
 			if (progs[site->role] && attach_set__wants(set, site) &&
 			    attach_set__part(set, site) == part)
 				add_site(l, set, site, bpf_program__fd(progs[site->role]), part,
 					 n++);
 		}
+	*out = l;
 	return 0;
-}
-
-int links__new(struct bpf_program *const progs[ATTACH_ROLES], const struct attach_set *set,
-	       struct links **out)
-{
-	struct links *l = calloc(1, sizeof(*l));
-	int err;
-
-	if (!l)
-		return -ENOMEM;
-	pthread_mutex_init(&l->lock, NULL);
-	pthread_cond_init(&l->closed, NULL);
-	err = fill(l, progs, set);
-	if (err)
-		links__free(l);
-	else
-		*out = l;
-	return err;
 }
 
 /* ---- Attaching ------------------------------------------------------------------------------- */

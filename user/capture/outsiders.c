@@ -187,20 +187,6 @@ static bool waits_for(const struct outsiders *o, pid_t client, const char *args,
 	       outsiders_is_client(theirs.bytes, theirs.size, args, size) && is_in(client, cwd);
 }
 
-static bool has_kept_client(const struct outsiders *o, uid_t user, const char *args, size_t size,
-			    const char *cwd)
-{
-	for (size_t i = 0; i < CLIENTS_KEPT; i++) {
-		const struct client *one = &o->clients[i];
-
-		if (runs(one, user) &&
-		    outsiders_is_client(one->args.bytes, one->args.size, args, size) &&
-		    is_in(one->pid, cwd))
-			return true;
-	}
-	return false;
-}
-
 static bool has_client(const struct outsiders *o, pid_t pid, uid_t user, const char *args,
 		       size_t size)
 {
@@ -210,8 +196,14 @@ static bool has_client(const struct outsiders *o, pid_t pid, uid_t user, const c
 
 	if (!size || !cwd)
 		return false;
-	if (has_kept_client(o, user, args, size, cwd))
-		return true;
+	for (size_t i = 0; i < CLIENTS_KEPT; i++) {
+		const struct client *one = &o->clients[i];
+
+		if (runs(one, user) &&
+		    outsiders_is_client(one->args.bytes, one->args.size, args, size) &&
+		    is_in(one->pid, cwd))
+			return true;
+	}
 	/* The records of their execs may not have been read yet. */
 	if (kernel__followed(o->kernel, &pids, &n))
 		return false;

@@ -85,34 +85,27 @@ static void read_online(bool *on, unsigned int n)
 		on[i] = true;
 }
 
-/* The clock of an idle CPU ticks, too, but nothing runs then. */
-static int open_event(const struct sampling_options *opt, unsigned int cpu, bool clock)
+static int attach(struct sample_events *e, unsigned int cpu, bool clock)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
 		.type = PERF_TYPE_SOFTWARE,
 		.config = clock ? PERF_COUNT_SW_CPU_CLOCK : PERF_COUNT_SW_PAGE_FAULTS,
-		.sample_period = clock ? 1000000000 / opt->hz : opt->fault_period,
+		.sample_period = clock ? 1000000000 / e->opt.hz : e->opt.fault_period,
 		.disabled = 1,
+		/* The clock of an idle CPU ticks, too, but nothing runs then. */
 		.exclude_idle = clock,
 		.exclude_hv = 1,
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED,
 		.wakeup_events = 1,
 	};
-	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-
-	return fd < 0 ? -errno : fd;
-}
-
-static int attach(struct sample_events *e, unsigned int cpu, bool clock)
-{
 	const struct bpf_program *prog = clock ? e->cpu : e->fault;
 	struct cpu_events *c = &e->cpus[cpu];
-	int fd = open_event(&e->opt, cpu, clock);
+	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	struct bpf_link *link;
 
 	if (fd < 0)
-		return fd;
+		return -errno;
 	/* The link owns the descriptor. */
 	link = bpf_program__attach_perf_event(prog, fd);
 	if (!link) {

@@ -486,19 +486,6 @@ static void begin_queued(struct sampled_files *f)
 	begin_some(f, true);
 }
 
-static void finish(struct sampled_files *f, uint32_t at)
-{
-	_unwind_table_ struct unwind_table *t = NULL;
-	struct sampled_file *s = f->items[at];
-	_unwind_job_ struct unwind_job *job = take_ptr(s->job);
-	int err;
-
-	epoll_ctl(f->epoll, EPOLL_CTL_DEL, unwind_job__fd(job), NULL);
-	err = unwind_job__finish(job, &t);
-	f->n_making--;
-	take_table(f, at, err, t);
-}
-
 int sampled_files__fd(const struct sampled_files *f)
 {
 	return f->epoll;
@@ -511,10 +498,17 @@ static bool take_done(struct sampled_files *f)
 
 	for (uint32_t i = 0; i < f->n && f->n_making; i++) {
 		struct sampled_file *s = f->items[i];
+		_unwind_table_ struct unwind_table *t = NULL;
+		_unwind_job_ struct unwind_job *job = NULL;
+		int err;
 
 		if (s->stage != SAMPLED_MAKING || !unwind_job__read(s->job))
 			continue;
-		finish(f, i);
+		job = take_ptr(s->job);
+		epoll_ctl(f->epoll, EPOLL_CTL_DEL, unwind_job__fd(job), NULL);
+		err = unwind_job__finish(job, &t);
+		f->n_making--;
+		take_table(f, i, err, t);
 		more = true;
 	}
 	begin_queued(f);

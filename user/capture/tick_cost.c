@@ -19,20 +19,6 @@
 #define GAP_NS	 700
 #define LIMIT_NS 100000
 
-static int open_event(int cpu)
-{
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.sample_period = PERIOD_NS,
-		.exclude_idle = 1,
-		.exclude_hv = 1,
-	};
-
-	return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-}
-
 bool tick_gaps__add(struct tick_gaps *g, uint64_t ns)
 {
 	if (ns >= GAP_NS && ns < LIMIT_NS && g->n < TICK_GAPS_MAX)
@@ -50,8 +36,16 @@ uint64_t tick_gaps__median(struct tick_gaps *g)
 
 static uint64_t measure_here(int cpu)
 {
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = PERIOD_NS,
+		.exclude_idle = 1,
+		.exclude_hv = 1,
+	};
+	int event = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	struct tick_gaps gaps = {0};
-	int event = open_event(cpu);
 	uint64_t last, end, now;
 
 	if (event < 0)
