@@ -82,31 +82,24 @@ static bool is_file(const struct symbol_file *f, const struct library_file *file
 				       library_file__identity(file));
 }
 
-static struct symbol_file *add_symbol_file(struct code_symbols *s, struct library_file *file)
-{
-	uid_t owner = file ? library_file__identity(file)->uid : 0;
-	struct symbol_file *f = calloc(1, sizeof(*f));
-
-	if (!f)
-		return NULL;
-	f->owner = s;
-	f->file = file ? library_file__ref(file) : NULL;
-	f->foreign = owner && owner != s->opt.invoker;
-	f->uid = owner;
-	f->next = s->first;
-	s->first = f;
-	return f;
-}
-
 int symbol_file__get(struct code_symbols *s, struct library_file *file, struct symbol_file **out)
 {
+	uid_t owner = file ? library_file__identity(file)->uid : 0;
 	struct symbol_file *f = s->first;
 
 	while (f && !is_file(f, file))
 		f = f->next;
-	f = f ?: add_symbol_file(s, file);
-	if (!f)
-		return -ENOMEM;
+	if (!f) {
+		f = calloc(1, sizeof(*f));
+		if (!f)
+			return -ENOMEM;
+		f->owner = s;
+		f->file = file ? library_file__ref(file) : NULL;
+		f->foreign = owner && owner != s->opt.invoker;
+		f->uid = owner;
+		f->next = s->first;
+		s->first = f;
+	}
 	f->users++;
 	*out = f;
 	return 0;

@@ -65,33 +65,11 @@ static int by_time(const void *a, const void *b)
 	return (x->kept.time_ns > y->kept.time_ns) - (x->kept.time_ns < y->kept.time_ns);
 }
 
-/*
- * Two traces may have the same time. Returns the number of those that are left over for sure.
- */
-static uint32_t add_unmarked(const struct trace_dir *d, const struct dir_traces *list,
-			     uint64_t since_ns, struct history_queue *q)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < list->n; i++) {
-		const struct dir_trace *one = &list->at[i];
-		_free_ char *path = NULL;
-
-		if (one->kept.time_ns < since_ns)
-			continue;
-		if (asprintf(&path, "%s/%s", d->path, one->name) < 0)
-			break;
-		history_queue__put(q, path);
-		n += one->kept.time_ns > since_ns;
-	}
-	return n;
-}
-
 void history_mark__catch_up(const struct trace_dir *d, const char *store, struct history_queue *q)
 {
 	_dir_traces_ struct dir_traces list = {0};
 	uint64_t since_ns;
-	uint32_t n;
+	uint32_t n = 0; /* that are left over for sure: two traces may have the same time */
 	int err;
 
 	store = store ?: "";
@@ -106,7 +84,17 @@ void history_mark__catch_up(const struct trace_dir *d, const char *store, struct
 	history_queue__tell(q, move_mark, (void *)d);
 	if (list.n)
 		qsort(list.at, list.n, sizeof(*list.at), by_time);
-	n = add_unmarked(d, &list, since_ns, q);
+	for (uint32_t i = 0; i < list.n; i++) {
+		const struct dir_trace *one = &list.at[i];
+		_free_ char *path = NULL;
+
+		if (one->kept.time_ns < since_ns)
+			continue;
+		if (asprintf(&path, "%s/%s", d->path, one->name) < 0)
+			break;
+		history_queue__put(q, path);
+		n += one->kept.time_ns > since_ns;
+	}
 	if (n)
 		diag_info("adding to the history what the last recording left: %u trace%s in %s", n,
 			  n == 1 ? "" : "s", d->path);

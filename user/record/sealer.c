@@ -132,11 +132,16 @@ void sealer__tell(struct sealer *s, void (*sealed)(void *ctx, const char *path),
 	s->sealed_ctx = ctx;
 }
 
-/* False: too many wait. */
-static bool add_to_sealer(struct sealer *s, struct trace *t)
+int sealer__put(struct sealer *s, int fd, const char *path)
 {
+	_free_ struct trace *t = calloc(1, sizeof(*t) + strlen(path) + 1);
+	_close_ int owned = fd;
 	bool room;
 
+	if (!t)
+		return -ENOMEM;
+	t->fd = fd;
+	strcpy(t->path, path);
 	pthread_mutex_lock(&s->lock);
 	room = s->n < SEALER_MOST;
 	if (room) {
@@ -145,19 +150,8 @@ static bool add_to_sealer(struct sealer *s, struct trace *t)
 		pthread_cond_signal(&s->work);
 	}
 	pthread_mutex_unlock(&s->lock);
-	return room;
-}
-
-int sealer__put(struct sealer *s, int fd, const char *path)
-{
-	_free_ struct trace *t = calloc(1, sizeof(*t) + strlen(path) + 1);
-	_close_ int owned = fd;
-
-	if (!t)
-		return -ENOMEM;
-	t->fd = fd;
-	strcpy(t->path, path);
-	if (!add_to_sealer(s, t))
+	/* Too many wait. */
+	if (!room)
 		return -EBUSY;
 	take_ptr(t);
 	take_fd(owned);

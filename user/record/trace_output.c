@@ -24,21 +24,6 @@ static int take_rights(const struct trace_output *o, struct invoker *inv)
 	return o->ours ? 0 : invoker__get(inv) ?: invoker__take_file_rights(inv);
 }
 
-static int create_with_rights(struct trace_output *o, const struct trace_info *info)
-{
-	_invoker_ struct invoker inv = {0};
-	int err = take_rights(o, &inv);
-	mode_t mask = o->ours ? umask(0077) : 0;
-
-	err = err ?: output_file__choose(&o->file, o->path, o->force)
-		  ?: trace_writer__open(o->file.path, info, &o->writer);
-	o->file.created = !err;
-	if (o->ours)
-		umask(mask);
-	invoker__return_file_rights(&inv);
-	return err;
-}
-
 /* To follow "cannot write"; --traces has no -o. */
 static const char *remedy(const struct trace_output *o, int err)
 {
@@ -50,8 +35,16 @@ static const char *remedy(const struct trace_output *o, int err)
 
 int trace_output__create(struct trace_output *o, const struct trace_info *info)
 {
-	int err = create_with_rights(o, info);
+	_invoker_ struct invoker inv = {0};
+	int err = take_rights(o, &inv);
+	mode_t mask = o->ours ? umask(0077) : 0;
 
+	err = err ?: output_file__choose(&o->file, o->path, o->force)
+		  ?: trace_writer__open(o->file.path, info, &o->writer);
+	o->file.created = !err;
+	if (o->ours)
+		umask(mask);
+	invoker__return_file_rights(&inv);
 	if (err == -EEXIST)
 		return diag_error_r(err,
 				    "%s exists already; choose another name with -o, or "

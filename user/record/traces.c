@@ -374,8 +374,8 @@ static void check_processes(struct traces *t)
 /* ---- The session's sink ---------------------------------------------------------------------- */
 
 /*
- * The process is in no open trace, and this record would not put it into one, as a trace does not
- * lack it.
+ * The process is in no open trace, and this record would not put it into one. Forks, execs and
+ * intervals do: a trace would lack them.
  */
 static bool is_left_over(const struct record *r)
 {
