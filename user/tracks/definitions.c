@@ -251,36 +251,31 @@ static bool has_room(const struct dependencies *d, size_t more)
 	return dependencies__bytes(d) + more <= DEPENDENCIES_BYTES_MAX;
 }
 
-/* Set *at to where a text begins; a text is kept once, unless another one has its hash. */
-static int keep_text(struct dependencies *d, const char *text, uint32_t *at)
+/* A text is kept once, unless another one has its hash. Without room, the segment is not known. */
+static int make_row(struct dependencies *d, uint32_t parent, const char *segment,
+		    struct dependency_row *out)
 {
-	uint64_t hash = map_hash(text, strlen(text));
-	uint32_t known = u64_map__get(&d->text_of, hash);
+	uint64_t hash = segment ? map_hash(segment, strlen(segment)) : 0;
+	uint32_t known = segment ? u64_map__get(&d->text_of, hash) : U64_MAP_NONE;
 
-	if (known != U64_MAP_NONE && !strcmp((const char *)d->texts.data + known, text)) {
-		*at = known;
+	*out = (struct dependency_row){.parent = parent};
+	if (!segment)
+		return 0;
+	if (known != U64_MAP_NONE && !strcmp((const char *)d->texts.data + known, segment)) {
+		out->segment = known;
 		return 0;
 	}
-	*at = 0;
-	if (!has_room(d, strlen(text) + 1))
+	if (!has_room(d, strlen(segment) + 1))
 		return 0;
 	/* No text begins at 0. */
 	if (!d->texts.size)
 		byte_buffer__bytes(&d->texts, "", 1);
 	known = (uint32_t)d->texts.size;
-	byte_buffer__bytes(&d->texts, text, strlen(text) + 1);
+	byte_buffer__bytes(&d->texts, segment, strlen(segment) + 1);
 	if (d->texts.failed || u64_map__put(&d->text_of, hash, known))
 		return -ENOMEM;
-	*at = known;
+	out->segment = known;
 	return 0;
-}
-
-static int make_row(struct dependencies *d, uint32_t parent, const char *segment,
-		    struct dependency_row *out)
-{
-	out->parent = parent;
-	out->segment = 0;
-	return segment ? keep_text(d, segment, &out->segment) : 0;
 }
 
 /* *crate is NULL if there is no room for one more. */

@@ -457,26 +457,9 @@ int images__adopt(struct images *all, uint32_t pid, uint32_t parent_pid, uint64_
 	return command.is_compiler ? put_in_trace(all, image) : 0;
 }
 
-/* A child that does not exec runs its parent's command. */
-static int inherit(struct image *child, const struct image *parent)
-{
-	struct trace_process p;
-	int err = trace_process__copy(&p, &parent->p);
-
-	if (err)
-		return err;
-	p.pid = child->p.pid;
-	p.parent_pid = child->p.parent_pid;
-	p.start_ns = child->p.start_ns;
-	p.end_ns = 0;
-	p.exit_status = TRACE_EXIT_UNKNOWN;
-	p.attached_late = false;
-	child->p = p;
-	return 0;
-}
-
 int images__on_fork(struct images *all, const struct wire_fork *r)
 {
+	struct trace_process p;
 	const struct image *parent;
 	struct image *child;
 	int err;
@@ -492,7 +475,20 @@ int images__on_fork(struct images *all, const struct wire_fork *r)
 	child->p.parent_pid = r->parent_pid;
 	child->is_fork = true;
 	parent = images__find(all, r->parent_pid);
-	return parent && !parent->exited ? inherit(child, parent) : 0;
+	if (!parent || parent->exited)
+		return 0;
+	/* A child that does not exec runs its parent's command. */
+	err = trace_process__copy(&p, &parent->p);
+	if (err)
+		return err;
+	p.pid = child->p.pid;
+	p.parent_pid = child->p.parent_pid;
+	p.start_ns = child->p.start_ns;
+	p.end_ns = 0;
+	p.exit_status = TRACE_EXIT_UNKNOWN;
+	p.attached_late = false;
+	child->p = p;
+	return 0;
 }
 
 /* The image that an exec makes; NULL, with *err, if it cannot be had. */
