@@ -93,17 +93,14 @@ static int attach_hits(struct session *s, const struct plan *plan, uint8_t lib)
 	return attachments__attach_hits(kernel__attachments(s->kernel), lib, plan, hits);
 }
 
-/* Print, before recording starts, the data that may be missing, the reason, and the remedy. */
-static void print_refused(int refused, const char *instead)
+/* Why the kernel refuses perf events. Returns how to change that, or NULL. */
+static const char *find_refusal(int err, char why[PERF_REFUSAL_MAX])
 {
 	struct perf_refusal r;
-	char why[PERF_REFUSAL_MAX];
-	const char *fix;
 
-	perf_refusal__find(refused, &r);
-	perf_refusal__why(&r, why, sizeof(why));
-	fix = perf_refusal__fix(&r);
-	diag_info("%s. %s%s%s", why, instead, fix ? ". To change that: " : "", fix ?: "");
+	perf_refusal__find(err, &r);
+	perf_refusal__why(&r, why, PERF_REFUSAL_MAX);
+	return perf_refusal__fix(&r);
 }
 
 /* A line for a session that takes samples by default, where it cannot. */
@@ -238,6 +235,8 @@ static void on_code_mapped(void *session, pid_t pid)
 static int watch_mappings(struct session *s)
 {
 	int err = mappings__open(s->broker, &s->mappings), refused;
+	char why[PERF_REFUSAL_MAX];
+	const char *fix;
 
 	if (err) {
 		s->no_mappings = err;
@@ -249,10 +248,12 @@ static int watch_mappings(struct session *s)
 	if (s->sampling)
 		mappings__set_other(s->mappings, on_code_mapped, s);
 	refused = mappings__refused(s->mappings);
-	if (refused)
-		print_refused(refused,
-			      "New programs are looked at in /proc instead: the first queries "
-			      "of a compiler may be missing");
+	if (refused) {
+		fix = find_refusal(refused, why);
+		diag_info("%s. New programs are looked at in /proc instead: the first queries of a "
+			  "compiler may be missing%s%s",
+			  why, fix ? ". To change that: " : "", fix ?: "");
+	}
 	return epoll_watch(s->epoll, mappings__fd(s->mappings));
 }
 
@@ -476,7 +477,6 @@ unsigned int session__libraries(const struct session *s)
 
 static int explain_no_samples(const struct session *s, int err)
 {
-	struct perf_refusal r;
 	char why[PERF_REFUSAL_MAX];
 	const char *fix;
 
@@ -485,9 +485,7 @@ static int explain_no_samples(const struct session *s, int err)
 		return 0;
 	if (err == -ENODATA)
 		return diag_error_r(err, "nothing is left to record: leave out -e none");
-	perf_refusal__find(err, &r);
-	perf_refusal__why(&r, why, sizeof(why));
-	fix = perf_refusal__fix(&r);
+	fix = find_refusal(err, why);
 	if (filter__is_empty(s->filter))
 		return diag_error_r(err, "no samples can be taken, and there are no probes: %s%s%s",
 				    why, fix ? ". To change that: " : "; leave out -e none",
