@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "record/label_names.h"
+#include "record/trace_output.h"
 
 #include "test.h"
 #include "../fixtures/sampled_trace.h"

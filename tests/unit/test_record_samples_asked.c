@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "record/samples_asked.h"
+#include "record/filter_asked.h"
 
 #include "test.h"
 

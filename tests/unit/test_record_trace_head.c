@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "record/trace_head.h"
+#include "record/trace_output.h"
 
 #include "test.h"
 #include "trace/trace_id.h"

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* What a recording takes, by what its user asked for: events, and samples. */
 #ifndef QPROF_RECORD_FILTER_ASKED_H
 #define QPROF_RECORD_FILTER_ASKED_H
 
 #include "capture/filter.h"
+#include "capture/sampling_options.h"
 #include "options/options.h"
 
 /*
@@ -10,5 +12,15 @@
  * errno after an error line: -EINVAL if nothing else was asked for.
  */
 int filter_asked(const struct cli_record_options *o, struct filter **out);
+
+/*
+ * Whether samples show the intervals that --slow asks for: those of two periods and more. False
+ * without --slow.
+ */
+bool samples_show_slow(const struct cli_record_options *o);
+
+/* Samples have the times of queries without probes, and show what LLVM does. */
+struct sampling_options samples_asked(const struct cli_record_options *o,
+				      const struct filter *filter);
 
 #endif /* QPROF_RECORD_FILTER_ASKED_H */

@@ -29,7 +29,6 @@
 #include "record/launch.h"
 #include "record/toolchain_guess.h"
 #include "record/recorder.h"
-#include "record/samples_asked.h"
 #include "record/trace_output.h"
 #include "record/traces.h"
 

@@ -3,12 +3,17 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "base/array.h"
 #include "base/diag.h"
 #include "base/invoker.h"
+#include "base/version.h"
+#include "trace/trace_id.h"
 
 void trace_output__default_name(char name[TRACE_OUTPUT_NAME_MAX])
 {
@@ -157,4 +162,78 @@ void trace_output__destroy(struct trace_output *o)
 	output_file__clear(&o->file);
 	free(o->path);
 	*o = (struct trace_output){0};
+}
+
+/* ---- Its head -------------------------------------------------------------------------------- */
+
+static char *joined(char *const words[])
+{
+	size_t size = 0;
+	char *text, *end;
+
+	for (size_t i = 0; words[i]; i++)
+		size += strlen(words[i]) + 1;
+	text = end = calloc(size + 1, 1);
+	for (size_t i = 0; text && words[i]; i++) {
+		if (i)
+			*end++ = ' ';
+		end = stpcpy(end, words[i]);
+	}
+	return text;
+}
+
+int trace_head__init(struct trace_head *head, char *const command[], struct trace_info *info)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	*head = (struct trace_head){.command = command ? joined(command) : NULL};
+	uname(&head->machine);
+	*info = (struct trace_info){
+		.tool = (char *)"qprof-bpf " QPROF_VERSION,
+		.kernel = head->machine.release,
+		.host = head->machine.nodename,
+		.cpus = cpus > 0 ? (uint64_t)cpus : 0,
+		.command = head->command,
+	};
+	/* Without random bytes, the trace has no id of its own: readers make one. */
+	if (trace_id__make(&info->id))
+		info->id = (struct trace_id){};
+	return command && !head->command ? -ENOMEM : 0;
+}
+
+void trace_head__destroy(struct trace_head *head)
+{
+	free(take_ptr(head->command));
+}
+
+/* ---- Its labels ------------------------------------------------------------------------------ */
+
+int label_names__id(struct label_names *l, struct trace_output *trace, const char *name,
+		    uint32_t *id)
+{
+	trace_output__write(trace, trace_writer__intern, name, id);
+	/* Without a file, a name that is known keeps its id, and another one gets the next. */
+	if (trace->err)
+		for (*id = 0; *id < l->end && (!l->names[*id] || strcmp(l->names[*id], name));)
+			++*id;
+	if (array__reserve_at(&l->names, *id, &l->capacity, sizeof(*l->names)))
+		return -ENOMEM;
+	if (!l->names[*id])
+		l->names[*id] = strdup(name);
+	if (*id >= l->end)
+		l->end = *id + 1;
+	return l->names[*id] ? 0 : -ENOMEM;
+}
+
+const char *label_names__get(const struct label_names *l, uint32_t id)
+{
+	return id < l->end && l->names[id] ? l->names[id] : "<unknown>";
+}
+
+void label_names__clear(struct label_names *l)
+{
+	for (uint32_t i = 0; i < l->end; i++)
+		free(l->names[i]);
+	free(l->names);
+	*l = (struct label_names){0};
 }

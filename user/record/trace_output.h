@@ -7,6 +7,8 @@
 #ifndef QPROF_RECORD_TRACE_OUTPUT_H
 #define QPROF_RECORD_TRACE_OUTPUT_H
 
+#include <sys/utsname.h>
+
 #include "base/output_file.h"
 #include "record/sealer.h"
 #include "trace/reader.h"
@@ -61,5 +63,44 @@ const char *trace_output__place(const struct trace_output *o);
 /* All zeroes: nothing to destroy. */
 void trace_output__destroy(struct trace_output *o);
 #define _trace_output_ __cleanup(trace_output__destroy)
+
+/* With what every trace begins: which one it is, the machine, the recorded command. */
+
+/* Holds the texts of a struct trace_info. */
+struct trace_head {
+	struct utsname machine;
+	char *command;
+};
+
+/*
+ * The head of a new trace of this machine, without its times. `command` is
+ * NULL-terminated, or NULL. The texts belong to `head`, which is destroyed in any case. 0 or
+ * -ENOMEM.
+ */
+int trace_head__init(struct trace_head *head, char *const command[], struct trace_info *info);
+
+void trace_head__destroy(struct trace_head *head);
+#define _trace_head_ __cleanup(trace_head__destroy)
+
+/*
+ * The texts of a recording's labels, for what is shown while it runs. The trace gives a label its
+ * number; once the trace has failed, numbers go on here.
+ */
+
+/* All zeroes is empty. */
+struct label_names {
+	char **names; /* by string id; NULL: no label */
+	uint32_t end; /* above all ids in use */
+	uint32_t capacity;
+};
+
+/* Set *id to the string id of a label, a new one if need be. 0 or -ENOMEM. */
+int label_names__id(struct label_names *l, struct trace_output *trace, const char *name,
+		    uint32_t *id);
+
+/* The text of a label, or "<unknown>". */
+const char *label_names__get(const struct label_names *l, uint32_t id);
+
+void label_names__clear(struct label_names *l);
 
 #endif /* QPROF_RECORD_TRACE_OUTPUT_H */
