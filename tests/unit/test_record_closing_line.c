@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "record/closing_line.h"
+#include "record/live_output.h"
 
 #include "test.h"
 #include "../fixtures/output.h"

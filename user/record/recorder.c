@@ -12,7 +12,6 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/format.h"
-#include "record/closing_line.h"
 #include "record/code_names.h"
 #include "record/item_output.h"
 #include "record/live_output.h"
