@@ -283,13 +283,6 @@ static bool send_answer(int fd, struct answer *a, const struct library_file *fil
 	return sendmsg(fd, &msg, MSG_NOSIGNAL) >= 0;
 }
 
-static uid_t invoker_uid(void)
-{
-	_invoker_ struct invoker inv = {0};
-
-	return invoker__get(&inv) ? getuid() : inv.uid;
-}
-
 /*
  * A child that is left behind lives as long as what it waits for, so it owns nothing: no probe, no
  * pipe whose end somebody waits for, no directory that somebody may want to unmount.
@@ -390,12 +383,13 @@ uint64_t broker__cpu_ns(const struct broker *l)
 int broker__new(struct broker **out)
 {
 	_broker_ struct broker *l = calloc(1, sizeof(*l));
+	_invoker_ struct invoker inv = {0};
 	int err;
 
 	if (!l)
 		return -ENOMEM;
 	l->fd = -1;
-	l->patience.invoker = invoker_uid();
+	l->patience.invoker = invoker__get(&inv) ? getuid() : inv.uid;
 	err = start_child(l);
 	if (err)
 		return err;

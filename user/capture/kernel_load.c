@@ -369,18 +369,11 @@ static bool tracepoints_are_preempted(void)
 	return uname(&u) || sscanf(u.release, "%u.", &major) != 1 || major >= 7;
 }
 
-/* Root, if that is not known. */
-static uid_t invoker_uid(void)
-{
-	_invoker_ struct invoker inv = {0};
-
-	return invoker__get(&inv) ? 0 : inv.uid;
-}
-
 /* `switches`: with on_switch(), or with its stand-in where off-CPU time is not wanted. */
 static int load_with(struct loaded *l, const struct kernel_options *opt, bool switches)
 {
 	bool again = tracepoints_are_preempted();
+	_invoker_ struct invoker inv = {0};
 	int err;
 
 	l->skel = qprof_bpf__open();
@@ -409,7 +402,8 @@ static int load_with(struct loaded *l, const struct kernel_options *opt, bool sw
 	l->skel->rodata->knobs.callers = opt->callers;
 	l->skel->rodata->knobs.silent = opt->only_open;
 	l->skel->rodata->knobs.keys = opt->keys;
-	l->skel->rodata->knobs.invoker = invoker_uid();
+	/* Root, if that is not known. */
+	l->skel->rodata->knobs.invoker = invoker__get(&inv) ? 0 : inv.uid;
 	if ((opt->keys && set_names_slots(l)) || set_table_sizes(l, opt) ||
 	    prepare_samples(l, opt, switches))
 		return -errno;
