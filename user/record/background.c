@@ -52,15 +52,9 @@ static void *relay_signals(void *ctx)
 	return NULL;
 }
 
-/* The recording's ends of what connects it. */
-struct ends {
-	int lifeline; /* starts and ends it */
-	int begun;    /* it writes here once it has begun */
-	int now;
-	int log;
-};
-
-static _Noreturn void be_recorder(const struct cli_record_options *given, const struct ends *ends)
+/* `lifeline` starts and ends the recording, which writes to `begun` once it has begun. */
+static _Noreturn void be_recorder(const struct cli_record_options *given, int lifeline, int begun,
+				  int now, int log)
 {
 	static struct relay relay;
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -68,19 +62,19 @@ static _Noreturn void be_recorder(const struct cli_record_options *given, const 
 	pthread_t thread;
 	uint8_t go;
 
-	if (read(ends->lifeline, &go, 1) != 1)
+	if (read(lifeline, &go, 1) != 1)
 		_exit(EXIT_CODE_FAILURE);
 	/* A command that opened the terminal itself would write over the view. */
 	setsid();
 	dup2(null, STDIN_FILENO);
-	dup2(ends->log, STDOUT_FILENO);
-	dup2(ends->log, STDERR_FILENO);
+	dup2(log, STDOUT_FILENO);
+	dup2(log, STDERR_FILENO);
 	/* The other thread takes every signal. */
-	relay = (struct relay){ends->lifeline, !o.command};
+	relay = (struct relay){lifeline, !o.command};
 	if (signals_start_thread(&thread, NULL, relay_signals, &relay))
 		diag_warn("if qprof-bpf top is killed, this recording must be ended by hand");
-	o.begun_fd = ends->begun;
-	o.now_fd = ends->now;
+	o.begun_fd = begun;
+	o.now_fd = now;
 	exit(record_run(&o, NULL));
 }
 
@@ -109,7 +103,7 @@ static int start(struct background *b, const struct cli_record_options *o)
 		close(b->lifeline);
 		close(b->begun_fd);
 		close(b->now_fd);
-		be_recorder(o, &(struct ends){its_life, its_begun, its_now, b->log});
+		be_recorder(o, its_life, its_begun, its_now, b->log);
 	}
 	b->ended_fd = (int)syscall(SYS_pidfd_open, b->pid, 0);
 	return b->ended_fd < 0 ? -errno : 0;
