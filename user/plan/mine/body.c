@@ -62,28 +62,24 @@ static struct value slot_value(const struct knowledge *k, int64_t disp)
 	return (struct value){.kind = VALUE_SLOT, .disp = disp};
 }
 
-static void store_slot(struct knowledge *k, int64_t disp, struct value v)
-{
-	k->lost = k->lost || k->n_stored == STORES_MAX;
-	if (k->lost)
-		return;
-	k->stored[k->n_stored].disp = disp;
-	k->stored[k->n_stored++].v = v;
-}
-
 static void evaluate(struct knowledge *k, const struct code_insn *insn)
 {
 	struct value v = {0};
 
-	if (insn->shape == CODE_MOVE64 && insn->base < CODE_REG_SP)
+	if (insn->shape == CODE_MOVE64 && insn->base < CODE_REG_SP) {
 		v = k->regs[insn->base];
-	else if (insn->shape == CODE_LOAD64 && insn->base == CODE_REG_SP)
+	} else if (insn->shape == CODE_LOAD64 && insn->base == CODE_REG_SP) {
 		v = slot_value(k, insn->disp);
-	else if (insn->shape == CODE_LOAD64 && insn->base < CODE_REG_SP)
+	} else if (insn->shape == CODE_LOAD64 && insn->base < CODE_REG_SP) {
 		v = field_of(k->regs[insn->base], insn->disp);
-	else if (insn->shape == CODE_STORE64 && insn->base == CODE_REG_SP)
-		store_slot(k, insn->disp,
-			   insn->reg < CODE_REG_SP ? k->regs[insn->reg] : (struct value){0});
+	} else if (insn->shape == CODE_STORE64 && insn->base == CODE_REG_SP) {
+		k->lost = k->lost || k->n_stored == STORES_MAX;
+		if (!k->lost) {
+			k->stored[k->n_stored].disp = insn->disp;
+			k->stored[k->n_stored++].v =
+				insn->reg < CODE_REG_SP ? k->regs[insn->reg] : (struct value){0};
+		}
+	}
 	k->lost = k->lost || (insn->writes & 1u << CODE_REG_SP);
 	for (int r = 0; r < CODE_REG_SP; r++)
 		if (insn->writes & 1u << r)
@@ -92,20 +88,17 @@ static void evaluate(struct knowledge *k, const struct code_insn *insn)
 		k->regs[insn->reg] = v;
 }
 
-/* The function pointer that an indirect call goes through, if it is a field of a known place. */
-static struct value callee(const struct knowledge *k, const struct code_insn *insn)
-{
-	if (insn->shape == CODE_CALL_REG && insn->reg < CODE_REG_SP)
-		return k->regs[insn->reg];
-	if (insn->shape == CODE_CALL_MEM && insn->base < CODE_REG_SP)
-		return field_of(k->regs[insn->base], insn->disp);
-	return (struct value){0};
-}
-
-static struct mined_vtable vtable_of(struct value v)
+/* The function pointer that an indirect call goes through is a field of a vtable at a known place.
+ */
+static struct mined_vtable vtable_of(const struct knowledge *k, const struct code_insn *call)
 {
 	struct mined_vtable vt = vtable_none;
+	struct value v = {0};
 
+	if (call->shape == CODE_CALL_REG && call->reg < CODE_REG_SP)
+		v = k->regs[call->reg];
+	else if (call->shape == CODE_CALL_MEM && call->base < CODE_REG_SP)
+		v = field_of(k->regs[call->base], call->disp);
 	if (v.kind != VALUE_FIELD || v.offset < 0 || v.offset > INT32_MAX || v.offset % 8)
 		return vt;
 	if (v.of == FIELD_OF_REG)
@@ -172,7 +165,7 @@ static int vtable_find(const struct code *code, uint64_t addr, struct mined_vtab
 		k.regs[r] = (struct value){.kind = VALUE_REG, .reg = r};
 	while (n)
 		evaluate(&k, &code->insns[path[--n]]);
-	*out = vtable_of(callee(&k, &code->insns[call]));
+	*out = vtable_of(&k, &code->insns[call]);
 	return 0;
 }
 
@@ -253,32 +246,6 @@ struct body_miner {
 	struct mined_body *out;
 };
 
-static bool is_cold_call(const struct mine_cold *cold, const struct code_insn *insn)
-{
-	return insn->flow == CODE_CALL && array__has_u64(cold->addrs, cold->n, insn->target);
-}
-
-static int add_mask(struct walk *w, const struct walk_guard *g, struct mined_body *out)
-{
-	const struct code_insn *insn = &w->code->insns[g->mask];
-	size_t before = out->n_masks;
-	int err = add_site(out->masks, &out->n_masks, insn, no_id);
-
-	if (err || out->n_masks == before)
-		return err;
-	return vtable_find(w->code, g->resume, &out->masks[before].vtable);
-}
-
-static void note_call(const struct code_insn *insn, struct mined_body *out)
-{
-	if (array__has_u64(out->calls, out->n_calls, insn->target))
-		return;
-	if (out->n_calls == MINE_MAX_CALLS)
-		out->more_calls = true;
-	else
-		out->calls[out->n_calls++] = insn->target;
-}
-
 /* Note the calls among the instructions that the last walk__ends() reached. */
 static void note_calls(const struct walk *w, struct mined_body *out)
 {
@@ -287,22 +254,41 @@ static void note_calls(const struct walk *w, struct mined_body *out)
 
 		if (!w->seen[i])
 			continue;
-		if (insn->flow == CODE_CALL)
-			note_call(insn, out);
-		else if (insn->shape == CODE_CALL_MEM && insn->base < CODE_REG_SP &&
-			 out->n_offsets < MINE_MAX_SITES)
+		if (insn->flow == CODE_CALL) {
+			if (array__has_u64(out->calls, out->n_calls, insn->target))
+				continue;
+			if (out->n_calls == MINE_MAX_CALLS)
+				out->more_calls = true;
+			else
+				out->calls[out->n_calls++] = insn->target;
+		} else if (insn->shape == CODE_CALL_MEM && insn->base < CODE_REG_SP &&
+			   out->n_offsets < MINE_MAX_SITES) {
 			out->offsets[out->n_offsets++] = insn->disp;
-		else if (insn->shape == CODE_CALL_MEM || insn->shape == CODE_CALL_REG)
+		} else if (insn->shape == CODE_CALL_MEM || insn->shape == CODE_CALL_REG) {
 			out->calls_others = true;
+		}
 	}
 }
 
-static int add_ends(struct walk *w, const struct walk_guard *g, struct body_miner *m)
+static int add_guard(struct walk *w, const struct walk_guard *g, struct body_miner *m)
 {
-	struct mined_body *out = m->out;
+	const struct code_insn *test = walk__mask_test(w->code, g->mask);
 	struct walk_ends ends = {.n = 0};
-	int err = walk__ends(w, g->resume, g->slot, &ends);
+	struct mined_body *out = m->out;
+	size_t before = out->n_masks;
+	int err;
 
+	if (test) {
+		out->mask_disp = (uint64_t)test->disp;
+		out->mask_bit = test->imm;
+	}
+	err = add_site(out->masks, &out->n_masks, &w->code->insns[g->mask], no_id);
+	if (!err && out->n_masks > before)
+		err = vtable_find(w->code, g->resume, &out->masks[before].vtable);
+	if (err)
+		return err;
+
+	err = walk__ends(w, g->resume, g->slot, &ends);
 	err = err ?: frame_drafts__runs(m->frames, w, m->entry);
 	note_calls(w, out);
 	for (size_t i = 0; i < ends.n && !err; i++)
@@ -315,18 +301,6 @@ static int add_ends(struct walk *w, const struct walk_guard *g, struct body_mine
 	return err;
 }
 
-static int add_guard(struct walk *w, const struct walk_guard *g, struct body_miner *m)
-{
-	const struct code_insn *test = walk__mask_test(w->code, g->mask);
-	struct mined_body *out = m->out;
-
-	if (test) {
-		out->mask_disp = (uint64_t)test->disp;
-		out->mask_bit = test->imm;
-	}
-	return add_mask(w, g, out) ?: add_ends(w, g, m);
-}
-
 static bool is_query(const struct walk *w, const struct walk_guard *g)
 {
 	const struct code_insn *test = walk__mask_test(w->code, g->mask);
@@ -334,13 +308,25 @@ static bool is_query(const struct walk *w, const struct walk_guard *g)
 	return test && test->imm == MINE_QUERY_PROVIDERS;
 }
 
-/* Several branches lead to the cold side's call: all must be seen to be a query's. */
-static int mine_joined(struct walk *w, size_t call, struct body_miner *m)
+static int mine_guard(struct walk *w, size_t call, struct body_miner *m)
 {
 	struct walk_guard guards[MINE_MAX_SITES];
-	size_t n = walk__guards(w, call, guards, N_OF(guards)), queries = 0;
+	bool any_kind = m->cold->any_kind;
+	size_t n, queries = 0;
 	int err = 0;
 
+	if (walk__guard(w, call, &guards[0])) {
+		if (!any_kind || is_query(w, &guards[0]))
+			return add_guard(w, &guards[0], m);
+		if (walk__mask_test(w->code, guards[0].mask))
+			return 0;
+		m->out->problem = "the test of the profiler's event filter was not recognised";
+		m->out->masks_exact = false;
+		return 0;
+	}
+
+	/* Several branches lead to the cold side's call: all must be seen to be a query's. */
+	n = walk__guards(w, call, guards, N_OF(guards));
 	for (size_t i = 0; i < n; i++)
 		queries += is_query(w, &guards[i]);
 	if (!n || queries < n) {
@@ -353,22 +339,6 @@ static int mine_joined(struct walk *w, size_t call, struct body_miner *m)
 	return err;
 }
 
-static int mine_guard(struct walk *w, size_t call, struct body_miner *m)
-{
-	const struct mine_cold *cold = m->cold;
-	struct mined_body *out = m->out;
-	struct walk_guard g;
-
-	if (!walk__guard(w, call, &g))
-		return mine_joined(w, call, m);
-	if (cold->any_kind && !walk__mask_test(w->code, g.mask)) {
-		out->problem = "the test of the profiler's event filter was not recognised";
-		out->masks_exact = false;
-		return 0;
-	}
-	return cold->any_kind && !is_query(w, &g) ? 0 : add_guard(w, &g, m);
-}
-
 int mine_body(const struct elf_image *img, const struct code *code, uint64_t entry,
 	      const struct mine_cold *cold, struct frame_drafts *frames, struct mined_body *out)
 {
@@ -378,7 +348,8 @@ int mine_body(const struct elf_image *img, const struct code *code, uint64_t ent
 
 	*out = (struct mined_body){.masks_exact = true};
 	for (size_t i = 0; i < code->n && !err; i++)
-		if (w.live[i] && is_cold_call(cold, &code->insns[i]))
+		if (w.live[i] && code->insns[i].flow == CODE_CALL &&
+		    array__has_u64(cold->addrs, cold->n, code->insns[i].target))
 			err = mine_guard(&w, i, &m);
 	if (err == -E2BIG) {
 		out->problem = "more sites than a query body can have";
