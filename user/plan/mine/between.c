@@ -32,28 +32,7 @@ struct search {
 	size_t n_callees;
 };
 
-static int collect(struct search *s)
-{
-	_free_ uint64_t *addrs = NULL;
-	size_t n = 0, most = 0;
-
-	for (uint32_t i = 0; i < s->plan->n_bodies; i++)
-		most += s->mined[i].n_calls;
-	addrs = calloc(most + 1, sizeof(*addrs));
-	s->callees = calloc(most + 1, sizeof(*s->callees));
-	if (!addrs || !s->callees)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < s->plan->n_bodies; i++)
-		for (size_t k = 0; k < s->mined[i].n_calls; k++)
-			addrs[n++] = s->mined[i].calls[k];
-	qsort(addrs, n, sizeof(*addrs), array__by_u64);
-	for (size_t i = 0; i < n; i++)
-		if (!i || addrs[i] != addrs[i - 1])
-			s->callees[s->n_callees++].addr = addrs[i];
-	return 0;
-}
-
-static const struct between_callee *callee_at(const struct search *s, uint64_t addr)
+static struct between_callee *callee_at(const struct search *s, uint64_t addr)
 {
 	return s->n_callees ? bsearch(&addr, s->callees, s->n_callees, sizeof(*s->callees),
 				      array__by_u64)
@@ -85,22 +64,38 @@ static int look_into(struct search *s, const struct owner *f, struct between_cal
 	return err == -EFAULT ? 0 : err;
 }
 
-static int look_into_all(struct search *s)
+/* The functions that the bodies call, each with what it calls through fields of vtables. */
+static int find_callees(struct search *s)
 {
 	_owners_ struct owners owners = {0};
-	_free_ uint64_t *addrs = calloc(s->n_callees + 1, sizeof(*addrs));
+	_free_ uint64_t *addrs = NULL;
+	size_t n = 0, most = 0;
 	int err;
 
-	if (!addrs)
+	for (uint32_t i = 0; i < s->plan->n_bodies; i++)
+		most += s->mined[i].n_calls;
+	addrs = calloc(most + 1, sizeof(*addrs));
+	s->callees = calloc(most + 1, sizeof(*s->callees));
+	if (!addrs || !s->callees)
 		return -ENOMEM;
+	for (uint32_t i = 0; i < s->plan->n_bodies; i++)
+		for (size_t k = 0; k < s->mined[i].n_calls; k++)
+			addrs[n++] = s->mined[i].calls[k];
+	if (!n)
+		return 0;
+	qsort(addrs, n, sizeof(*addrs), array__by_u64);
+	for (size_t i = 0; i < n; i++)
+		if (!i || addrs[i] != s->callees[s->n_callees - 1].addr)
+			s->callees[s->n_callees++].addr = addrs[i];
 	for (size_t i = 0; i < s->n_callees; i++)
 		addrs[i] = s->callees[i].addr;
+
 	err = owners__find(s->img, addrs, s->n_callees, &owners);
 	for (size_t i = 0; i < owners.n && !err; i++) {
-		const struct between_callee *c = callee_at(s, owners.items[i].entry);
+		struct between_callee *c = callee_at(s, owners.items[i].entry);
 
 		if (c)
-			err = look_into(s, &owners.items[i], &s->callees[c - s->callees]);
+			err = look_into(s, &owners.items[i], c);
 	}
 	return err;
 }
@@ -141,12 +136,19 @@ static bool calls_provider(const struct mined_body *m, int64_t offset)
 	return has_offset(m->offsets, m->n_offsets, offset);
 }
 
-/* False if nothing is found, or what is found does not agree. */
-static bool find_below(const struct search *s, const struct mined_body *m, int64_t offset,
-		       uint32_t *below)
+/*
+ * The distance between a body and its provider; false if it is not known: nothing is found, or what
+ * is found does not agree.
+ */
+static bool find_own(const struct search *s, uint32_t body, uint32_t *below)
 {
+	const struct mined_body *m = &s->mined[body];
+	int64_t offset = provider_offset(s, s->plan->bodies[body].group);
 	uint32_t least = UINT32_MAX, most = 0;
 
+	*below = 0;
+	if (!m->n_calls || calls_provider(m, offset))
+		return true;
 	for (size_t i = 0; i < m->n_calls && offset >= 0; i++) {
 		const struct between_callee *c = callee_at(s, m->calls[i]);
 
@@ -159,38 +161,6 @@ static bool find_below(const struct search *s, const struct mined_body *m, int64
 	return most && least && most - least <= DIFFER_MAX && !m->more_calls;
 }
 
-/* The distance between a body and its provider; false if it is not known. */
-static bool find_own(const struct search *s, uint32_t body, uint32_t *below)
-{
-	const struct mined_body *m = &s->mined[body];
-	int64_t offset = provider_offset(s, s->plan->bodies[body].group);
-
-	*below = 0;
-	return !m->n_calls || calls_provider(m, offset) || find_below(s, m, offset, below);
-}
-
-static void mark_calls(const struct search *s, uint32_t body)
-{
-	struct mined_body *m = &s->mined[body];
-	int64_t offset = provider_offset(s, s->plan->bodies[body].group);
-
-	for (size_t i = 0; i < m->n_calls && offset >= 0; i++) {
-		const struct between_callee *c = callee_at(s, m->calls[i]);
-
-		m->provides[i] = has_offset(c->offsets, c->n_offsets, offset);
-	}
-}
-
-/* The way through the function that executes for a body leads to the provider, too. */
-static bool find_other(const struct search *s, uint32_t outlined, uint32_t *below)
-{
-	uint32_t own, depth = depth_of(s->decoder, s->plan->bodies[outlined].addr);
-	bool known = find_own(s, outlined, &own) && depth && depth + own <= PLAN_BETWEEN_MAX;
-
-	*below = known ? depth + own : 0;
-	return known;
-}
-
 /* The first problem of a body is the one that is told. */
 static int set_problem(struct plan_body *b, struct mined_body *mined, const char *problem)
 {
@@ -201,34 +171,40 @@ static int set_problem(struct plan_body *b, struct mined_body *mined, const char
 	return b->problem ? 0 : -ENOMEM;
 }
 
-/* Its ends are late, as no start is found that far below them. */
-static int give_up(struct search *s, uint32_t body)
-{
-	return set_problem(&s->plan->bodies[body], &s->mined[body],
-			   "what calls its provider is not known");
-}
-
 static int set_between(struct search *s, uint32_t body)
 {
+	struct plan_body *b = &s->plan->bodies[body];
+	struct mined_body *m = &s->mined[body];
+	int64_t offset = provider_offset(s, b->group);
 	uint32_t outlined = plan__outlined(s->plan, body);
 	uint32_t own, other = 0;
 	bool known = find_own(s, body, &own);
 
-	mark_calls(s, body);
-	if (outlined != PLAN_NONE)
-		known = find_other(s, outlined, &other) && known;
-	s->plan->bodies[body].between = own > other ? own : other;
-	return known ? 0 : give_up(s, body);
+	for (size_t i = 0; i < m->n_calls && offset >= 0; i++) {
+		const struct between_callee *c = callee_at(s, m->calls[i]);
+
+		m->provides[i] = has_offset(c->offsets, c->n_offsets, offset);
+	}
+	/* The way through the function that executes for the body leads to the provider, too. */
+	if (outlined != PLAN_NONE) {
+		uint32_t below, depth = depth_of(s->decoder, s->plan->bodies[outlined].addr);
+
+		if (find_own(s, outlined, &below) && depth && depth + below <= PLAN_BETWEEN_MAX)
+			other = depth + below;
+		else
+			known = false;
+	}
+	b->between = own > other ? own : other;
+	/* Its ends are late, as no start is found that far below them. */
+	return known ? 0 : set_problem(b, m, "what calls its provider is not known");
 }
 
 int between_find(struct elf_image *img, struct code_decoder *decoder, struct plan *plan,
 		 struct mined_body *mined)
 {
 	struct search s = {.img = img, .decoder = decoder, .plan = plan, .mined = mined};
-	int err = collect(&s);
+	int err = find_callees(&s);
 
-	if (!err && s.n_callees)
-		err = look_into_all(&s);
 	for (uint32_t i = 0; i < plan->n_bodies && !err; i++)
 		err = set_between(&s, i);
 	for (size_t i = 0; i < s.n_callees; i++)
@@ -350,9 +326,28 @@ static int judge(struct outlined_search *s, uint32_t body)
 	return 0;
 }
 
-static void count_queries(struct plan *plan)
+int outlined_find(struct elf_image *img, struct code_decoder *decoder, struct plan *plan,
+		  struct mined_body *mined)
 {
-	for (uint32_t i = 0; i < plan->n_queries; i++) {
+	struct outlined_search s = {
+		.img = img,
+		.decoder = decoder,
+		.plan = plan,
+		.mined = mined,
+		.several = calloc(plan->n_bodies + 1UL, sizeof(*s.several)),
+		.foreign = calloc(plan->n_bodies + 1UL, sizeof(*s.foreign)),
+		.candidates = calloc(plan->n_bodies + 1UL, sizeof(*s.candidates)),
+	};
+	int err = s.several && s.foreign && s.candidates ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < plan->n_bodies && !err; i++)
+		if (!has_queries(plan, i))
+			s.candidates[s.n_candidates++] = plan->bodies[i].addr;
+	if (s.n_candidates)
+		err = find_called(&s) ?: find_foreign(&s);
+	for (uint32_t i = 0; i < plan->n_bodies && !err; i++)
+		err = judge(&s, i);
+	for (uint32_t i = 0; i < plan->n_queries && !err; i++) {
 		const struct plan_query *q = &plan->queries[i];
 		uint32_t first = plan__outlined(plan, q->body_non_incr);
 		uint32_t second = plan__outlined(plan, q->body_incr);
@@ -362,39 +357,6 @@ static void count_queries(struct plan *plan)
 		if (second != PLAN_NONE && second != first)
 			plan->bodies[second].n_queries++;
 	}
-}
-
-static int find(struct outlined_search *s)
-{
-	struct plan *plan = s->plan;
-	int err;
-
-	if (!plan->n_bodies)
-		return 0;
-	s->several = calloc(plan->n_bodies, sizeof(*s->several));
-	s->foreign = calloc(plan->n_bodies, sizeof(*s->foreign));
-	s->candidates = calloc(plan->n_bodies, sizeof(*s->candidates));
-	if (!s->several || !s->foreign || !s->candidates)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < plan->n_bodies; i++)
-		if (!has_queries(plan, i))
-			s->candidates[s->n_candidates++] = plan->bodies[i].addr;
-	if (!s->n_candidates)
-		return 0;
-	err = find_called(s) ?: find_foreign(s);
-	for (uint32_t i = 0; i < plan->n_bodies && !err; i++)
-		err = judge(s, i);
-	if (!err)
-		count_queries(plan);
-	return err;
-}
-
-int outlined_find(struct elf_image *img, struct code_decoder *decoder, struct plan *plan,
-		  struct mined_body *mined)
-{
-	struct outlined_search s = {.img = img, .decoder = decoder, .plan = plan, .mined = mined};
-	int err = find(&s);
-
 	code__free(&s.code);
 	free(s.candidates);
 	free(s.several);
@@ -466,16 +428,12 @@ static uint32_t passed(const struct flow_state *at, struct flow_value v)
 	return bits;
 }
 
-static void note_call(struct arguments *a, uint32_t bits)
-{
-	a->bits = a->called ? a->bits & bits : bits;
-	a->called = true;
-}
-
 /* In the calls of `body`, the vtable is `v`. */
 static void note_calls(struct identify_search *s, const struct scene *f, uint32_t body,
 		       struct flow_value v)
 {
+	struct arguments *a = &s->vtables[body];
+
 	for (size_t i = 0; i < s->code.n; i++) {
 		struct flow_state at;
 
@@ -483,8 +441,10 @@ static void note_calls(struct identify_search *s, const struct scene *f, uint32_
 		    profiler__callee(&s->code.insns[i]) != s->plan->bodies[body].addr)
 			continue;
 		flow__at(f->flow, i, &at);
-		if (at.reached)
-			note_call(&s->vtables[body], passed(&at, v));
+		if (!at.reached)
+			continue;
+		a->bits = a->called ? a->bits & passed(&at, v) : passed(&at, v);
+		a->called = true;
 	}
 }
 
@@ -627,61 +587,44 @@ static int look_at_bodies(struct identify_search *s, const struct owners *owners
 	return err;
 }
 
-static int look_at_wrappers(struct identify_search *s, const struct owners *owners)
+int identify_by_number(struct elf_image *img, struct code_decoder *decoder, struct plan *plan,
+		       struct mined_body *mined, const struct query_numbers *numbers)
 {
-	int err = 0;
-
-	for (size_t i = 0; i < owners->n && !err; i++)
-		if (query_numbers__of(s->numbers, owners->items[i].entry))
-			err = identify_look_into(s, &owners->items[i], look_at_wrapper);
-	return err;
-}
-
-/* A body whose queries do not all have numbers would show a wrong one. */
-static void forget_unnumbered(struct identify_search *s)
-{
-	for (uint32_t i = 0; i < s->plan->n_queries; i++)
-		for (uint32_t b = 0; b < s->plan->n_bodies; b++) {
-			struct mined_body *m = &s->mined[b];
-
-			if (s->plan->queries[i].number ||
-			    !plan__serves(s->plan, &s->plan->queries[i], b))
-				continue;
-			for (size_t k = 0; k < m->n_masks; k++)
-				m->masks[k].vtable = vtable_none;
-		}
-}
-
-static int identify_find(struct identify_search *s)
-{
-	uint32_t n = s->plan->n_bodies, n_addrs = 0;
-	_free_ uint64_t *addrs = calloc(n + s->numbers->n + 1UL, sizeof(*addrs));
+	uint32_t n = plan->n_bodies, n_addrs = 0;
+	_free_ uint64_t *addrs = calloc(n + numbers->n + 1UL, sizeof(*addrs));
 	_free_ struct arguments *vtables = calloc(n + 1UL, sizeof(*vtables));
 	_owners_ struct owners owners = {0};
+	struct identify_search s = {
+		.img = img,
+		.decoder = decoder,
+		.plan = plan,
+		.mined = mined,
+		.numbers = numbers,
+		.vtables = vtables,
+	};
 	int err;
 
 	if (!addrs || !vtables)
 		return -ENOMEM;
-	s->vtables = vtables;
 	for (uint32_t i = 0; i < n; i++)
-		addrs[n_addrs++] = s->plan->bodies[i].addr;
-	for (uint32_t i = 0; i < s->numbers->n; i++)
-		addrs[n_addrs++] = s->numbers->items[i].wrapper;
-	err = owners__find(s->img, addrs, n_addrs, &owners);
-	err = err ?: look_at_wrappers(s, &owners) ?: look_at_bodies(s, &owners, false)
-		       ?: look_at_bodies(s, &owners, true);
-	forget_unnumbered(s);
-	return err;
-}
-
-int identify_by_number(struct elf_image *img, struct code_decoder *decoder, struct plan *plan,
-		       struct mined_body *mined, const struct query_numbers *numbers)
-{
-	struct identify_search s = {
-		.img = img, .decoder = decoder, .plan = plan, .mined = mined, .numbers = numbers};
-	int err = identify_find(&s);
-
+		addrs[n_addrs++] = plan->bodies[i].addr;
+	for (uint32_t i = 0; i < numbers->n; i++)
+		addrs[n_addrs++] = numbers->items[i].wrapper;
+	err = owners__find(img, addrs, n_addrs, &owners);
+	for (size_t i = 0; i < owners.n && !err; i++)
+		if (query_numbers__of(numbers, owners.items[i].entry))
+			err = identify_look_into(&s, &owners.items[i], look_at_wrapper);
+	err = err ?: look_at_bodies(&s, &owners, false) ?: look_at_bodies(&s, &owners, true);
 	code__free(&s.code);
+
+	/* A body whose queries do not all have numbers would show a wrong one. */
+	for (uint32_t i = 0; i < plan->n_queries; i++)
+		for (uint32_t b = 0; b < n; b++) {
+			if (plan->queries[i].number || !plan__serves(plan, &plan->queries[i], b))
+				continue;
+			for (size_t k = 0; k < mined[b].n_masks; k++)
+				mined[b].masks[k].vtable = vtable_none;
+		}
 	return err;
 }
 
@@ -724,43 +667,30 @@ static int look_for_provider(struct provider_callers_search *s, const struct own
 	return err == -EFAULT ? 0 : err;
 }
 
-static int find_all(struct provider_callers_search *s, struct elf_image *img)
-{
-	_owners_ struct owners owners = {0};
-	int err;
-
-	for (uint32_t i = 0; i < s->plan->n_queries; i++) {
-		s->providers[i] = s->plan->queries[i].provider;
-		if (!s->providers[i])
-			return 0;
-	}
-	err = callers__find(img, s->providers, s->plan->n_queries, &owners);
-	for (size_t i = 0; i < owners.n && !err && !s->several; i++)
-		if (!array__has_u64(s->providers, s->plan->n_queries, owners.items[i].entry))
-			err = look_for_provider(s, &owners.items[i]);
-	return err;
-}
-
-static bool all_have_one(const struct provider_callers_search *s)
-{
-	for (uint32_t i = 0; i < s->plan->n_queries; i++)
-		if (!s->providers[i] || !s->callers[i])
-			return false;
-	return !s->several;
-}
-
 int provider_callers_find(struct elf_image *img, struct code_decoder *decoder, struct plan *plan)
 {
-	_free_ uint64_t *addrs = calloc(plan->n_queries + 1UL, 2 * sizeof(*addrs));
+	uint32_t n = plan->n_queries;
+	_free_ uint64_t *addrs = calloc(n + 1UL, 2 * sizeof(*addrs));
+	_owners_ struct owners owners = {0};
 	struct provider_callers_search s = {.plan = plan, .decoder = decoder, .providers = addrs};
-	int err = addrs ? 0 : -ENOMEM;
+	int err;
 
-	if (!err) {
-		s.callers = addrs + plan->n_queries;
-		err = find_all(&s, img);
+	if (!addrs)
+		return -ENOMEM;
+	s.callers = addrs + n;
+	for (uint32_t i = 0; i < n; i++) {
+		s.providers[i] = plan->queries[i].provider;
+		if (!s.providers[i])
+			return 0;
 	}
-	for (uint32_t i = 0; i < plan->n_queries && !err && all_have_one(&s); i++)
-		plan->queries[i].provider_caller = s.callers[i];
+	err = callers__find(img, s.providers, n, &owners);
+	for (size_t i = 0; i < owners.n && !err && !s.several; i++)
+		if (!array__has_u64(s.providers, n, owners.items[i].entry))
+			err = look_for_provider(&s, &owners.items[i]);
 	code__free(&s.code);
-	return err;
+	if (err || s.several || array__has_u64(s.callers, n, 0))
+		return err;
+	for (uint32_t i = 0; i < n; i++)
+		plan->queries[i].provider_caller = s.callers[i];
+	return 0;
 }
