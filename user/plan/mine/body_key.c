@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A domain of plan/code/flow.h. There are only a few bodies, so every instruction has a state
- * of its own.
+ * A domain of plan/code/flow.h. There are only a few bodies, so every instruction has a state of
+ * its own.
  *
- * A function that gets an address on the stack may write to all that lies there
- * and above. Two kinds of memory are safe from that:
+ * A function that gets an address on the stack may write to all that lies there and above. Two
+ * kinds of memory are safe from that:
  *
- * - a spilled register, to which no pointer exists: nothing but the key is ever
- * stored there, it is loaded from there, and its address is not taken;
- * - a variable whose own address is taken somewhere, from pointers to what lies
- * below it. (LLVM gives variables that live at different times the same memory,
- * but then the same address, too.)
+ * - a spilled register, to which no pointer exists: nothing but the key is ever stored there, it is
+ *   loaded from there, and its address is not taken;
+ * - a variable whose own address is taken somewhere, from pointers to what lies below it. (LLVM
+ *   gives variables that live at different times the same memory, but then the same address, too.)
  *
  * Which memory that is follows from a first run, in which nothing is safe.
  */
@@ -68,23 +67,7 @@ static void forget(const struct finder *f, struct state *s, int64_t from, int64_
 	s->n_slots = n;
 }
 
-/* Forget the slots that a function which gets the address `at` may write to. */
-static void forget_passed(const struct finder *f, struct state *s, int64_t at)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < s->n_slots; i++) {
-		const struct slot *slot = &s->slots[i];
-		int64_t start = slot->at - (slot->part == PART_CRATE ? 4 : 0);
-
-		if (slot->spilled || slot->at + key_size(f) <= at || (slot->variable && at < start))
-			s->slots[n++] = *slot;
-	}
-	s->n_slots = n;
-}
-
-/* The address of base+disp on the stack; false if it is elsewhere or unknown.
- */
+/* The address of base+disp on the stack; false if it is elsewhere or unknown. */
 static bool stack_address(const struct state *s, const struct code_insn *insn, int64_t *at)
 {
 	if (insn->base == CODE_REG_SP && s->has_sp) {
@@ -159,9 +142,8 @@ static uint8_t stored_part(const struct finder *f, const struct state *s,
 }
 
 /*
- * True if the function uses the memory at `at` for a spilled register only: all
- * stores there are of `part`, some load is from there, and no address in it is
- * taken.
+ * True if the function uses the memory at `at` for a spilled register only: all stores there are of
+ * `part`, some load is from there, and no address in it is taken.
  */
 static bool is_spilled(const struct finder *f, int64_t at, uint8_t part)
 {
@@ -187,8 +169,8 @@ static bool is_spilled(const struct finder *f, int64_t at, uint8_t part)
 }
 
 /*
- * Landing pads, which take addresses to drop variables, are not followed; there
- * sp is as at the calls that unwind to them.
+ * Landing pads, which take addresses to drop variables, are not followed; there sp is as at the
+ * calls that unwind to them.
  */
 static bool is_variable(const struct finder *f, int64_t at, int32_t sp)
 {
@@ -227,30 +209,26 @@ static void store(const struct finder *f, struct state *s, const struct code_ins
 	s->slots[s->n_slots++] = slot;
 }
 
-/* A callee may write to what its arguments point to, and to all that is below
- * sp. */
+/* A callee may write to what its arguments point to, and to all that is below sp. */
 static void call(const struct finder *f, struct state *s)
 {
-	for (size_t i = 0; i < CODE_ARGUMENTS; i++)
-		if (s->regs[code_arguments[i]] == PART_STACK)
-			forget_passed(f, s, s->address[code_arguments[i]]);
-	forget(f, s, INT32_MIN, s->sp);
-}
+	for (size_t i = 0; i < CODE_ARGUMENTS; i++) {
+		int64_t at = s->address[code_arguments[i]];
+		uint32_t n = 0;
 
-/* After `and $-32, %rsp` no slot is known. */
-static void move_sp(const struct finder *f, struct state *s, const struct code_insn *insn)
-{
-	s->sp += insn->sp_adjust;
+		if (s->regs[code_arguments[i]] != PART_STACK)
+			continue;
+		for (uint32_t k = 0; k < s->n_slots; k++) {
+			const struct slot *slot = &s->slots[k];
+			int64_t start = slot->at - (slot->part == PART_CRATE ? 4 : 0);
+
+			if (slot->spilled || slot->at + key_size(f) <= at ||
+			    (slot->variable && at < start))
+				s->slots[n++] = *slot;
+		}
+		s->n_slots = n;
+	}
 	forget(f, s, INT32_MIN, s->sp);
-	if (insn->sp_adjust < 0)
-		forget(f, s, s->sp, (int64_t)s->sp - insn->sp_adjust);
-	if (insn->sp_adjust)
-		return;
-	s->has_sp = false;
-	s->n_slots = 0;
-	for (int r = 0; r < CODE_REG_SP; r++)
-		if (s->regs[r] == PART_STACK)
-			s->regs[r] = PART_NONE;
 }
 
 static void apply(const void *arg, void *state, const struct code_insn *insn)
@@ -266,18 +244,24 @@ static void apply(const void *arg, void *state, const struct code_insn *insn)
 		store(f, s, insn);
 	for (uint32_t left = insn->writes & CODE_REGS; left; left &= left - 1)
 		s->regs[__builtin_ctz(left)] = PART_NONE;
-	if (insn->writes & 1u << CODE_REG_SP)
-		move_sp(f, s, insn);
+	if (insn->writes & 1u << CODE_REG_SP) {
+		s->sp += insn->sp_adjust;
+		forget(f, s, INT32_MIN, s->sp);
+		if (insn->sp_adjust < 0)
+			forget(f, s, s->sp, (int64_t)s->sp - insn->sp_adjust);
+		/* After `and $-32, %rsp` no slot is known. */
+		if (!insn->sp_adjust) {
+			s->has_sp = false;
+			s->n_slots = 0;
+			for (int r = 0; r < CODE_REG_SP; r++)
+				if (s->regs[r] == PART_STACK)
+					s->regs[r] = PART_NONE;
+		}
+	}
 	if (insn->reg < CODE_REG_SP && (insn->writes & 1u << insn->reg)) {
 		s->regs[insn->reg] = part;
 		s->address[insn->reg] = (int32_t)address;
 	}
-}
-
-static bool same_register(const struct state *a, const struct state *b, int r)
-{
-	return a->regs[r] == b->regs[r] &&
-	       (a->regs[r] != PART_STACK || a->address[r] == b->address[r]);
 }
 
 static bool has_slot(const struct state *s, const struct slot *slot)
@@ -299,7 +283,9 @@ static bool join(const void *arg, void *x, const void *y)
 	if (to->has_sp != from->has_sp || to->sp != from->sp)
 		return false;
 	for (int r = 0; r < CODE_REG_SP; r++) {
-		if (to->regs[r] == PART_NONE || same_register(to, from, r))
+		if (to->regs[r] == PART_NONE ||
+		    (to->regs[r] == from->regs[r] &&
+		     (to->regs[r] != PART_STACK || to->address[r] == from->address[r])))
 			continue;
 		to->regs[r] = PART_NONE;
 		changed = true;
@@ -326,29 +312,6 @@ static bool is_padding(const struct code_insn *insn)
 	       !insn->stores && !insn->sets_flags;
 }
 
-/*
- * Code that no path was seen to reach (a switch that could not be read, a landing pad) knows
- * nothing, and so does what it leads to.
- */
-static void run_unreached(const struct walk *w, struct fixpoint *f)
-{
-	for (size_t i = 0; i < w->code->n; i++) {
-		struct state bare;
-
-		if (!fixpoint__at(f, i, &bare))
-			continue;
-		memset(bare.regs, PART_NONE, sizeof(bare.regs));
-		bare.n_slots = 0;
-		for (size_t k = 0; k < walk__ways_to(w, i); k++) {
-			size_t from = walk__way_to(w, i, k);
-
-			if (!fixpoint__state(f, from) && !is_padding(&w->code->insns[from]))
-				fixpoint__reach(f, i, &bare);
-		}
-	}
-	fixpoint__run(f);
-}
-
 static struct mined_key answer(const struct finder *f, const struct state *s)
 {
 	bool def = f->key->crate != WIRE_REG_NONE;
@@ -368,17 +331,35 @@ static struct mined_key answer(const struct finder *f, const struct state *s)
 
 static int find(const struct finder *f, uint64_t entry, struct fixpoint **out)
 {
-	struct state start = {.has_sp = true};
-	int err = fixpoint__new(f->walk, entry, &places, f, NULL, NULL, out);
+	const struct walk *w = f->walk;
+	struct state start = {.has_sp = true}, bare;
+	int err = fixpoint__new(w, entry, &places, f, NULL, NULL, out);
 
 	if (err)
 		return err;
 	start.regs[f->key->reg] = PART_KEY;
 	if (f->key->crate != WIRE_REG_NONE)
 		start.regs[f->key->crate] = PART_CRATE;
-	fixpoint__reach(*out, code__index(f->walk->code, entry), &start);
+	fixpoint__reach(*out, code__index(w->code, entry), &start);
 	fixpoint__run(*out);
-	run_unreached(f->walk, *out);
+
+	/*
+	 * Code that no path was seen to reach (a switch that could not be read, a landing pad)
+	 * knows nothing, and so does what it leads to.
+	 */
+	for (size_t i = 0; i < w->code->n; i++) {
+		if (!fixpoint__at(*out, i, &bare))
+			continue;
+		memset(bare.regs, PART_NONE, sizeof(bare.regs));
+		bare.n_slots = 0;
+		for (size_t k = 0; k < walk__ways_to(w, i); k++) {
+			size_t from = walk__way_to(w, i, k);
+
+			if (!fixpoint__state(*out, from) && !is_padding(&w->code->insns[from]))
+				fixpoint__reach(*out, i, &bare);
+		}
+	}
+	fixpoint__run(*out);
 	return 0;
 }
 
