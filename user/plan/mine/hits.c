@@ -70,11 +70,6 @@ static int note_call(void *arg, uint64_t addr, uint64_t to)
 	return array__add(&f->calls, &f->n_calls, &f->calls_capacity, &call);
 }
 
-static int find_calls(struct finder *f)
-{
-	return code_scan__calls(f->img, (struct code_range){f->cold, f->cold}, note_call, f);
-}
-
 /* The first call at or behind `addr`, or NULL. */
 static struct call *call_from(const struct finder *f, uint64_t addr)
 {
@@ -131,27 +126,12 @@ static int note_bits(void *arg, const struct code_span *c)
 	return 0;
 }
 
-static uint32_t winner(const struct finder *f)
-{
-	size_t best = 0;
-
-	for (size_t i = 1; i < MAX_FILTERS; i++)
-		if (f->votes[i].n > f->votes[best].n)
-			best = i;
-	return f->votes[best].bits;
-}
-
 /* The path from a branch to the call: its instructions, and sp before each, from the site's. */
 struct way {
 	struct code_insn insns[MAX_TO_CALL];
 	int64_t sp[MAX_TO_CALL];
 	size_t n;
 };
-
-static bool goes_to_cold(const struct finder *f, const struct code_insn *insn)
-{
-	return (insn->flow == CODE_CALL || insn->flow == CODE_JMP) && insn->target == f->cold;
-}
 
 /* Follow `addr` up to the call of the cold side; its address, or 0. */
 static uint64_t follow(struct finder *f, uint64_t addr, struct way *way)
@@ -163,7 +143,7 @@ static uint64_t follow(struct finder *f, uint64_t addr, struct way *way)
 
 		if (!code_decoder__at(f->decoder, addr, insn))
 			return 0;
-		if (goes_to_cold(f, insn))
+		if ((insn->flow == CODE_CALL || insn->flow == CODE_JMP) && insn->target == f->cold)
 			return insn->addr;
 		if (insn->flow != CODE_JMP && insn->flow != CODE_FALLS)
 			return 0;
@@ -273,92 +253,78 @@ static uint64_t cold_way(const struct finder *f, const struct code_insn *jump)
 	return code == OPCODE_JE || code == OPCODE_JE_SHORT ? jump->addr + jump->size : 0;
 }
 
-static int add_hit(struct finder *f, uint64_t addr, const struct value_place *v)
-{
-	struct plan_hits *out = f->out;
-	struct plan_hit hit = {
-		.addr = addr,
-		.reg = v->reg,
-		.base = v->reg != WIRE_REG_NONE || v->base == CODE_REG_SP ? WIRE_REG_NONE : v->base,
-		.disp = (uint32_t)v->disp,
-	};
-
-	if (!elf_image__offset(f->img, addr, &hit.offset))
-		return 0;
-	return array__add(&out->items, &out->n, &f->capacity, &hit);
-}
-
 /* Every test of these bits whose branch leads to the cold side. */
 static int note_hits(void *arg, const struct code_span *c)
 {
 	struct finder *f = arg;
+	struct plan_hits *out = f->out;
 
 	for (size_t i = 0; i + OPCODE_CALL_SIZE < c->len; i++) {
 		struct code_insn jump;
-		struct value_place place;
+		struct value_place v;
+		struct plan_hit hit;
 		struct way way;
 		struct call *call;
 		uint64_t at;
 		size_t size;
 
-		if (tested_bits(c, i, &size) != f->out->filter ||
+		if (tested_bits(c, i, &size) != out->filter ||
 		    !find_branch(f, c->addr + i + size, &jump))
 			continue;
 		at = follow(f, cold_way(f, &jump), &way);
 		call = at ? call_from(f, at) : NULL;
-		if (!call || call->addr != at || !trace_back(&way, &place))
+		if (!call || call->addr != at || !trace_back(&way, &v))
 			continue;
 		call->seen = true;
-		if (add_hit(f, jump.addr, &place))
+		hit = (struct plan_hit){
+			.addr = jump.addr,
+			.reg = v.reg,
+			.base = v.reg != WIRE_REG_NONE || v.base == CODE_REG_SP ? WIRE_REG_NONE
+										: v.base,
+			.disp = (uint32_t)v.disp,
+		};
+		if (elf_image__offset(f->img, hit.addr, &hit.offset) &&
+		    array__add(&out->items, &out->n, &f->capacity, &hit))
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-/* Two tests may share a branch. */
-static void sort_hits(struct plan_hits *hits)
-{
-	uint32_t n = 0;
-
-	if (hits->n)
-		qsort(hits->items, hits->n, sizeof(*hits->items), array__by_u64);
-	for (uint32_t i = 0; i < hits->n; i++)
-		if (!n || hits->items[i].addr != hits->items[n - 1].addr)
-			hits->items[n++] = hits->items[i];
-	hits->n = n;
-}
-
-static int scan_for_hits(struct finder *f)
-{
-	int err = find_calls(f);
-
-	if (err)
-		return err;
-	err = code_scan__spans(f->img, note_bits, f);
-	if (err)
-		return err;
-	f->out->filter = winner(f);
-	return f->out->filter ? code_scan__spans(f->img, note_hits, f) : 0;
-}
-
 static int find(struct finder *f, struct library_file *file, struct debug_file *debug)
 {
 	_query_numbers_ struct query_numbers numbers = {0};
+	struct plan_hits *out = f->out;
 	enum symbol_source source;
 	const char *problem;
+	size_t best = 0;
+	uint32_t n = 0;
 	int err = recover__map(file, debug, &f->img, &source, &numbers, &problem)
-			  ?: code_decoder__new(f->img, &f->decoder);
+			  ?: code_decoder__new(f->img, &f->decoder)
+			  ?: find_cold(f);
 
-	if (err)
-		return err;
-	err = find_cold(f);
 	if (err || !f->cold)
 		return err;
-	err = scan_for_hits(f);
-	sort_hits(f->out);
-	f->out->n_calls = f->n_calls;
+	err = code_scan__calls(f->img, (struct code_range){f->cold, f->cold}, note_call, f)
+		      ?: code_scan__spans(f->img, note_bits, f);
+	if (err)
+		return err;
+	for (size_t i = 1; i < MAX_FILTERS; i++)
+		if (f->votes[i].n > f->votes[best].n)
+			best = i;
+	out->filter = f->votes[best].bits;
+	if (out->filter)
+		err = code_scan__spans(f->img, note_hits, f);
+
+	/* Two tests may share a branch. */
+	if (out->n)
+		qsort(out->items, out->n, sizeof(*out->items), array__by_u64);
+	for (uint32_t i = 0; i < out->n; i++)
+		if (!n || out->items[i].addr != out->items[n - 1].addr)
+			out->items[n++] = out->items[i];
+	out->n = n;
+	out->n_calls = f->n_calls;
 	for (size_t i = 0; i < f->n_calls; i++)
-		f->out->n_missed += !f->calls[i].seen;
+		out->n_missed += !f->calls[i].seen;
 	return err;
 }
 
