@@ -235,12 +235,15 @@ static void read_format(struct sides_miner *m, const struct eval *e, const struc
 
 /* ---------------------------------------------------------------------------------------------- */
 
-static int read_calls(struct sides_miner *m, const struct eval *e, struct wire_source *s)
+static int mine_side(struct sides_miner *m, const struct owner *f)
 {
+	struct cold_side side = {.addr = f->entry};
+	struct wire_source *s = &side.source;
+	_free_ struct eval *e = NULL;
 	bool has_label = false;
-	int err = 0;
+	int err = run(m, f, &e);
 
-	for (uint32_t i = 0; i < e->n_calls && !err; i++) {
+	for (uint32_t i = 0; !err && i < e->n_calls; i++) {
 		const struct eval_call *call = &e->calls[i];
 
 		switch (callees__at(&m->callees, call->target)) {
@@ -274,15 +277,6 @@ static int read_calls(struct sides_miner *m, const struct eval *e, struct wire_s
 			break;
 		}
 	}
-	return err;
-}
-
-static int mine_side(struct sides_miner *m, const struct owner *f)
-{
-	struct cold_side side = {.addr = f->entry};
-	_free_ struct eval *e = NULL;
-	int err = run(m, f, &e) ?: read_calls(m, e, &side.source);
-
 	return err ?: array__add(&m->out->items, &m->out->n, &m->out->capacity, &side);
 }
 
@@ -305,23 +299,6 @@ static int mine_sides(struct sides_miner *m)
 	return err;
 }
 
-/* Without any of this, macros are unknown, and so are their calls. */
-static int mine_expansions(struct sides_miner *m)
-{
-	struct cold_sides *out = m->out;
-	int err = 0;
-
-	if (!out->problem && !m->has_use)
-		out->problem = "no cold side describes an expansion";
-	if (!out->problem)
-		err = expansions_mine(m->img, &m->callees, &m->hygiene, &m->use, &out->expansions,
-				      &out->problem);
-	out->calls_problem = out->problem;
-	if (!err && !out->problem)
-		out->calls_problem = expansions_calls(&out->expansions, &m->hygiene, &out->calls);
-	return err;
-}
-
 int cold_sides__find(struct elf_image *img, uint64_t globals, struct cold_sides *out)
 {
 	struct sides_miner m = {.img = img, .out = out};
@@ -330,8 +307,17 @@ int cold_sides__find(struct elf_image *img, uint64_t globals, struct cold_sides 
 	*out = (struct cold_sides){0};
 	err = callees__find(img, &m.callees)
 		      ?: hygiene__find(img, &m.callees, globals, &m.hygiene, &out->problem)
-		      ?: mine_sides(&m)
-		      ?: mine_expansions(&m);
+		      ?: mine_sides(&m);
+
+	/* Without any of this, macros are unknown, and so are their calls. */
+	if (!out->problem && !m.has_use)
+		out->problem = "no cold side describes an expansion";
+	if (!err && !out->problem)
+		err = expansions_mine(img, &m.callees, &m.hygiene, &m.use, &out->expansions,
+				      &out->problem);
+	out->calls_problem = out->problem;
+	if (!err && !out->problem)
+		out->calls_problem = expansions_calls(&out->expansions, &m.hygiene, &out->calls);
 	callees__destroy(&m.callees);
 	return err;
 }
