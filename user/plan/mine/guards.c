@@ -141,25 +141,17 @@ static bool constant_at(const struct flow_state *s, int64_t at, uint64_t *value)
  * The closure is the third argument. It captures a reference to the label, and so is that
  * reference; if it captures more than two words, it is in memory and holds the reference.
  */
-static bool find_label_slot(const struct flow_state *cold, int64_t *at)
-{
-	const struct flow_slot *slot;
-
-	if (!on_stack(cold, WIRE_REG_DX, at))
-		return false;
-	slot = flow_state__slot(cold, *at);
-	if (slot && slot->value.kind == FLOW_STACK)
-		*at = slot->value.value;
-	return true;
-}
-
 static void find_label(const struct flow_state *branch, const struct flow_state *cold,
 		       struct mined_guard *g)
 {
+	const struct flow_slot *slot;
 	int64_t at;
 
-	if (!branch->has_sp || !find_label_slot(cold, &at))
+	if (!branch->has_sp || !on_stack(cold, WIRE_REG_DX, &at))
 		return;
+	slot = flow_state__slot(cold, at);
+	if (slot && slot->value.kind == FLOW_STACK)
+		at = slot->value.value;
 	if (constant_at(branch, at, &g->label) && constant_at(branch, at + 8, &g->label_len))
 		return;
 	/* Stores may have been moved into the cold side; only constants are known then. */
@@ -398,19 +390,15 @@ static bool find_vtable(struct builder *b, const struct scene *s, size_t i, stru
 	return false;
 }
 
-/* The query that a function is named after, unless its symbols name another one as well. */
-static uint32_t query_in_name(const struct plan *plan, const struct owner *owner,
-			      const char *function)
-{
-	return owner->n_names == 1 ? load_callers_named(plan, function) : PLAN_NONE;
-}
-
 /* The query that a load or a wait is for. */
 static int set_query(struct builder *b, const struct scene *s, size_t i, struct plan_guard *g,
 		     struct plan_site *site)
 {
-	site->query = s->body == PLAN_NONE ? query_in_name(b->plan, s->owner, g->function)
-					   : only_query_of(b->plan, s->body);
+	/* A function is named after its query, unless its symbols name another one as well. */
+	if (s->body != PLAN_NONE)
+		site->query = only_query_of(b->plan, s->body);
+	else if (s->owner->n_names == 1)
+		site->query = load_callers_named(b->plan, g->function);
 	if (site->query != PLAN_NONE) {
 		g->label = strdup(b->plan->queries[site->query].name);
 		return g->label ? 0 : -ENOMEM;
@@ -490,31 +478,22 @@ static int add_guard(struct builder *b, const struct scene *s, enum wire_kind ki
 	return err ?: sites_add(b->img, b->plan, site);
 }
 
-static enum name_kind kind_of(const struct profiler_cold *cold, uint32_t filter)
-{
-	for (size_t i = 0; i < N_OF(filters); i++)
-		if (cold->kind == NAME_COLD_UNKNOWN && filters[i].filter == filter)
-			return filters[i].kind;
-	return cold->kind;
-}
-
-static bool is_known(const struct builder *b, const struct scene *s, uint64_t addr)
-{
-	for (uint32_t i = s->first; i < b->plan->n_guards; i++)
-		if (addr && b->drafts[i].addr == addr)
-			return true;
-	return false;
-}
-
 static int add_mined(struct builder *b, const struct scene *s, const struct profiler_cold *cold,
 		     const struct mined_guard *m, size_t call)
 {
-	enum name_kind name = kind_of(cold, m->filter);
+	enum name_kind name = cold->kind;
 
+	for (size_t i = 0; i < N_OF(filters); i++)
+		if (cold->kind == NAME_COLD_UNKNOWN && filters[i].filter == m->filter)
+			name = filters[i].kind;
 	if (name == NAME_COLD_ARTIFACT)
 		b->plan->n_artifacts++;
+	/* Several calls may be of one guard. */
+	for (uint32_t i = s->first; i < b->plan->n_guards; i++)
+		if (m->addr && b->drafts[i].addr == m->addr)
+			return 0;
 	for (size_t i = 0; i < N_OF(kinds); i++)
-		if (kinds[i].name == name && !is_known(b, s, m->addr))
+		if (kinds[i].name == name)
 			return add_guard(b, s, kinds[i].kind, m, call);
 	return 0;
 }
@@ -740,21 +719,20 @@ static int add_timers(struct builder *b)
 			      "not followed");
 }
 
-/* Unknown expansions are no error: macros are left out. */
+/*
+ * What the cold sides show of macros and their calls. It is no error if that is unknown: macros are
+ * left out then. Without places a call would have none.
+ */
 static int add_expansions(struct builder *b)
-{
-	b->plan->expansions = b->sides.expansions;
-	if (!b->sides.problem)
-		return 0;
-	b->plan->expansions_problem = strdup(b->sides.problem);
-	return b->plan->expansions_problem ? 0 : -ENOMEM;
-}
-
-/* Likewise; and without places a call would have none. */
-static int add_calls(struct builder *b)
 {
 	struct plan_layout *l = &b->plan->layout;
 
+	b->plan->expansions = b->sides.expansions;
+	if (b->sides.problem) {
+		b->plan->expansions_problem = strdup(b->sides.problem);
+		if (!b->plan->expansions_problem)
+			return -ENOMEM;
+	}
 	if (!l->wire.places.known)
 		return 0;
 	l->wire.calls = b->sides.calls;
@@ -778,8 +756,7 @@ int guards_add(struct elf_image *img, const struct known_symbols *known,
 	int err = profiler__find(img, known, &b.profiler)
 			  ?: cold_sides__find(img, plan->layout.wire.globals, &b.sides);
 
-	if (!err)
-		err = add_expansions(&b) ?: add_calls(&b);
+	err = err ?: add_expansions(&b);
 	err = err ?: owners__find(img, b.profiler.calls.items, b.profiler.calls.n, &b.owners);
 	err = err ?: mine_functions(&b);
 	err = err ?: check_filters(&b);
