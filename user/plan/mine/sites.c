@@ -40,27 +40,6 @@ static uint8_t class_of(bool emulated)
 	return emulated ? PLAN_EMULATED : PLAN_STEPPED;
 }
 
-static int add_ends(struct chooser *c)
-{
-	for (uint32_t i = 0; i < c->plan->n_bodies; i++)
-		for (size_t k = 0; k < c->mined[i].n_ends; k++) {
-			const struct mined_site *end = &c->mined[i].ends[k];
-			int err = add_site(c, (struct plan_site){
-						      .addr = end->addr,
-						      .query = PLAN_NONE,
-						      .body = i,
-						      .role = WIRE_ROLE_END,
-						      .cls = class_of(end->emulated),
-						      .reg = end->id.reg,
-						      .slot = end->id.slot,
-					      });
-
-			if (err)
-				return err;
-		}
-	return 0;
-}
-
 static int add_entry(struct chooser *c, uint64_t entry, enum wire_role role, uint32_t query,
 		     uint32_t body, int32_t above)
 {
@@ -79,12 +58,6 @@ static int add_entry(struct chooser *c, uint64_t entry, enum wire_role role, uin
 				   .slot = PLAN_NO_SLOT,
 				   .sp_delta = at.pushed + above,
 			   });
-}
-
-/* The limits of an IDENTIFY site's operands. */
-static bool is_readable(const struct mined_vtable *vt)
-{
-	return vt->offset >= 0 && vt->offset <= PLAN_VTABLE_MAX && vt->slot <= PLAN_SLOT_MAX;
 }
 
 static int add_masks_of(struct chooser *c, uint32_t body, enum wire_role role, uint32_t query,
@@ -130,13 +103,17 @@ static bool has_masks(const struct chooser *c, uint32_t body)
 	return body != PLAN_NONE && c->mined[body].n_masks && c->mined[body].masks_exact;
 }
 
+/* All mask sites are known, and the operands of each are within the limits of IDENTIFY sites. */
 static bool can_identify(const struct chooser *c, uint32_t body)
 {
 	if (!has_masks(c, body))
 		return false;
-	for (size_t k = 0; k < c->mined[body].n_masks; k++)
-		if (!is_readable(&c->mined[body].masks[k].vtable))
+	for (size_t k = 0; k < c->mined[body].n_masks; k++) {
+		const struct mined_vtable *vt = &c->mined[body].masks[k].vtable;
+
+		if (vt->offset < 0 || vt->offset > PLAN_VTABLE_MAX || vt->slot > PLAN_SLOT_MAX)
 			return false;
+	}
 	return true;
 }
 
@@ -148,7 +125,7 @@ static bool can_identify_all(const struct chooser *c, uint32_t body)
 	return can_identify(c, body) && (outlined == PLAN_NONE || can_identify(c, outlined));
 }
 
-/* Neither the body nor what it calls to execute runs another query. */
+/* Neither the body nor what it calls to execute runs another query: the mask sites name it. */
 static bool owns_body(const struct chooser *c, uint32_t body)
 {
 	uint32_t outlined = plan__outlined(c->plan, body);
@@ -156,12 +133,6 @@ static bool owns_body(const struct chooser *c, uint32_t body)
 	return has_masks(c, body) && c->plan->bodies[body].n_queries == 1 &&
 	       (outlined == PLAN_NONE ||
 		(has_masks(c, outlined) && c->plan->bodies[outlined].n_queries == 1));
-}
-
-/* Both of a query's bodies run no other query: their mask sites name it by themselves. */
-static bool owns_bodies(const struct chooser *c, const struct plan_query *q)
-{
-	return owns_body(c, q->body_non_incr) && owns_body(c, q->body_incr);
 }
 
 /* If a provider or a wrapper was folded with another query's, it does not identify either query. */
@@ -180,14 +151,6 @@ static bool is_own_wrapper(const struct plan *plan, const struct plan_query *q, 
 					       plan->queries[i].wrapper_incr == wrapper))
 			return false;
 	return wrapper;
-}
-
-static bool is_at_provider(struct chooser *c, const struct plan_query *q)
-{
-	struct mined_entry at = {0};
-
-	return is_own_provider(c->plan, q) && !mine_entry(c->decoder, q->provider, &at) &&
-	       at.emulated;
 }
 
 /* If the body of some query is unknown, any body may be that query's, too. */
@@ -228,12 +191,15 @@ static enum wire_role choose_numbered(const struct chooser *c, const struct plan
 static enum wire_role choose_start(struct chooser *c, const struct plan_query *q)
 {
 	struct mined_entry at = {0};
+	bool has_entry;
 
 	if (q->number)
 		return choose_numbered(c, q);
-	if (owns_bodies(c, q) && !(q->key == WIRE_KEY_MEMORY && is_at_provider(c, q)))
+	has_entry = is_own_provider(c->plan, q) && !mine_entry(c->decoder, q->provider, &at);
+	if (owns_body(c, q->body_non_incr) && owns_body(c, q->body_incr) &&
+	    !(q->key == WIRE_KEY_MEMORY && has_entry && at.emulated))
 		return WIRE_ROLE_START_BODY;
-	if (!is_own_provider(c->plan, q) || mine_entry(c->decoder, q->provider, &at))
+	if (!has_entry)
 		return 0;
 	if (at.emulated)
 		return WIRE_ROLE_START;
@@ -274,37 +240,32 @@ static void choose_starts(struct chooser *c)
 	}
 }
 
-/* Add the sites of a query with a number. */
-static int add_numbered(struct chooser *c, uint32_t i)
-{
-	struct plan_query *q = &c->plan->queries[i];
-	uint32_t outlined = plan__outlined(c->plan, q->body_incr);
-	uint32_t query = q->start_role == WIRE_ROLE_START_BODY ? i : PLAN_NONE;
-	int err = add_masks_of(c, q->body_incr, q->start_role, query, &q->n_start);
-
-	if (err || outlined == PLAN_NONE)
-		return err;
-	return add_masks_of(c, outlined, WIRE_ROLE_IDENTIFY, PLAN_NONE, &q->n_start);
-}
-
 static int add_starts(struct chooser *c, uint32_t i)
 {
 	struct plan_query *q = &c->plan->queries[i];
 	uint32_t body = q->body_non_incr != PLAN_NONE ? q->body_non_incr : q->body_incr;
+	uint32_t outlined;
 	int err;
 
 	q->start_exact = q->start_role != 0;
-	if (q->start_role && q->number)
-		return add_numbered(c, i);
+	if (q->start_role && q->number) {
+		outlined = plan__outlined(c->plan, q->body_incr);
+		err = add_masks_of(c, q->body_incr, q->start_role,
+				   q->start_role == WIRE_ROLE_START_BODY ? i : PLAN_NONE,
+				   &q->n_start);
+		return err || outlined == PLAN_NONE ? err
+						    : add_masks_of(c, outlined, WIRE_ROLE_IDENTIFY,
+								   PLAN_NONE, &q->n_start);
+	}
 	switch (q->start_role) {
 	case WIRE_ROLE_START_BODY:
-		err = add_masks(c, q->body_non_incr, WIRE_ROLE_START_BODY, i, &q->n_start);
-		return err ? err : add_masks(c, q->body_incr, WIRE_ROLE_START_BODY, i, &q->n_start);
+		return add_masks(c, q->body_non_incr, WIRE_ROLE_START_BODY, i, &q->n_start)
+			       ?: add_masks(c, q->body_incr, WIRE_ROLE_START_BODY, i, &q->n_start);
 	case WIRE_ROLE_WRAPPER:
 		q->n_start = 1;
-		err = add_entry(c, q->wrapper_non_incr, WIRE_ROLE_WRAPPER, i, body, 0);
-		return err ? err
-			   : add_masks(c, q->body_incr, WIRE_ROLE_IDENTIFY, PLAN_NONE, &q->n_start);
+		return add_entry(c, q->wrapper_non_incr, WIRE_ROLE_WRAPPER, i, body, 0)
+			       ?: add_masks(c, q->body_incr, WIRE_ROLE_IDENTIFY, PLAN_NONE,
+					    &q->n_start);
 	case WIRE_ROLE_START:
 		q->n_start = 1;
 		/* At the provider's entry only its return address lies below its body's sp. */
@@ -368,14 +329,6 @@ static int add_request(struct chooser *c, uint32_t i, uint64_t wrapper, uint32_t
 	return err;
 }
 
-static int add_requests(struct chooser *c, uint32_t i)
-{
-	const struct plan_query *q = &c->plan->queries[i];
-	int err = add_request(c, i, q->wrapper_non_incr, q->body_non_incr);
-
-	return err ? err : add_request(c, i, q->wrapper_incr, q->body_incr);
-}
-
 static void judge_ends_in(const struct mined_body *m, struct plan_query *q)
 {
 	q->n_end += (uint32_t)m->n_ends;
@@ -423,12 +376,29 @@ int sites_choose(const struct elf_image *img, struct code_decoder *decoder, stru
 		 const struct mined_body *mined, uint64_t panic_cleanup)
 {
 	struct chooser c = {img, decoder, plan, mined};
-	int err = add_ends(&c);
+	int err = 0;
 
+	for (uint32_t i = 0; i < plan->n_bodies; i++)
+		for (size_t k = 0; k < mined[i].n_ends && !err; k++) {
+			const struct mined_site *end = &mined[i].ends[k];
+
+			err = add_site(&c, (struct plan_site){
+						   .addr = end->addr,
+						   .query = PLAN_NONE,
+						   .body = i,
+						   .role = WIRE_ROLE_END,
+						   .cls = class_of(end->emulated),
+						   .reg = end->id.reg,
+						   .slot = end->id.slot,
+					   });
+		}
 	choose_starts(&c);
 	for (uint32_t i = 0; i < plan->n_queries && !err; i++) {
-		err = add_starts(&c, i) ?: add_requests(&c, i);
-		judge_ends(&c, &plan->queries[i]);
+		struct plan_query *q = &plan->queries[i];
+
+		err = add_starts(&c, i) ?: add_request(&c, i, q->wrapper_non_incr, q->body_non_incr)
+			      ?: add_request(&c, i, q->wrapper_incr, q->body_incr);
+		judge_ends(&c, q);
 	}
 	if (!err && panic_cleanup)
 		err = add_entry(&c, panic_cleanup, WIRE_ROLE_CAUGHT, PLAN_NONE, PLAN_NONE, 0);
