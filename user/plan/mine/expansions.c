@@ -14,9 +14,9 @@
 /* ---- Tables of expansions and contexts ------------------------------------------------------- */
 
 /* Functions of a kind, and of the callees of one, that are looked at. */
-#define HYGIENE_COPIES_MAX 4
-#define CALLEES_MAX	   16
-#define OFFSET_MAX	   4096
+#define COPIES_MAX  4
+#define CALLEES_MAX 16
+#define OFFSET_MAX  4096
 /* From walk_chain to the function that looks up an expansion. */
 #define DEPTH_MAX 2
 /* Spans whose context is in their upper 16 bits, and that are 0x123 bytes long at 0x1020304. */
@@ -145,11 +145,6 @@ static bool find_count(const struct hygiene_miner *m, const struct eval *e, cons
 	return false;
 }
 
-static bool hygiene_looks_up(const struct hygiene_miner *m, const struct eval_call *call)
-{
-	return callees__at(m->callees, call->target) == CALLEE_EXPANSION_OF;
-}
-
 /* The call that looks up the expansion of the context. */
 static bool read_look_up(const struct hygiene_miner *m, const struct eval *e, const struct visit *v,
 			 uint64_t context, struct shown *out)
@@ -159,7 +154,8 @@ static bool read_look_up(const struct hygiene_miner *m, const struct eval *e, co
 		bool swapped = m->number == WIRE_REG_SI;
 		uint64_t other;
 
-		if (hygiene_looks_up(m, call) && is_within(m, e, v, &call->first, &out->self) &&
+		if (callees__at(m->callees, call->target) == CALLEE_EXPANSION_OF &&
+		    is_within(m, e, v, &call->first, &out->self) &&
 		    is_in_table(m, e, v, swapped ? &call->third : &call->second, &out->contexts,
 				&out->crate) &&
 		    is_in_table(m, e, v, swapped ? &call->second : &call->third, &other,
@@ -257,16 +253,9 @@ static int read_walk(struct hygiene_miner *m, const struct visit *v, const char 
 	return 1;
 }
 
-/* A function that is given the globals' key, or the HygieneData in them. */
-static bool is_next(const struct hygiene_miner *m, const struct eval *e, const struct visit *v,
-		    const struct eval_call *call, struct visit *out)
-{
-	*out = (struct visit){.entry = call->target, .key = call->first.constant};
-	out->has_key = sum_is_constant(&call->first) && out->key;
-	out->has_self = !out->has_key && is_within(m, e, v, &call->first, &out->self);
-	return call->target && (out->has_key || out->has_self);
-}
-
+/* A function that walk_chain calls is looked at if it is given the globals' key, or the
+ * HygieneData.
+ */
 static int walk(struct hygiene_miner *m, const struct visit *v, uint32_t depth,
 		const char **problem)
 {
@@ -277,9 +266,12 @@ static int walk(struct hygiene_miner *m, const struct visit *v, uint32_t depth,
 		return err;
 	err = hygiene_run(m, v, 0, &e);
 	for (uint32_t i = 0; !err && i < e->n_calls && i < CALLEES_MAX; i++) {
-		struct visit next;
+		const struct eval_call *call = &e->calls[i];
+		struct visit next = {.entry = call->target, .key = call->first.constant};
 
-		if (is_next(m, e, v, &e->calls[i], &next))
+		next.has_key = sum_is_constant(&call->first) && next.key;
+		next.has_self = !next.has_key && is_within(m, e, v, &call->first, &next.self);
+		if (next.entry && (next.has_key || next.has_self))
 			err = walk(m, &next, depth + 1, problem);
 	}
 	return err == -ENOENT ? 0 : err;
@@ -287,66 +279,50 @@ static int walk(struct hygiene_miner *m, const struct visit *v, uint32_t depth,
 
 /* ---------------------------------------------------------------------------------------------- */
 
-static size_t find_functions(const struct hygiene_miner *m, enum callee kind,
-			     uint64_t out[HYGIENE_COPIES_MAX])
+static size_t find_functions(const struct callees *c, enum callee kind, uint64_t out[COPIES_MAX])
 {
 	size_t n = 0;
 
-	for (uint32_t i = 0; i < m->callees->n && n < HYGIENE_COPIES_MAX; i++)
-		if (m->callees->functions[i].kind == kind)
-			out[n++] = m->callees->functions[i].addr;
+	for (uint32_t i = 0; i < c->n && n < COPIES_MAX; i++)
+		if (c->functions[i].kind == kind)
+			out[n++] = c->functions[i].addr;
 	return n;
-}
-
-static int mine_expansions(struct hygiene_miner *m, const char **problem)
-{
-	uint64_t addrs[HYGIENE_COPIES_MAX];
-	size_t n = find_functions(m, CALLEE_EXPANSION_OF, addrs);
-	int err = 0;
-
-	*problem = "there is no HygieneData::expn_data";
-	for (size_t i = 0; i < n && !err && *problem; i++) {
-		_free_ struct eval *e = NULL;
-		struct visit v = {.entry = addrs[i]};
-
-		err = hygiene_run(m, &v, 0, &e);
-		if (!err)
-			*problem = read_expansions(m, e);
-	}
-	return err == -ENOENT ? 0 : err;
-}
-
-static int mine_walk(struct hygiene_miner *m, const char **problem)
-{
-	uint64_t addrs[HYGIENE_COPIES_MAX];
-	size_t n = find_functions(m, CALLEE_WALK_CHAIN, addrs);
-	int err = 0;
-
-	*problem = n ? "hygiene::walk_chain looks up no expansion of a context"
-		     : "there is no hygiene::walk_chain";
-	for (size_t i = 0; i < n && !err; i++) {
-		struct visit v = {.entry = addrs[i]};
-
-		err = walk(m, &v, 0, problem);
-	}
-	return err > 0 ? 0 : err;
 }
 
 int hygiene__find(struct elf_image *img, const struct callees *callees, uint64_t globals,
 		  struct hygiene *out, const char **problem)
 {
 	struct hygiene_miner m = {.img = img, .callees = callees, .h = {.globals = globals}};
-	int err;
+	uint64_t addrs[COPIES_MAX];
+	size_t n = find_functions(callees, CALLEE_EXPANSION_OF, addrs);
+	int err = 0;
 
 	*problem = "where the session's globals are is unknown";
 	if (!globals)
 		return 0;
-	err = mine_expansions(&m, problem);
-	if (!err && !*problem)
-		err = mine_walk(&m, problem);
-	if (!err && !*problem)
+	*problem = "there is no HygieneData::expn_data";
+	for (size_t i = 0; i < n && !err && *problem; i++) {
+		_free_ struct eval *e = NULL;
+		struct visit v = {.entry = addrs[i]};
+
+		err = hygiene_run(&m, &v, 0, &e);
+		if (!err)
+			*problem = read_expansions(&m, e);
+	}
+	if (err || *problem)
+		return err == -ENOENT ? 0 : err;
+
+	n = find_functions(callees, CALLEE_WALK_CHAIN, addrs);
+	*problem = n ? "hygiene::walk_chain looks up no expansion of a context"
+		     : "there is no hygiene::walk_chain";
+	for (size_t i = 0; i < n && !err; i++) {
+		struct visit v = {.entry = addrs[i]};
+
+		err = walk(&m, &v, 0, problem);
+	}
+	if (err >= 0 && !*problem)
 		*out = m.h;
-	return err;
+	return err > 0 ? 0 : err;
 }
 
 /* ---- Templates of texts ---------------------------------------------------------------------- */
@@ -361,19 +337,6 @@ static void append(struct template *t, const uint8_t *text, size_t len)
 
 	memcpy(t->text + t->len, text, len < room ? len : room);
 	t->len += len < room ? len : room;
-}
-
-static bool read_codes(const struct elf_image *img, uint64_t at, struct template *t)
-{
-	size_t len;
-	const uint8_t *text = elf_image__bytes(img, at, &len);
-
-	if (!text)
-		return false;
-	/* It ends with a byte of zero. */
-	append(t, text, strnlen((const char *)text, len < TEMPLATE_MAX ? len : TEMPLATE_MAX));
-	t->is_bare = len >= 2 && text[0] == 0xc0 && !text[1];
-	return true;
 }
 
 static bool read_piece(const struct elf_image *img, uint64_t at, struct template *t)
@@ -394,22 +357,30 @@ static bool read_piece(const struct elf_image *img, uint64_t at, struct template
 	return true;
 }
 
-static bool read_pieces(const struct elf_image *img, uint64_t at, uint64_t n, struct template *t)
-{
-	for (uint64_t i = 0; i < n && i < PIECES_MAX; i++)
-		if (!read_piece(img, at + i * PIECE, t))
-			return false;
-	t->is_bare = n == 1 && !t->len;
-	return n && n <= PIECES_MAX;
-}
-
 bool template__of(const struct elf_image *img, const struct eval_call *call, struct template *out)
 {
+	uint64_t n = call->pieces[1].constant;
+	const uint8_t *text;
+	size_t len;
+
 	*out = (struct template){.len = 0};
-	if (sum_is_constant(&call->second))
-		return read_codes(img, call->second.constant, out);
-	return sum_is_constant(&call->pieces[0]) && sum_is_constant(&call->pieces[1]) &&
-	       read_pieces(img, call->pieces[0].constant, call->pieces[1].constant, out);
+	if (sum_is_constant(&call->second)) {
+		text = elf_image__bytes(img, call->second.constant, &len);
+		if (!text)
+			return false;
+		/* It ends with a byte of zero. */
+		append(out, text,
+		       strnlen((const char *)text, len < TEMPLATE_MAX ? len : TEMPLATE_MAX));
+		out->is_bare = len >= 2 && text[0] == 0xc0 && !text[1];
+		return true;
+	}
+	if (!sum_is_constant(&call->pieces[0]) || !sum_is_constant(&call->pieces[1]))
+		return false;
+	for (uint64_t i = 0; i < n && i < PIECES_MAX; i++)
+		if (!read_piece(img, call->pieces[0].constant + i * PIECE, out))
+			return false;
+	out->is_bare = n == 1 && !out->len;
+	return n && n <= PIECES_MAX;
 }
 
 bool template__holds(const struct template *t, const char *text)
@@ -417,8 +388,6 @@ bool template__holds(const struct template *t, const char *text)
 	return memmem(t->text, t->len, text, strlen(text)) != NULL;
 }
 
-/* Functions of a kind that are looked at. */
-#define COPIES_MAX 4
 /* Kinds of expansions and of macros that are tried. */
 #define TAGS_MAX 8
 /* Fields that expn_data copies one by one. */
@@ -609,13 +578,9 @@ static int mine_kind(struct expansions_miner *m, enum callee kind,
 {
 	_owners_ struct owners owners = {0};
 	uint64_t addrs[COPIES_MAX];
-	size_t n = 0;
-	int err;
+	size_t n = find_functions(m->callees, kind, addrs);
+	int err = owners__find(m->img, addrs, n, &owners);
 
-	for (uint32_t i = 0; i < m->callees->n && n < COPIES_MAX; i++)
-		if (m->callees->functions[i].kind == kind)
-			addrs[n++] = m->callees->functions[i].addr;
-	err = owners__find(m->img, addrs, n, &owners);
 	for (size_t i = 0; i < owners.n && !err && *problem; i++)
 		err = read(m, &owners.items[i], problem);
 	return err;
