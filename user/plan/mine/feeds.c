@@ -59,12 +59,6 @@ static int taken_if_equal(const struct elf_image *img, const struct code_insn *b
 	return code[0] == 0x75 || (code[0] == 0x0f && code[1] == 0x85) ? 0 : -1;
 }
 
-static bool is_call_of(const struct code_insn *insn, uint64_t target)
-{
-	return target && (insn->flow == CODE_CALL || insn->flow == CODE_CALL_INDIRECT) &&
-	       insn->target == target;
-}
-
 /*
  * Mark all that control reaches from `from` on, up to what is marked already. Calls of `panic` do
  * not return: what lies behind one may belong to anything.
@@ -80,9 +74,10 @@ static void mark(const struct walk *w, size_t from, uint64_t panic, uint8_t how,
 	}
 	while (n) {
 		size_t i = work[--n], next[2] = {SIZE_MAX, w->to[i]};
+		const struct code_insn *insn = &w->code->insns[i];
+		bool calls = insn->flow == CODE_CALL || insn->flow == CODE_CALL_INDIRECT;
 
-		if (code_insn__goes_on(&w->code->insns[i]) &&
-		    !is_call_of(&w->code->insns[i], panic))
+		if (code_insn__goes_on(insn) && !(calls && panic && insn->target == panic))
 			next[0] = code__after(w->code, i);
 		for (int k = 0; k < 2; k++) {
 			if (next[k] >= w->code->n || marks[next[k]])
@@ -224,16 +219,6 @@ static bool is_or_of_lower_half(const struct miner *m, const struct code_insn *i
 	       (b[2] & 0xf8) == 0xc8 && b[6] < 0x80;
 }
 
-/* An instruction writes to the register that has which result it is. */
-static void follow_result(const struct miner *m, const struct code_insn *insn,
-			  struct plan_site *site)
-{
-	if (!site->result_shift && is_shift_by_32(m, insn, SHIFT_LEFT))
-		site->result_shift = 32;
-	else if (!site->result_shift || !is_or_of_lower_half(m, insn))
-		site->result_reg = WIRE_REG_NONE;
-}
-
 /* The query whose cache is at this place of the context, or PLAN_NONE. */
 static uint32_t query_at(const struct plan *plan, int64_t cache)
 {
@@ -268,8 +253,13 @@ static size_t site_of(const struct miner *m, size_t i, struct plan_site *site)
 		if (insn->flow != CODE_FALLS ||
 		    (site->reg != WIRE_REG_NONE && insn->writes & 1u << site->reg))
 			return SIZE_MAX;
-		if (site->result_reg != WIRE_REG_NONE && insn->writes & 1u << site->result_reg)
-			follow_result(m, insn, site);
+		/* It writes to the register that has which result it is. */
+		if (site->result_reg != WIRE_REG_NONE && insn->writes & 1u << site->result_reg) {
+			if (!site->result_shift && is_shift_by_32(m, insn, SHIFT_LEFT))
+				site->result_shift = 32;
+			else if (!site->result_shift || !is_or_of_lower_half(m, insn))
+				site->result_reg = WIRE_REG_NONE;
+		}
 		shifted = shifted || is_shift_by_32(m, insn, SHIFT_RIGHT);
 	}
 	return SIZE_MAX;
@@ -381,18 +371,6 @@ static int check(struct miner *m, const struct owner *o, uint8_t *stops, uint32_
 	return err;
 }
 
-static int add_site(struct miner *m, struct plan_site site)
-{
-	if (site.query != PLAN_NONE && plan_query__is_fed_always(&m->plan->queries[site.query]))
-		return 0;
-	site.body = site.guard = PLAN_NONE;
-	site.role = WIRE_ROLE_DROP;
-	site.cls = PLAN_EMULATED;
-	site.slot = site.key_slot = PLAN_NO_SLOT;
-	site.key_reg = WIRE_REG_NONE;
-	return sites_add(m->img, m->plan, site);
-}
-
 static int read_owner(struct miner *m, struct code_decoder *decoder, const struct owner *o)
 {
 	_free_ uint8_t *stops = NULL;
@@ -408,7 +386,13 @@ static int read_owner(struct miner *m, struct code_decoder *decoder, const struc
 	if (!stops)
 		return -ENOMEM;
 	for (size_t i = 0; i < m->code.n && !err; i++) {
-		struct plan_site site = {0};
+		struct plan_site site = {
+			.body = PLAN_NONE,
+			.guard = PLAN_NONE,
+			.role = WIRE_ROLE_DROP,
+			.cls = PLAN_EMULATED,
+			.slot = PLAN_NO_SLOT,
+		};
 		size_t index = new_index(m, i), at = site_of(m, i, &site);
 
 		if (index != SIZE_MAX)
@@ -418,21 +402,13 @@ static int read_owner(struct miner *m, struct code_decoder *decoder, const struc
 		stops[at] = 's';
 		n++;
 		site.addr = m->code.insns[at].addr;
-		err = add_site(m, site);
+		if (site.query == PLAN_NONE ||
+		    !plan_query__is_fed_always(&m->plan->queries[site.query]))
+			err = sites_add(m->img, m->plan, site);
 	}
 	if (!err && !n && has_one_result(m, o))
 		return 0;
 	return err ?: check(m, o, stops, n);
-}
-
-static bool is_owned(const struct owners *owners, uint64_t addr)
-{
-	for (size_t i = 0; i < owners->n; i++)
-		for (size_t k = 0; k < owners->items[i].n_regions; k++)
-			if (addr - owners->items[i].regions[k].addr <
-			    owners->items[i].regions[k].size)
-				return true;
-	return false;
 }
 
 static int mine(struct miner *m, struct code_decoder *decoder)
@@ -451,58 +427,42 @@ static int mine(struct miner *m, struct code_decoder *decoder)
 		return err;
 	err = owners__find(m->img, m->texts, m->n_texts, &owners);
 	for (uint32_t i = 0; i < m->n_texts && !err; i++)
-		if (!is_owned(&owners, m->texts[i]))
+		if (!owners__at(&owners, m->texts[i]))
 			m->problem = "code that feeds queries is in no known function";
 	for (size_t i = 0; i < owners.n && !err; i++)
 		err = read_owner(m, decoder, &owners.items[i]);
 	return err;
 }
 
-static bool is_same(const struct plan_site *a, const struct plan_site *b)
-{
-	return a->query == b->query && a->reg == b->reg && a->vtable_offset == b->vtable_offset;
-}
-
-/* Functions may share code: a site is there once, and feeds the same query in all of them. */
-static void unite_sites(struct miner *m)
-{
-	struct plan_site *sites = m->plan->sites;
-	uint32_t n = 0;
-
-	sites_sort(m->plan);
-	for (uint32_t i = 0; i < m->plan->n_sites; i++) {
-		const struct plan_site *last = n ? &sites[n - 1] : NULL;
-
-		if (!last || last->addr != sites[i].addr || !plan_site__feeds(&sites[i]) ||
-		    !plan_site__feeds(last))
-			sites[n++] = sites[i];
-		else if (!is_same(last, &sites[i]))
-			m->problem = "code feeds one query or another";
-	}
-	m->plan->n_sites = n;
-}
-
-/* The others stay. */
-static void remove_sites(struct plan *plan)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < plan->n_sites; i++)
-		if (!plan_site__feeds(&plan->sites[i]))
-			plan->sites[n++] = plan->sites[i];
-	plan->n_sites = n;
-}
-
 int feeds__mine(struct elf_image *img, struct code_decoder *decoder, struct plan *plan)
 {
 	__cleanup(miner__destroy) struct miner m = {.img = img, .plan = plan};
 	int err = mine(&m, decoder);
+	struct plan_site *sites = plan->sites;
+	uint32_t n = 0;
 
-	unite_sites(&m);
-	if (!err && m.problem) {
-		remove_sites(plan);
-		plan->feeds_problem = strdup(m.problem);
-		err = plan->feeds_problem ? 0 : -ENOMEM;
+	/* Functions may share code: a site is there once, and feeds the same query in all. */
+	sites_sort(plan);
+	for (uint32_t i = 0; i < plan->n_sites; i++) {
+		const struct plan_site *s = &sites[i], *last = n ? &sites[n - 1] : NULL;
+
+		if (!last || last->addr != s->addr || !plan_site__feeds(s) ||
+		    !plan_site__feeds(last))
+			sites[n++] = *s;
+		else if (last->query != s->query || last->reg != s->reg ||
+			 last->vtable_offset != s->vtable_offset)
+			m.problem = "code feeds one query or another";
 	}
-	return err;
+	plan->n_sites = n;
+	if (err || !m.problem)
+		return err;
+
+	/* Sites of other roles stay. */
+	n = 0;
+	for (uint32_t i = 0; i < plan->n_sites; i++)
+		if (!plan_site__feeds(&sites[i]))
+			sites[n++] = sites[i];
+	plan->n_sites = n;
+	plan->feeds_problem = strdup(m.problem);
+	return plan->feeds_problem ? 0 : -ENOMEM;
 }
