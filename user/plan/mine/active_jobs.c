@@ -21,11 +21,16 @@ static bool is_together(const struct body_run *r, uint32_t a, uint32_t b, bool l
 	return loosely && b > a && b - a < STORES_NEAR && y->at < 0;
 }
 
-/* The entry that the new job, of store `at`, lies in, together with the job around. */
+/*
+ * The entry that the new job, of store `at`, lies in, together with the job around; control bytes
+ * and mask of the table that the entry was stored in.
+ */
 static bool read_entry(const struct body_run *r, uint32_t at, bool loosely, struct active_jobs *out)
 {
-	uint64_t key = r->context_argument + 2; /* behind a span */
+	uint64_t key = r->context_argument + 2;	   /* behind a span */
+	uint64_t vtable = r->context_argument - 1; /* before the context */
 	const struct run_store *job = &r->stores[at], *parent = NULL;
+	const struct run_value *parts[] = {&job->base_value, &job->index_value};
 	int64_t low = job->at, key_at = 0;
 	bool has_key = false;
 
@@ -55,16 +60,6 @@ static bool read_entry(const struct body_run *r, uint32_t at, bool loosely, stru
 		.job = (uint8_t)(job->at - low),
 		.parent = (uint8_t)(parent->at - low),
 	};
-	return true;
-}
-
-/* Control bytes and mask of the table that the entry was stored in. */
-static void read_table(const struct body_run *r, const struct run_store *job,
-		       struct active_jobs *out)
-{
-	const struct run_value *parts[] = {&job->base_value, &job->index_value};
-	uint64_t vtable = r->context_argument - 1; /* before the context */
-
 	for (size_t i = 0; i < N_OF(parts) && r->context_argument < CODE_ARGUMENTS; i++)
 		if (parts[i]->origin == ORIGIN_KEY && parts[i]->at / BODY_RUN_FAR == vtable &&
 		    r->masks[vtable] && parts[i]->at % BODY_RUN_FAR <= UINT8_MAX) {
@@ -72,18 +67,7 @@ static void read_table(const struct body_run *r, const struct run_store *job,
 			out->mask = r->masks[vtable];
 			out->has_table = true;
 		}
-}
-
-static const char *find_entry(const struct body_run *r, struct active_jobs *out)
-{
-	for (int loosely = 0; loosely < 2; loosely++)
-		for (uint32_t i = 0; i < r->n_stores; i++)
-			if (r->stores[i].value.origin == ORIGIN_JOB &&
-			    read_entry(r, i, loosely, out)) {
-				read_table(r, &r->stores[i], out);
-				return NULL;
-			}
-	return "it stores no new job in a table";
+	return true;
 }
 
 int active_jobs_mine(const struct elf_image *img, uint64_t entry, uint64_t slot,
@@ -95,7 +79,12 @@ int active_jobs_mine(const struct elf_image *img, uint64_t entry, uint64_t slot,
 
 	if (err)
 		return err;
-	*problem = find_entry(r, &found);
+	*problem = "it stores no new job in a table";
+	for (int loosely = 0; loosely < 2; loosely++)
+		for (uint32_t i = 0; i < r->n_stores && *problem; i++)
+			if (r->stores[i].value.origin == ORIGIN_JOB &&
+			    read_entry(r, i, loosely, &found))
+				*problem = NULL;
 	if (!*problem)
 		*out = found;
 	return 0;
@@ -116,7 +105,7 @@ void active_jobs_infer_key(struct plan_job_entry *entry, const struct plan_job_e
 
 /* ---- From the plan to the memory ------------------------------------------------------------- */
 
-/* One of those that are read of a table. */
+/* One of the words that are read of a table. */
 static bool is_word(uint32_t offset)
 {
 	return offset % 8 == 0 && offset < 8 * WIRE_TABLE_WORDS;
