@@ -128,35 +128,13 @@ static int prints(const struct uses *u, const struct owner *o)
 	       call->third.constant == strlen(u->text);
 }
 
-static int compare_fields(const struct uses *u, const struct owners *owners,
-			  struct code_decoder *decoder, uint64_t *offset)
-{
-	uint64_t first = 0, other;
-	uint32_t n = 0;
-
-	for (size_t i = 0; i < owners->n; i++) {
-		int found = prints(u, &owners->items[i]);
-
-		if (found < 0)
-			return found;
-		/* One that prints a reference is given the address of an address. */
-		if (!found || !last_field__find(decoder, owners->items[i].entry, &other))
-			continue;
-		if (n++ && other != first)
-			return 0;
-		first = other;
-	}
-	if (n < 2)
-		return 0;
-	*offset = first;
-	return 1;
-}
-
 int last_field__of_generic(struct elf_image *img, struct code_decoder *decoder, const char *name,
 			   uint64_t *offset)
 {
 	_free_ struct uses *u = calloc(1, sizeof(*u));
 	_owners_ struct owners owners = {NULL, 0};
+	uint64_t first = 0, other;
+	uint32_t n = 0;
 	int err;
 
 	if (!u)
@@ -167,5 +145,20 @@ int last_field__of_generic(struct elf_image *img, struct code_decoder *decoder, 
 	/* All must show the same, and some may be missing. */
 	if (err || u->n == USES_MAX)
 		return err;
-	return compare_fields(u, &owners, decoder, offset);
+	for (size_t i = 0; i < owners.n; i++) {
+		int found = prints(u, &owners.items[i]);
+
+		if (found < 0)
+			return found;
+		/* One that prints a reference is given the address of an address. */
+		if (!found || !last_field__find(decoder, owners.items[i].entry, &other))
+			continue;
+		if (n++ && other != first)
+			return 0;
+		first = other;
+	}
+	if (n < 2)
+		return 0;
+	*offset = first;
+	return 1;
 }
