@@ -100,31 +100,23 @@ static bool is_before(const struct code *code, const uint32_t *marks, size_t i)
 	return (next != SIZE_MAX && marks[next]) || (to != SIZE_MAX && marks[to]);
 }
 
-/* Mark all instructions from which a marked one can be reached. */
-static void mark_before(const struct code *code, uint32_t *marks)
-{
-	bool again = true;
-
-	while (again) {
-		again = false;
-		for (size_t i = code->n; i-- > 0;) {
-			if (marks[i] || !is_before(code, marks, i))
-				continue;
-			marks[i] = again = true;
-		}
-	}
-}
-
 int frame_drafts__wrapper(struct frame_drafts *d, const struct code *code, uint64_t entry,
 			  uint64_t body)
 {
 	_free_ uint32_t *marks = calloc(code->n + 1, sizeof(*marks));
+	bool again = true;
 
 	if (!marks)
 		return -ENOMEM;
 	for (size_t i = 0; i < code->n; i++)
 		marks[i] = leads_to(&code->insns[i], body);
-	mark_before(code, marks);
+	/* Mark all instructions from which a marked one can be reached. */
+	while (again) {
+		again = false;
+		for (size_t i = code->n; i-- > 0;)
+			if (!marks[i] && is_before(code, marks, i))
+				marks[i] = again = true;
+	}
 	for (size_t i = 0; i < code->n; i++)
 		marks[i] = !marks[i] || leads_to(&code->insns[i], body);
 	return d ? add_marked(d, code, marks, PLAN_FRAME_WRAPPER, entry) : 0;
@@ -288,18 +280,6 @@ static bool is_outer(const struct placing *p, const struct part *a, const struct
 	return a->of < b->of;
 }
 
-/* The parts of a guard that lies within another's are a part of the other's. */
-static void sort_cover(const struct placing *p, struct cover *c)
-{
-	for (uint32_t i = 1; i < c->n; i++)
-		for (uint32_t k = i; k && is_outer(p, &c->items[k], &c->items[k - 1]); k--) {
-			struct part swapped = c->items[k];
-
-			c->items[k] = c->items[k - 1];
-			c->items[k - 1] = swapped;
-		}
-}
-
 static struct plan_frame frame_of(const struct cover *c, const struct part *part)
 {
 	return (struct plan_frame){c->from, (uint32_t)(c->end - c->from), part->of, part->kind};
@@ -327,11 +307,13 @@ static bool is_twin(const struct plan *plan, const struct part *a, const struct 
 	return a != b && x->scope == y->scope && x->number == y->number;
 }
 
-/* Only one guard of a number runs, and no frame shows which, once their paths have met. */
-static void drop_twins(const struct plan *plan, struct cover *c)
+static int place_guards(struct placing *p, struct cover *c)
 {
+	struct plan *plan = p->plan;
 	uint32_t n = 0;
+	int err = 0;
 
+	/* Only one guard of a number runs, and no frame shows which, once their paths have met. */
 	for (uint32_t i = 0; i < c->n; i++)
 		for (uint32_t k = 0; k < c->n; k++)
 			if (is_twin(plan, &c->items[i], &c->items[k]))
@@ -340,15 +322,14 @@ static void drop_twins(const struct plan *plan, struct cover *c)
 		if (c->items[i].kind != PLAN_FRAME_KINDS)
 			c->items[n++] = c->items[i];
 	c->n = n;
-}
+	/* The parts of a guard that lies within another's are a part of the other's. */
+	for (uint32_t i = 1; i < c->n; i++)
+		for (uint32_t k = i; k && is_outer(p, &c->items[k], &c->items[k - 1]); k--) {
+			struct part swapped = c->items[k];
 
-static int place_guards(struct placing *p, struct cover *c)
-{
-	struct plan *plan = p->plan;
-	int err = 0;
-
-	drop_twins(plan, c);
-	sort_cover(p, c);
+			c->items[k] = c->items[k - 1];
+			c->items[k - 1] = swapped;
+		}
 	if (!c->n || extends_last(plan->guard_frames, plan->n_guard_frames, c))
 		return 0;
 	for (uint32_t i = 0; i < c->n && !err; i++) {
@@ -383,23 +364,12 @@ static bool covers(const struct cover *c, const struct part *part)
 	return false;
 }
 
-/* Leave out the parts that end at `c->from`. */
-static void drop_ended(struct cover *c)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < c->n; i++)
-		if (c->items[i].end > c->from)
-			c->items[n++] = c->items[i];
-	c->n = n;
-}
-
 /* Split overlapping parts into ranges, and place the parts that cover each. */
 static int place_all(struct placing *p, const struct parts *parts,
 		     int (*place)(struct placing *p, struct cover *c))
 {
 	struct cover active = {0}, c = {0};
-	uint32_t next = 0;
+	uint32_t next = 0, left;
 	int err = 0;
 
 	while (!err && (next < parts->n || active.n)) {
@@ -420,7 +390,11 @@ static int place_all(struct placing *p, const struct parts *parts,
 		c.end = active.end;
 		err = err ?: place(p, &c);
 		active.from = active.end;
-		drop_ended(&active);
+		left = 0;
+		for (uint32_t i = 0; i < active.n; i++)
+			if (active.items[i].end > active.from)
+				active.items[left++] = active.items[i];
+		active.n = left;
 	}
 	free(active.items);
 	free(c.items);
