@@ -53,31 +53,12 @@ static struct key_name name_of(const struct keys_finder *f, const struct plan_qu
 	return query.name;
 }
 
-static bool is_given_addresses(const struct keys_finder *f, const struct plan_query *q)
-{
-	struct mined_arguments args = mine_arguments(f->decoder, q->provider);
-
-	return args.holders && !args.contexts;
-}
-
-/* Where the definition is at the address of a key that is otherwise passed as a value. */
-static int set_address(struct memory_keys *memory, struct plan_query *q)
-{
-	int found = 1;
-
-	if (q->key == WIRE_KEY_CRATE)
-		q->memory = crate_key;
-	else
-		found = memory_keys__find(memory, q->key_type, &q->memory);
-	q->key_by_address = found == 1;
-	return found < 0 ? found : 0;
-}
-
 /* The query's key, by the names of its bodies. */
 static int set_type(struct keys_finder *f, struct memory_keys *memory, struct plan_query *q)
 {
 	struct key_name name = name_of(f, q);
-	int found;
+	struct mined_arguments args;
+	int found = 1;
 
 	q->key = name.key;
 	if (!name.type[0])
@@ -85,30 +66,24 @@ static int set_type(struct keys_finder *f, struct memory_keys *memory, struct pl
 	q->key_type = strdup(name.type);
 	if (!q->key_type)
 		return -ENOMEM;
-	if (q->key != WIRE_KEY_UNKNOWN)
-		return plan_query__names(q) && is_given_addresses(f, q) ? set_address(memory, q)
-									: 0;
-	found = memory_keys__find(memory, name.type, &q->memory);
-	if (found == 1)
-		q->key = WIRE_KEY_MEMORY;
-	return found < 0 ? found : 0;
-}
-
-static int set_types(struct keys_finder *f)
-{
-	_memory_keys_ struct memory_keys *memory = NULL;
-	const char *problem;
-	int err = memory_keys__new(f->img, f->decoder, &memory)
-			  ?: key_choice__make(f->img, memory, f->plan, f->bodies);
-
-	for (uint32_t i = 0; i < f->plan->n_queries && !err; i++)
-		err = set_type(f, memory, &f->plan->queries[i]);
-	problem = err ? NULL : memory_keys__problem(memory);
-	if (problem) {
-		f->plan->keys_problem = strdup(problem);
-		err = f->plan->keys_problem ? 0 : -ENOMEM;
+	if (q->key == WIRE_KEY_UNKNOWN) {
+		found = memory_keys__find(memory, name.type, &q->memory);
+		if (found == 1)
+			q->key = WIRE_KEY_MEMORY;
+		return found < 0 ? found : 0;
 	}
-	return err;
+	if (!plan_query__names(q))
+		return 0;
+	args = mine_arguments(f->decoder, q->provider);
+	if (!args.holders || args.contexts)
+		return 0;
+	/* Where the definition is at the address of a key that is otherwise passed as a value. */
+	if (q->key == WIRE_KEY_CRATE)
+		q->memory = crate_key;
+	else
+		found = memory_keys__find(memory, name.type, &q->memory);
+	q->key_by_address = found == 1;
+	return found < 0 ? found : 0;
 }
 
 /* ---- Arguments ------------------------------------------------------------------------------- */
@@ -282,69 +257,41 @@ static bool key_of_body(struct keys_finder *f, uint32_t body, struct mine_key *o
 	return true;
 }
 
-static void place_sites(struct keys_finder *f, uint32_t body, const struct mined_key *at)
-{
-	for (uint32_t i = 0; i < f->plan->n_sites; i++) {
-		struct plan_site *site = &f->plan->sites[i];
-
-		if (!is_in(site, body))
-			continue;
-		site->key_reg = at->reg;
-		site->key_slot = at++->slot;
-		if (plan_site_excess(site))
-			site->key_slot = PLAN_NO_SLOT;
-	}
-}
-
-static int mine_places(struct keys_finder *f, uint64_t entry, uint32_t body,
-		       const struct mine_key *key)
+static int place_in_body(struct keys_finder *f, const struct owner *owner)
 {
 	const struct plan *plan = f->plan;
 	_free_ uint64_t *addrs = calloc(plan->n_sites + 1UL, sizeof(*addrs));
 	_free_ struct mined_key *at = calloc(plan->n_sites + 1UL, sizeof(*at));
+	uint32_t body = plan__body_at(plan, owner->entry);
+	struct mine_key key;
 	struct walk w;
 	size_t n = 0;
 	int err;
 
 	if (!addrs || !at)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < plan->n_sites; i++)
-		if (is_in(&plan->sites[i], body))
-			addrs[n++] = plan->sites[i].addr;
-	err = walk__init(&w, f->img, &f->code, entry);
-	err = err ?: mine_body_key(&w, entry, key, addrs, n, at);
-	walk__fini(&w);
-	if (!err)
-		place_sites(f, body, at);
-	return err;
-}
-
-static int place_in_body(struct keys_finder *f, const struct owner *owner)
-{
-	uint32_t body = plan__body_at(f->plan, owner->entry);
-	struct mine_key key;
-	int err;
-
 	if (body == PLAN_NONE || !key_of_body(f, body, &key))
 		return 0;
 	err = code_decoder__decode(f->decoder, owner->regions, owner->n_regions, &f->code);
-	return err ?: mine_places(f, owner->entry, body, &key);
-}
+	if (err)
+		return err;
+	for (uint32_t i = 0; i < plan->n_sites; i++)
+		if (is_in(&plan->sites[i], body))
+			addrs[n++] = plan->sites[i].addr;
+	err = walk__init(&w, f->img, &f->code, owner->entry)
+		      ?: mine_body_key(&w, owner->entry, &key, addrs, n, at);
+	walk__fini(&w);
+	n = 0;
+	for (uint32_t i = 0; i < plan->n_sites && !err; i++) {
+		struct plan_site *site = &plan->sites[i];
 
-/* The bodies of queries whose key is worth looking for. */
-static int place_in_bodies(struct keys_finder *f)
-{
-	_free_ uint64_t *addrs = calloc(f->plan->n_bodies + 1UL, sizeof(*addrs));
-	_owners_ struct owners owners = {NULL, 0};
-	size_t n = 0;
-	int err = addrs ? 0 : -ENOMEM;
-
-	for (uint32_t b = 0; b < f->plan->n_bodies && !err; b++)
-		if (query_of(f->plan, b) && plan_query__names(query_of(f->plan, b)))
-			addrs[n++] = f->plan->bodies[b].addr;
-	err = err ?: owners__find(f->img, addrs, n, &owners);
-	for (size_t i = 0; i < owners.n && !err; i++)
-		err = place_in_body(f, &owners.items[i]);
+		if (!is_in(site, body))
+			continue;
+		site->key_reg = at[n].reg;
+		site->key_slot = at[n++].slot;
+		if (plan_site_excess(site))
+			site->key_slot = PLAN_NO_SLOT;
+	}
 	return err;
 }
 
@@ -352,14 +299,26 @@ int keys_finder__new(struct elf_image *img, const struct known_symbols *known,
 		     struct code_decoder *decoder, struct plan *plan, struct keys_finder **out)
 {
 	_keys_finder_ struct keys_finder *f = calloc(1, sizeof(*f));
+	_memory_keys_ struct memory_keys *memory = NULL;
+	const char *problem;
 	int err;
 
 	if (!f)
 		return -ENOMEM;
 	*f = (struct keys_finder){.img = img, .decoder = decoder, .plan = plan};
-	err = body_names__find(img, known, decoder, plan, &f->bodies) ?: set_types(f);
+	err = body_names__find(img, known, decoder, plan, &f->bodies)
+		      ?: memory_keys__new(img, decoder, &memory)
+		      ?: key_choice__make(img, memory, plan, f->bodies);
+	for (uint32_t i = 0; i < plan->n_queries && !err; i++)
+		err = set_type(f, memory, &plan->queries[i]);
 	if (err)
 		return err;
+	problem = memory_keys__problem(memory);
+	if (problem) {
+		plan->keys_problem = strdup(problem);
+		if (!plan->keys_problem)
+			return -ENOMEM;
+	}
 	*out = take_ptr(f);
 	return 0;
 }
@@ -367,7 +326,13 @@ int keys_finder__new(struct elf_image *img, const struct known_symbols *known,
 int keys_finder__place(struct keys_finder *f)
 {
 	struct plan *plan = f->plan;
+	_free_ uint64_t *addrs = calloc(plan->n_bodies + 1UL, sizeof(*addrs));
+	_owners_ struct owners owners = {NULL, 0};
+	size_t n = 0;
+	int err;
 
+	if (!addrs)
+		return -ENOMEM;
 	for (uint32_t i = 0; i < plan->n_sites; i++) {
 		struct plan_site *site = &plan->sites[i];
 
@@ -375,7 +340,14 @@ int keys_finder__place(struct keys_finder *f)
 		    plan_query__names(&plan->queries[site->query]))
 			place_argument(f, site);
 	}
-	return place_in_bodies(f);
+	/* The bodies of queries whose key is worth looking for. */
+	for (uint32_t b = 0; b < plan->n_bodies; b++)
+		if (query_of(plan, b) && plan_query__names(query_of(plan, b)))
+			addrs[n++] = plan->bodies[b].addr;
+	err = owners__find(f->img, addrs, n, &owners);
+	for (size_t i = 0; i < owners.n && !err; i++)
+		err = place_in_body(f, &owners.items[i]);
+	return err;
 }
 
 void keys_finder__free(struct keys_finder *f)
