@@ -223,36 +223,34 @@ static struct eval_function function_of(const struct tags_miner *m, const struct
 	};
 }
 
-static bool read_returned(const struct eval *e, struct layout_tag *out)
-{
-	const struct eval_pair *r = &e->returns.items[0];
-	struct letters l = {.known = 0};
-
-	if (e->partial || e->returns.n != 1 || !sum_is_constant(&r->a))
-		return false;
-	out->variant = r->a.constant;
-	if (shape__is(&e->nodes, &r->b, "si", &l))
-		out->symbol = WIRE_TAG_NAMED;
-	else if (shape__is(&e->nodes, &r->b, "A", &l))
-		out->symbol = (uint32_t)letters__of(&l, 'A');
-	else
-		return false;
-	return true;
-}
-
 static int read_name(struct tags_miner *m, const struct layout_function *f, struct given given,
 		     struct layout_tag *out, bool *known)
 {
 	struct eval_function with_tag = function_of(m, f);
 	_free_ struct eval *e = NULL;
+	struct letters l = {.known = 0};
+	const struct eval_pair *r;
 	int err;
 
 	with_tag.has_first = true;
 	with_tag.first = given.tag;
 	with_tag.has_second = given.empty;
 	err = eval__run(&with_tag, &e);
-	*known = !err && read_returned(e, out);
-	return err;
+	*known = false;
+	if (err || e->partial || e->returns.n != 1)
+		return err;
+	r = &e->returns.items[0];
+	if (!sum_is_constant(&r->a))
+		return 0;
+	out->variant = r->a.constant;
+	*known = true;
+	if (shape__is(&e->nodes, &r->b, "si", &l))
+		out->symbol = WIRE_TAG_NAMED;
+	else if (shape__is(&e->nodes, &r->b, "A", &l))
+		out->symbol = (uint32_t)letters__of(&l, 'A');
+	else
+		*known = false;
+	return 0;
 }
 
 /* The symbol that follows the tag, or that the function has itself. */
@@ -378,32 +376,6 @@ static int read_as_sym(struct tags_miner *m, const struct layout_function *f, st
 	return read_user(m, &ef, given, returns_name, places, out, known);
 }
 
-/* 1.85 has definitions without a name: their symbol is the empty one, and it prints another. */
-static int read_unnamed(struct tags_miner *m, const struct shower *by,
-			const struct layout_function *f, uint32_t tag, struct layout_tag *own)
-{
-	struct layout_tag empty = {0};
-	bool known;
-	int err = by->read(m, f, (struct given){tag, true}, &empty, &known);
-
-	own->unnamed =
-		!err && known && empty.variant != own->variant && empty.symbol < PLAN_LAYOUT_MAX
-			? empty.symbol
-			: 0;
-	return err;
-}
-
-static int read_tag(struct tags_miner *m, const struct shower *by, const struct layout_function *f,
-		    uint32_t tag, struct layout_tag *out, bool *known)
-{
-	int err = by->read(m, f, (struct given){tag, false}, out, known);
-
-	out->unnamed = 0;
-	if (!err && *known && out->symbol == WIRE_TAG_NAMED)
-		err = read_unnamed(m, by, f, tag, out);
-	return err;
-}
-
 /* Tags count from 0. A tag that there is not leads out of the function, or to no name. */
 static int read_tags(struct tags_miner *m, const struct shower *by, const struct layout_function *f,
 		     struct layout_tags *out)
@@ -413,7 +385,18 @@ static int read_tags(struct tags_miner *m, const struct shower *by, const struct
 
 	*out = (struct layout_tags){.n = 0};
 	while (more && out->n < WIRE_TAGS && !err) {
-		err = read_tag(m, by, f, out->n, &out->items[out->n], &more);
+		struct layout_tag *own = &out->items[out->n], empty = {0};
+		bool known = false;
+
+		err = by->read(m, f, (struct given){out->n, false}, own, &more);
+		own->unnamed = 0;
+		/* 1.85 has definitions without a name: their symbol is the empty one, and it prints
+		 * another. */
+		if (!err && more && own->symbol == WIRE_TAG_NAMED)
+			err = by->read(m, f, (struct given){out->n, true}, &empty, &known);
+		if (!err && known && empty.variant != own->variant &&
+		    empty.symbol < PLAN_LAYOUT_MAX)
+			own->unnamed = empty.symbol;
 		out->n += more;
 	}
 	return err;
@@ -481,21 +464,6 @@ static int find_tags(struct tags_miner *m, struct layout_tags *out, const char *
 	return 0;
 }
 
-static const char *place_unnamed(struct plan_layout *l, const struct layout_tags *tags)
-{
-	for (uint32_t i = 0; i < tags->n; i++) {
-		uint32_t symbol = tags->items[i].unnamed;
-
-		if (!symbol)
-			continue;
-		if (l->wire.unnamed && l->wire.unnamed != symbol)
-			return "definitions without a name are called differently";
-		l->wire.unnamed = symbol;
-		l->wire.unnamed_tags |= 1u << i;
-	}
-	return NULL;
-}
-
 /* Braces are printed around the symbols of the variant that is not the one with a definition's own.
  */
 static const char *place_tags(struct layout_miner *m, const struct layout_tags *tags)
@@ -518,7 +486,15 @@ static const char *place_tags(struct layout_miner *m, const struct layout_tags *
 		if (i < n && names[i].symbol != WIRE_TAG_NAMED && names[i].variant == own->variant)
 			l->plain |= 1u << i;
 	}
-	return place_unnamed(l, tags);
+	for (uint32_t i = 0; i < n; i++) {
+		if (!names[i].unnamed)
+			continue;
+		if (l->wire.unnamed && l->wire.unnamed != names[i].unnamed)
+			return "definitions without a name are called differently";
+		l->wire.unnamed = names[i].unnamed;
+		l->wire.unnamed_tags |= 1u << i;
+	}
+	return NULL;
 }
 
 static int mine_tags(struct layout_miner *m, const char **problem)
@@ -556,13 +532,20 @@ static const char *read_symbol_text(struct layout_miner *m, const struct eval *e
 	return NULL;
 }
 
-/* The site at which the context is dropped, with its address still in rdi. */
-static const char *place_drop(struct layout_miner *m)
+/*
+ * The site at which the context is dropped, with its address still in rdi. A OnceLock is its state
+ * and its value. The state is tested first; if it is behind the value, then the value is at the
+ * start.
+ */
+static const char *read_drop(struct layout_miner *m, const struct eval *e, const struct letters *l)
 {
-	uint64_t entry = m->f->entry;
+	uint64_t state = letters__of(l, 'A'), entry = m->f->entry;
 	struct mined_entry at;
 	struct code_insn insn;
 
+	(void)e;
+	if (state < m->l.wire.table + 8 || state < m->l.wire.count + 8)
+		return "the drop of OnceLock<GlobalCtxt> has the state before the value";
 	m->err = mine_entry(m->decoder, entry, &at);
 	if (m->err)
 		return NULL;
@@ -575,20 +558,6 @@ static const char *place_drop(struct layout_miner *m)
 	return at.emulated ? NULL
 			   : "the kernel emulates no instruction at the start of the drop of "
 			     "OnceLock<GlobalCtxt>";
-}
-
-/*
- * A OnceLock is its state and its value. The state is tested first; if it is behind the value, then
- * the value is at the start.
- */
-static const char *read_drop(struct layout_miner *m, const struct eval *e, const struct letters *l)
-{
-	uint64_t state = letters__of(l, 'A');
-
-	(void)e;
-	return state < m->l.wire.table + 8 || state < m->l.wire.count + 8
-		       ? "the drop of OnceLock<GlobalCtxt> has the state before the value"
-		       : place_drop(m);
 }
 
 int layout_mine(const struct elf_image *img, struct code_decoder *decoder,
