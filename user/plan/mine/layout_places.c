@@ -91,25 +91,19 @@ static bool read_span_place(const struct eval *e, uint64_t number, struct span_p
 	return counted;
 }
 
-/* Bucket b holds the numbers from (first << step * b) - first on. */
-static void split(uint64_t number, uint32_t first, uint32_t step, uint32_t *bucket, uint64_t *slot)
-{
-	*bucket = 0;
-	while (number + first >= (uint64_t)first << step * (*bucket + 1))
-		++*bucket;
-	*slot = number + first - ((uint64_t)first << step * *bucket);
-}
-
 /* Distinctive: the first and last of buckets, under any of the ways to make them. */
 static const uint64_t numbers[] = {0, 2, 3, 6, 7, 8, 14, 15, 62, 63, 1000, 65534, 1000000};
 
+/* Bucket b holds the numbers from (first << step * b) - first on. */
 static bool buckets_fit(const struct span_place *p, uint32_t first, uint32_t step)
 {
 	for (size_t i = 0; i < N_OF(numbers); i++) {
-		uint32_t bucket;
-		uint64_t slot;
+		uint64_t number = numbers[i] + first, slot;
+		uint32_t bucket = 0;
 
-		split(numbers[i], first, step, &bucket, &slot);
+		while (number >= (uint64_t)first << step * (bucket + 1))
+			bucket++;
+		slot = number - ((uint64_t)first << step * bucket);
 		if (p[i].bucket != p[0].bucket + 8 * bucket || p[i].at != 8 * slot ||
 		    p[i].count != p[0].count)
 			return false;
