@@ -176,29 +176,26 @@ static int read_passes(struct dwarf_bytes *b, struct llvm_passes *p)
 	return err ?: dwarf_bytes__left(b) ? -EBADMSG : 0;
 }
 
-static int read_plan(struct dwarf_bytes *b, struct llvm_plan *p)
-{
-	uint64_t problem = dwarf_bytes__number(b, 8);
-	struct fields f = {.from = b};
-
-	layout(&f, &p->layout);
-	if (b->bad || problem >= LLVM_PROBLEMS || (!problem && !llvm_layout_is_sound(&p->layout)))
-		return -EBADMSG;
-	p->problem = (enum llvm_problem)problem;
-	return read_passes(b, &p->passes);
-}
-
 int llvm_plan__decode(const uint8_t *buf, size_t len, struct llvm_plan **out)
 {
 	_llvm_plan_ struct llvm_plan *p = NULL;
 	struct dwarf_bytes b = {buf, buf + len, false};
+	struct fields f = {.from = &b};
+	uint64_t problem;
 	int err;
 
 	if (dwarf_bytes__number(&b, 4) != MAGIC || dwarf_bytes__number(&b, 4) != LLVM_REVISION ||
 	    dwarf_bytes__number(&b, 8) != checksum(b.at, dwarf_bytes__left(&b)) || b.bad)
 		return -EBADMSG;
 	p = calloc(1, sizeof(*p));
-	err = p ? read_plan(&b, p) : -ENOMEM;
+	if (!p)
+		return -ENOMEM;
+	problem = dwarf_bytes__number(&b, 8);
+	layout(&f, &p->layout);
+	if (b.bad || problem >= LLVM_PROBLEMS || (!problem && !llvm_layout_is_sound(&p->layout)))
+		return -EBADMSG;
+	p->problem = (enum llvm_problem)problem;
+	err = read_passes(&b, &p->passes);
 	if (!err)
 		*out = take_ptr(p);
 	return err;
