@@ -126,20 +126,10 @@ static int read_tables(struct llvm_symbols *s)
 	return err;
 }
 
-static int read_data(struct llvm_symbols *s, const struct elf_image *img)
+int llvm_symbols__read(struct elf_image *img, struct llvm_symbols *out)
 {
 	struct got_part part = {0};
 	size_t len = 0;
-
-	if (!elf_image__section(img, ".data.rel.ro", &part.addr, &part.size))
-		return got__read(s->elf, &part, 0, &s->data);
-	part.bytes = elf_image__bytes(img, part.addr, &len);
-	part.size = part.bytes && part.size < len ? part.size : len;
-	return got__read(s->elf, &part, 1, &s->data);
-}
-
-int llvm_symbols__read(struct elf_image *img, struct llvm_symbols *out)
-{
 	int err;
 
 	*out = (struct llvm_symbols){0};
@@ -154,18 +144,11 @@ int llvm_symbols__read(struct elf_image *img, struct llvm_symbols *out)
 		qsort(out->vtables, out->n_vtables, sizeof(*out->vtables), array__by_u64);
 	if (out->n_of_passes)
 		qsort(out->of_passes, out->n_of_passes, sizeof(*out->of_passes), array__by_u64);
-	return read_data(out, img);
-}
-
-/* The symbol of the vtable whose objects have `addr`; NULL: there is none. */
-static const char *llvm_symbols__vtable(const struct llvm_symbols *s, uint64_t addr)
-{
-	const uint64_t key = addr - 16;
-	const struct llvm_vtable *v = s->n_vtables ? bsearch(&key, s->vtables, s->n_vtables,
-							     sizeof(*s->vtables), array__by_u64)
-						   : NULL;
-
-	return v ? v->name : NULL;
+	if (!elf_image__section(img, ".data.rel.ro", &part.addr, &part.size))
+		return got__read(out->elf, &part, 0, &out->data);
+	part.bytes = elf_image__bytes(img, part.addr, &len);
+	part.size = part.bytes && part.size < len ? part.size : len;
+	return got__read(out->elf, &part, 1, &out->data);
 }
 
 static bool is_code(const struct elf_image *img, uint64_t addr)
@@ -264,7 +247,7 @@ struct text {
 };
 
 /* The class alone: "llvm::Wrapper<llvm::X>" is "Wrapper". */
-static struct text class_of(struct text t)
+static int add_class_of(struct llvm_passes *p, uint64_t vtable, struct text t)
 {
 	const char *end = memchr(t.at, '<', t.len), *colon;
 
@@ -275,11 +258,6 @@ static struct text class_of(struct text t)
 		t.len -= (size_t)(colon + 1 - t.at);
 		t.at = colon + 1;
 	}
-	return t;
-}
-
-static int add_llvm_pass(struct llvm_passes *p, uint64_t vtable, struct text t)
-{
 	return llvm_passes__is_name(t.at, t.len) ? llvm_passes__add(p, vtable, t.at, t.len) : 0;
 }
 
@@ -323,15 +301,11 @@ static int add_class(struct llvm_passes *p, uint64_t vtable, const char *mangled
 {
 	char symbol[TEXT_MAX];
 	_free_ char *path = NULL;
-	struct text t;
 
 	if ((size_t)snprintf(symbol, sizeof(symbol), "_Z%s", mangled) >= sizeof(symbol))
 		return 0;
 	path = cxx_name(symbol);
-	if (!path)
-		return 0;
-	t = class_of((struct text){path, strlen(path)});
-	return add_llvm_pass(p, vtable, t);
+	return path ? add_class_of(p, vtable, (struct text){path, strlen(path)}) : 0;
 }
 
 /*
@@ -365,15 +339,21 @@ static int add_modelled(struct llvm_passes *p, uint64_t vtable, const char *pass
 	return add_class(p, vtable, nested);
 }
 
-/* The name in the type that is before a vtable: its second word. */
-static const char *type_name(const struct llvm_symbols *s, const struct elf_image *img,
-			     uint64_t vtable)
+/* The mangled name of the class: that of the vtable's symbol; else its type has it, in word two. */
+static const char *class_name(const struct llvm_symbols *s, const struct elf_image *img,
+			      uint64_t vtable)
 {
+	const uint64_t key = vtable - 16; /* objects have the address behind two words */
+	const struct llvm_vtable *v = s->n_vtables ? bsearch(&key, s->vtables, s->n_vtables,
+							     sizeof(*s->vtables), array__by_u64)
+						   : NULL;
 	uint64_t type = got__value(s->data, vtable - 8);
 	uint64_t name = type ? got__value(s->data, type + 8) : 0;
 	size_t room;
 	const char *text = name ? (const char *)elf_image__bytes(img, name, &room) : NULL;
 
+	if (v)
+		return v->name + strlen("_ZTV");
 	return text && memchr(text, '\0', room < TEXT_MAX ? room : TEXT_MAX) ? text : NULL;
 }
 
@@ -386,19 +366,6 @@ static bool has_pass_function(const struct llvm_symbols *s, const uint64_t *func
 	return false;
 }
 
-static int add_returned(struct llvm_passes *p, const struct elf_image *img, uint64_t vtable,
-			const uint64_t *functions, uint32_t n)
-{
-	struct text t;
-
-	for (uint32_t i = NAME_FIRST; i < n && i < NAME_END; i++)
-		if (returned_text(img, functions[i], &t)) {
-			t = class_of(t);
-			return add_llvm_pass(p, vtable, t);
-		}
-	return 0;
-}
-
 /* ---- All vtables ----------------------------------------------------------------------------- */
 
 static int see_vtable(struct llvm_passes *p, const struct elf_image *img,
@@ -407,19 +374,24 @@ static int see_vtable(struct llvm_passes *p, const struct elf_image *img,
 	uint64_t functions[FUNCTIONS_MAX];
 	const char *name, *model;
 	uint32_t n, before = p->n;
+	struct text t;
 	int err = 0;
 
 	if (!llvm_symbols__functions(s, img, vtable, functions, FUNCTIONS_MAX, &n) ||
 	    n <= NAME_FIRST)
 		return 0;
-	name = llvm_symbols__vtable(s, vtable);
-	name = name ? name + 4 : type_name(s, img, vtable);
+	name = class_name(s, img, vtable);
 	model = name ? modelled(name) : NULL;
 	if (model)
 		err = add_modelled(p, vtable, model);
 	else if (name && has_pass_function(s, functions, n))
 		err = add_class(p, vtable, name);
-	return err || p->n > before ? err : add_returned(p, img, vtable, functions, n);
+	if (err || p->n > before)
+		return err;
+	for (uint32_t i = NAME_FIRST; i < n && i < NAME_END; i++)
+		if (returned_text(img, functions[i], &t))
+			return add_class_of(p, vtable, t);
+	return 0;
 }
 
 int llvm_passes__mine(const struct elf_image *img, const struct llvm_symbols *s,
