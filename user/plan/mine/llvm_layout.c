@@ -95,59 +95,27 @@ static bool llvm_value__is(const struct llvm_value *a, const struct llvm_value *
 	return memcmp(a, b, sizeof(*a)) == 0;
 }
 
-static struct llvm_value result_of(const struct llvm_sweep *s)
-{
-	const struct llvm_value *first = llvm_sweep__value(s, WIRE_REG_DI);
-
-	if (first->root != LLVM_ROOT_CONSTANT)
-		return (struct llvm_value){0};
-	return (struct llvm_value){.root = LLVM_ROOT_RESULT, .value = first->value};
-}
-
 static void call(struct llvm_sweep *s)
 {
 	static const uint8_t kept[] = {WIRE_REG_BX,  WIRE_REG_BP,  WIRE_REG_R12,
 				       WIRE_REG_R13, WIRE_REG_R14, WIRE_REG_R15};
+	const struct llvm_value *first = llvm_sweep__value(s, WIRE_REG_DI);
 	struct llvm_values after = {0};
 
 	for (size_t i = 0; i < N_OF(kept); i++)
 		after.regs[kept[i]] = s->now.regs[kept[i]];
-	after.regs[WIRE_REG_AX] = result_of(s);
+	if (first->root == LLVM_ROOT_CONSTANT)
+		after.regs[WIRE_REG_AX] =
+			(struct llvm_value){.root = LLVM_ROOT_RESULT, .value = first->value};
 	s->now = after;
-}
-
-static struct llvm_value loaded(const struct llvm_sweep *s)
-{
-	const struct code_insn *insn = &s->insn;
-	const struct llvm_value *from = llvm_sweep__value(s, insn->base);
-
-	if (insn->base == CODE_REG_SP)
-		return (struct llvm_value){.root = LLVM_ROOT_SLOT, .value = (uint64_t)insn->disp};
-	if (!from->root)
-		return (struct llvm_value){.root = LLVM_ROOT_LOADED, .value = insn->addr};
-	return llvm_value__load(from, insn->disp);
-}
-
-/* The stack pointer moves, or some words on the stack are written. */
-static void change_slots(struct llvm_sweep *s)
-{
-	const struct code_insn *insn = &s->insn;
-	bool all = insn->writes >> CODE_REG_SP;
-	bool some = insn->stores && insn->base == CODE_REG_SP;
-
-	for (int r = 0; (all || some) && r < CODE_REG_SP; r++) {
-		const struct llvm_value *v = &s->now.regs[r];
-
-		if (v->root == LLVM_ROOT_SLOT &&
-		    (all || ((int64_t)v->value < insn->disp + insn->stores &&
-			     insn->disp < (int64_t)v->value + 8)))
-			s->now.regs[r] = (struct llvm_value){0};
-	}
 }
 
 static void step(struct llvm_sweep *s)
 {
 	const struct code_insn *insn = &s->insn;
+	const struct llvm_value *from = llvm_sweep__value(s, insn->base);
+	bool moves_sp = insn->writes >> CODE_REG_SP;
+	bool writes_slot = insn->stores && insn->base == CODE_REG_SP;
 	struct llvm_value new = {0};
 
 	if (insn->flow == CODE_CALL || insn->flow == CODE_CALL_INDIRECT) {
@@ -155,12 +123,25 @@ static void step(struct llvm_sweep *s)
 		return;
 	}
 	if (insn->shape == CODE_MOVE64)
-		new = *llvm_sweep__value(s, insn->base);
-	else if (insn->shape == CODE_LOAD64)
-		new = loaded(s);
+		new = *from;
 	else if (insn->shape == CODE_LEA_RIP)
 		new = (struct llvm_value){.root = LLVM_ROOT_CONSTANT, .value = insn->target};
-	change_slots(s);
+	else if (insn->shape == CODE_LOAD64 && insn->base == CODE_REG_SP)
+		new = (struct llvm_value){.root = LLVM_ROOT_SLOT, .value = (uint64_t)insn->disp};
+	else if (insn->shape == CODE_LOAD64 && !from->root)
+		new = (struct llvm_value){.root = LLVM_ROOT_LOADED, .value = insn->addr};
+	else if (insn->shape == CODE_LOAD64)
+		new = llvm_value__load(from, insn->disp);
+
+	/* The stack pointer moves, or some words on the stack are written. */
+	for (int r = 0; (moves_sp || writes_slot) && r < CODE_REG_SP; r++) {
+		const struct llvm_value *v = &s->now.regs[r];
+
+		if (v->root == LLVM_ROOT_SLOT &&
+		    (moves_sp || ((int64_t)v->value < insn->disp + insn->stores &&
+				  insn->disp < (int64_t)v->value + 8)))
+			s->now.regs[r] = (struct llvm_value){0};
+	}
 	for (int r = 0; r < CODE_REG_SP; r++)
 		if (insn->writes & 1u << r)
 			s->now.regs[r] = (struct llvm_value){0};
@@ -170,26 +151,24 @@ static void step(struct llvm_sweep *s)
 
 /* ---- All of a function ----------------------------------------------------------------------- */
 
-/* Keep the values on which two ways to one instruction agree. */
-static void join(struct llvm_values *a, const struct llvm_values *b)
-{
-	for (int r = 0; r < CODE_REG_SP; r++)
-		if (!llvm_value__is(&a->regs[r], &b->regs[r]))
-			a->regs[r] = (struct llvm_value){0};
-}
-
-/* The values with which control comes to the instruction; `falls`: also from the one before. */
+/*
+ * The values with which control comes to the instruction: those on which all ways there agree.
+ * `falls`: also from the one before.
+ */
 static void arrive(struct llvm_sweep *s, bool falls)
 {
 	bool known = falls;
 
 	for (uint32_t i = 0; i < s->n_jumps; i++) {
+		const struct llvm_values *before = &s->jumps[i].before;
+
 		if (s->jumps[i].to != s->insn.addr)
 			continue;
-		if (known)
-			join(&s->now, &s->jumps[i].before);
-		else
-			s->now = s->jumps[i].before;
+		for (int r = 0; r < CODE_REG_SP && known; r++)
+			if (!llvm_value__is(&s->now.regs[r], &before->regs[r]))
+				s->now.regs[r] = (struct llvm_value){0};
+		if (!known)
+			s->now = *before;
 		known = true;
 	}
 	if (!known)
@@ -496,24 +475,6 @@ static int mine_kind(struct elf_image *img, const struct llvm_symbols *symbols,
 	return s.found;
 }
 
-/* Versions before 15 or so have only legacy entries. */
-static int mine_entries(struct elf_image *img, const struct llvm_symbols *symbols,
-			struct code_decoder *d, struct wire_llvm *out, enum llvm_problem *problem)
-{
-	for (int kind = 0; kind < WIRE_LLVM_KINDS; kind++) {
-		int found = mine_kind(img, symbols, d, (enum wire_llvm_kind)kind, out);
-
-		if (found < 0)
-			return found;
-		if (found)
-			continue;
-		out->vtables[kind] = 0;
-		*problem = kind == WIRE_LLVM_LEGACY ? LLVM_NO_ENTRIES : LLVM_NO_PASS_MANAGER;
-		return 0;
-	}
-	return 0;
-}
-
 /* ---- Names ----------------------------------------------------------------------------------- */
 
 enum name_step {
@@ -527,29 +488,34 @@ enum name_step {
 	NAME_ALL = 127,
 };
 
-static void see_table(struct llvm_sweep *s, const struct llvm_value *from)
+static void see_name(struct llvm_sweep *s)
 {
 	const struct code_insn *insn = &s->insn;
+	const struct llvm_value *from = llvm_sweep__value(s, insn->base);
+	bool of_table = is_argument(from, 3) && insn->disp >= 0 && insn->disp < LLVM_FIELD_MAX;
 
-	if (insn->disp < 0 || insn->disp >= LLVM_FIELD_MAX)
-		return;
-	if (insn->shape == CODE_LOAD64) {
+	if (insn->shape == CODE_TEST_MASK && is_argument(from, 0) && insn->disp >= 0 &&
+	    insn->disp < WIRE_LLVM_VALUE) {
+		s->out->named_at = (uint8_t)insn->disp;
+		s->out->named = (uint8_t)insn->imm;
+		s->steps |= NAME_TESTED;
+	}
+	if (of_table && insn->shape == CODE_LOAD64) {
 		s->out->type_at = (uint8_t)from->at[0];
 		s->out->context = from->at[1];
 		s->out->impl = from->at[2];
 		s->out->names = (uint32_t)insn->disp;
 		s->steps |= from->at[0] < WIRE_LLVM_VALUE ? NAME_TABLE : 0;
-	} else if (insn->shape == CODE_LOAD32) {
+	}
+	if (of_table && insn->shape == CODE_LOAD32) {
 		s->out->count = (uint32_t)insn->disp;
 		s->steps |= NAME_COUNT;
 	}
-}
-
-/* At its end: the entry of the name is in rax, and length and name are returned. */
-static void see_result(struct llvm_sweep *s)
-{
-	const struct code_insn *insn = &s->insn;
-
+	if (insn->shape == CODE_SHL_IMM && 1u << insn->imm == WIRE_LLVM_BUCKET)
+		s->steps |= NAME_BUCKET;
+	if (insn->shape == CODE_CMP_IMM && insn->imm == (uint32_t)WIRE_LLVM_EMPTY)
+		s->steps |= NAME_EMPTY;
+	/* At its end: the entry of the name is in rax, and length and name are returned. */
 	if (insn->shape == CODE_LOAD64 && insn->reg == WIRE_REG_DX && insn->base == WIRE_REG_AX &&
 	    insn->disp >= 0 && insn->disp <= UINT8_MAX) {
 		s->out->length = (uint8_t)insn->disp;
@@ -560,26 +526,6 @@ static void see_result(struct llvm_sweep *s)
 		s->out->bytes = (uint8_t)insn->imm;
 		s->steps |= NAME_BYTES;
 	}
-}
-
-static void see_name(struct llvm_sweep *s)
-{
-	const struct code_insn *insn = &s->insn;
-	const struct llvm_value *from = llvm_sweep__value(s, insn->base);
-
-	if (insn->shape == CODE_TEST_MASK && is_argument(from, 0) && insn->disp >= 0 &&
-	    insn->disp < WIRE_LLVM_VALUE) {
-		s->out->named_at = (uint8_t)insn->disp;
-		s->out->named = (uint8_t)insn->imm;
-		s->steps |= NAME_TESTED;
-	}
-	if (is_argument(from, 3))
-		see_table(s, from);
-	if (insn->shape == CODE_SHL_IMM && 1u << insn->imm == WIRE_LLVM_BUCKET)
-		s->steps |= NAME_BUCKET;
-	if (insn->shape == CODE_CMP_IMM && insn->imm == (uint32_t)WIRE_LLVM_EMPTY)
-		s->steps |= NAME_EMPTY;
-	see_result(s);
 }
 
 /* shr reg, imm: each of two, once. */
@@ -709,21 +655,6 @@ bool llvm_layout_is_sound(const struct wire_llvm *l)
 	       l->nodes < LLVM_FIELD_MAX && l->node_function < LLVM_FIELD_MAX;
 }
 
-/* Above every segment's end, as far as sections show. */
-static uint64_t size_of(const struct llvm_symbols *s)
-{
-	uint64_t end = 0;
-	size_t n = 0;
-	GElf_Phdr p;
-
-	elf_getphdrnum(s->elf, &n);
-	for (size_t i = 0; i < n; i++)
-		if (gelf_getphdr(s->elf, (int)i, &p) && p.p_type == PT_LOAD &&
-		    p.p_vaddr + p.p_memsz > end)
-			end = p.p_vaddr + p.p_memsz;
-	return end;
-}
-
 static int mine(struct elf_image *img, const struct llvm_symbols *symbols, struct code_decoder *d,
 		struct wire_llvm *out, enum llvm_problem *problem)
 {
@@ -741,7 +672,19 @@ static int mine(struct elf_image *img, const struct llvm_symbols *symbols, struc
 	if (*problem)
 		return 0;
 	mine_components(symbols, d, out);
-	return mine_entries(img, symbols, d, out, problem);
+	/* Versions before 15 or so have only legacy entries. */
+	for (int kind = 0; kind < WIRE_LLVM_KINDS; kind++) {
+		int found = mine_kind(img, symbols, d, (enum wire_llvm_kind)kind, out);
+
+		if (found < 0)
+			return found;
+		if (found)
+			continue;
+		out->vtables[kind] = 0;
+		*problem = kind == WIRE_LLVM_LEGACY ? LLVM_NO_ENTRIES : LLVM_NO_PASS_MANAGER;
+		return 0;
+	}
+	return 0;
 }
 
 int llvm_layout__mine(struct elf_image *img, const struct llvm_symbols *s, struct wire_llvm *out,
@@ -749,12 +692,19 @@ int llvm_layout__mine(struct elf_image *img, const struct llvm_symbols *s, struc
 {
 	_code_decoder_ struct code_decoder *d = NULL;
 	struct wire_llvm found = {0};
+	size_t n = 0;
+	GElf_Phdr p;
 	int err;
 
 	*problem = s->wants_llvm ? LLVM_NO_LIBRARY : LLVM_HIDDEN;
 	if (!s->of[LLVM_SAVE_STATE].addr)
 		return 0;
-	found.size = size_of(s);
+	/* Above every segment's end, as far as sections show. */
+	elf_getphdrnum(s->elf, &n);
+	for (size_t i = 0; i < n; i++)
+		if (gelf_getphdr(s->elf, (int)i, &p) && p.p_type == PT_LOAD &&
+		    p.p_vaddr + p.p_memsz > found.size)
+			found.size = p.p_vaddr + p.p_memsz;
 	err = code_decoder__new(img, &d) ?: mine(img, s, d, &found, problem);
 	if (!err && !*problem && !llvm_layout_is_sound(&found))
 		*problem = LLVM_NO_ENTRIES;
