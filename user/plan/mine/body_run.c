@@ -486,46 +486,39 @@ static bool is_move(unsigned int id)
 	       id == X86_INS_MOVQ || id == X86_INS_MOVD || id == X86_INS_MOVUPD;
 }
 
-static bool is_same(const struct run_value *a, const struct run_value *b)
-{
-	return a->origin == b->origin && a->at == b->at && a->times == b->times;
-}
-
-/* A copy of 16 bytes of the stack may be of two values. */
-static void move_upper(struct body_run *r, const cs_x86_op *ops)
-{
-	struct run_value *to = ops[0].type == X86_OP_REG ? vector_of(r, ops[0].reg) : NULL,
-			 *from = ops[1].type == X86_OP_REG ? vector_of(r, ops[1].reg) : NULL, upper;
-	int64_t at;
-
-	if (to && ops[1].type == X86_OP_MEM && stack_address(r, &ops[1], &at)) {
-		*upper_of(r, to) = load_slot(r, at + 8, 8);
-	} else if (to && from) {
-		*upper_of(r, to) = *upper_of(r, from);
-	} else if (from && ops[0].type == X86_OP_MEM && stack_address(r, &ops[0], &at)) {
-		upper = next_to(*from);
-		if (!is_same(&upper, upper_of(r, from))) {
-			store_slot(r, at, 8, *from);
-			store_slot(r, at + 8, 8, *upper_of(r, from));
-		}
-	}
-}
-
-/* A copy in another register is the same value. */
+/* A copy in another register is the same value. A copy of 16 bytes of the stack may be of two. */
 static void move(struct body_run *r, const cs_x86_op *ops)
 {
-	uint8_t from = ops[1].type == X86_OP_REG ? code_register(ops[1].reg) : REGS;
-	uint8_t to = ops[0].type == X86_OP_REG ? code_register(ops[0].reg) : REGS;
-	uint32_t version = from < REGS ? r->now.versions[from] : 0;
-	bool sp = ops[1].type == X86_OP_REG && ops[1].reg == X86_REG_RSP &&
-		  r->table != BODY_RUN_NO_TABLE;
+	const cs_x86_op *to = &ops[0], *from = &ops[1];
+	uint8_t to_reg = to->type == X86_OP_REG ? code_register(to->reg) : REGS;
+	uint8_t from_reg = from->type == X86_OP_REG ? code_register(from->reg) : REGS;
+	uint32_t version = from_reg < REGS ? r->now.versions[from_reg] : 0;
+	struct run_value *into = to->type == X86_OP_REG ? vector_of(r, to->reg) : NULL;
+	struct run_value *out_of = from->type == X86_OP_REG ? vector_of(r, from->reg) : NULL;
+	int64_t at;
 
-	put(r, &ops[0],
-	    sp ? (struct run_value){ORIGIN_STACK, (uint64_t)r->now.sp, 0} : get(r, &ops[1]));
-	if (from < REGS && to < REGS)
-		r->now.versions[to] = version;
-	if (ops[0].size == 16)
-		move_upper(r, ops);
+	if (from->type == X86_OP_REG && from->reg == X86_REG_RSP && r->table != BODY_RUN_NO_TABLE)
+		put(r, to, (struct run_value){ORIGIN_STACK, (uint64_t)r->now.sp, 0});
+	else
+		put(r, to, get(r, from));
+	if (from_reg < REGS && to_reg < REGS)
+		r->now.versions[to_reg] = version;
+	if (to->size != 16)
+		return;
+	if (into && from->type == X86_OP_MEM && stack_address(r, from, &at)) {
+		*upper_of(r, into) = load_slot(r, at + 8, 8);
+	} else if (into && out_of) {
+		*upper_of(r, into) = *upper_of(r, out_of);
+	} else if (out_of && to->type == X86_OP_MEM && stack_address(r, to, &at)) {
+		const struct run_value *upper = upper_of(r, out_of);
+		struct run_value next = next_to(*out_of);
+
+		if (next.origin != upper->origin || next.at != upper->at ||
+		    next.times != upper->times) {
+			store_slot(r, at, 8, *out_of);
+			store_slot(r, at + 8, 8, *upper);
+		}
+	}
 }
 
 static void forget_written(struct body_run *r)
@@ -560,23 +553,17 @@ static void note_mask(struct body_run *r, const cs_x86_op *mask)
 
 /* ---- Control --------------------------------------------------------------------------------- */
 
-static void run_later(struct body_run *r, const struct run_path *path)
-{
-	if (r->n_later < BODY_RUN_PATHS)
-		r->later[r->n_later++] = *path;
-}
-
 /*
  * The path of a taken branch is run later. Behind the comparison of a table's mode, a byte, the
  * path of a table without shards is run first: only it has the table of the vtable, not a shard.
  */
-static bool jump(struct body_run *r)
+static void jump(struct body_run *r)
 {
 	const cs_x86_op *to = &r->insn->detail->x86.operands[0];
 
 	/* Behind a jump to a place in a table is the first of these places. */
 	if (to->type != X86_OP_IMM)
-		return true;
+		return;
 	if (r->insn->id == X86_INS_JMP) {
 		r->now.next = (uint64_t)to->imm;
 	} else if (r->n_later < BODY_RUN_PATHS) {
@@ -586,18 +573,6 @@ static bool jump(struct body_run *r)
 		*later = r->now;
 		*(without_shards ? &r->now.next : &later->next) = (uint64_t)to->imm;
 	}
-	return true;
-}
-
-/* A function whose first two arguments lead to an entry and a key compares or copies them. */
-static void note_arguments(struct body_run *r)
-{
-	const struct run_value *a = &r->now.regs[code_arguments[0]],
-			       *b = &r->now.regs[code_arguments[1]];
-	struct run_value key = behind(r, a->origin == ORIGIN_ENTRY ? b : a);
-
-	if (key.origin == ORIGIN_KEY)
-		note_access(r, a->origin == ORIGIN_ENTRY ? a : b, 1, key);
 }
 
 /* What follows a call that is followed is run when that has returned, or cannot go on. */
@@ -607,9 +582,15 @@ static void call(struct body_run *r)
 				       WIRE_REG_R14, WIRE_REG_R15, CODE_REG_SP};
 	const cs_x86_op *to = &r->insn->detail->x86.operands[0];
 	bool follows = r->calls && to->type == X86_OP_IMM && gives_table(r);
+	const struct run_value *a = &r->now.regs[code_arguments[0]],
+			       *b = &r->now.regs[code_arguments[1]];
+	struct run_value key = behind(r, a->origin == ORIGIN_ENTRY ? b : a);
 	struct run_path inner;
 
-	note_arguments(r);
+	/* A function whose first two arguments lead to an entry and a key compares or copies them.
+	 */
+	if (key.origin == ORIGIN_KEY)
+		note_access(r, a->origin == ORIGIN_ENTRY ? a : b, 1, key);
 	if (follows)
 		inner = r->now;
 	for (uint8_t i = 0; i < REGS; i++)
@@ -618,7 +599,8 @@ static void call(struct body_run *r)
 	if (!follows)
 		return;
 	r->calls--;
-	run_later(r, &r->now);
+	if (r->n_later < BODY_RUN_PATHS)
+		r->later[r->n_later++] = r->now;
 	r->now = inner;
 	r->now.sp -= 8;
 	r->now.next = (uint64_t)to->imm;
@@ -632,8 +614,10 @@ static bool step(struct body_run *r)
 	unsigned int id = r->insn->id;
 	struct run_value value;
 
-	if (cs_insn_group(r->cs, r->insn, CS_GRP_JUMP))
-		return jump(r);
+	if (cs_insn_group(r->cs, r->insn, CS_GRP_JUMP)) {
+		jump(r);
+		return true;
+	}
 	note_accesses(r);
 	r->compares_byte = id == X86_INS_CMP && ops[0].type == X86_OP_REG && ops[0].size == 1 &&
 			   ops[1].type == X86_OP_IMM && ops[1].imm > 1;
