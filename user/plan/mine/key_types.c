@@ -29,22 +29,6 @@ void body_name__add(struct body_name *body, struct key_name name)
 		body->name.has_size = false;
 }
 
-static void read_names(const struct known_symbols *known, const struct plan *plan,
-		       struct body_name *bodies)
-{
-	for (uint32_t i = 0; i < known->n; i++) {
-		const struct known_symbol *k = &known->items[i];
-		uint32_t body;
-
-		if (k->info.part != NAME_PART_ENTRY ||
-		    (k->info.kind != NAME_BODY_NON_INCR && k->info.kind != NAME_BODY_INCR))
-			continue;
-		body = plan__body_at(plan, k->sym->addr);
-		if (body != PLAN_NONE)
-			body_name__add(&bodies[body], key_name__parse(k->sym->name));
-	}
-}
-
 /* ---- Bodies without names -------------------------------------------------------------------- */
 
 /*
@@ -179,32 +163,22 @@ static void lend_names(const struct plan *plan, struct body_name *bodies)
 	}
 }
 
-/* Names show all that there is to know, where the library has them. */
-static bool are_named(const struct plan *plan, const struct body_name *bodies)
-{
-	for (uint32_t i = 0; i < plan->n_bodies; i++)
-		if (!bodies[i].any)
-			return false;
-	return true;
-}
-
 /* Names that contradict a body's guard are wrong, of one or the other. */
-static void use_guard(struct body_name *body, const struct job_guard *guard)
-{
-	body->guard = *guard;
-	if (body->any && guard->n && !job_guard__has(guard, body->name.type))
-		body->name = (struct key_name){.key = WIRE_KEY_UNKNOWN};
-	else if (!body->any && guard->n == 1)
-		body_name__add(body, guard->types[0]);
-}
-
 static int use_guards(struct body_names_search *s, const struct known_symbols *known)
 {
 	_free_ struct job_guard *guards = NULL;
 	int err = job_guards__find(s->img, known, s->decoder, s->plan, &guards);
 
-	for (uint32_t i = 0; i < s->plan->n_bodies && !err; i++)
-		use_guard(&s->bodies[i], &guards[i]);
+	for (uint32_t i = 0; i < s->plan->n_bodies && !err; i++) {
+		const struct job_guard *guard = &guards[i];
+		struct body_name *body = &s->bodies[i];
+
+		body->guard = *guard;
+		if (body->any && guard->n && !job_guard__has(guard, body->name.type))
+			body->name = (struct key_name){.key = WIRE_KEY_UNKNOWN};
+		else if (!body->any && guard->n == 1)
+			body_name__add(body, guard->types[0]);
+	}
 	return err;
 }
 
@@ -212,13 +186,27 @@ int body_names__find(struct elf_image *img, const struct known_symbols *known,
 		     struct code_decoder *decoder, const struct plan *plan, struct body_name **out)
 {
 	struct body_names_search s = {.img = img, .decoder = decoder, .plan = plan};
+	uint32_t unnamed = 0;
 	int err;
 
 	*out = s.bodies = calloc(plan->n_bodies + 1UL, sizeof(**out));
 	if (!s.bodies)
 		return -ENOMEM;
-	read_names(known, plan, s.bodies);
-	if (are_named(plan, s.bodies))
+	for (uint32_t i = 0; i < known->n; i++) {
+		const struct known_symbol *k = &known->items[i];
+		uint32_t body;
+
+		if (k->info.part != NAME_PART_ENTRY ||
+		    (k->info.kind != NAME_BODY_NON_INCR && k->info.kind != NAME_BODY_INCR))
+			continue;
+		body = plan__body_at(plan, k->sym->addr);
+		if (body != PLAN_NONE)
+			body_name__add(&s.bodies[body], key_name__parse(k->sym->name));
+	}
+	/* Names show all that there is to know, where the library has them. */
+	for (uint32_t i = 0; i < plan->n_bodies; i++)
+		unnamed += !s.bodies[i].any;
+	if (!unnamed)
 		return 0;
 	err = read_witnesses(&s, known);
 	if (err)
@@ -266,29 +254,27 @@ bool job_guard__has(const struct job_guard *g, const char *type)
 	return false;
 }
 
-static void add_type(struct typed *t, struct key_name name)
-{
-	if (job_guard__has(&t->guard, name.type))
-		return;
-	if (t->guard.n == JOB_GUARD_TYPES || !name.type[0])
-		t->several = true;
-	else
-		t->guard.types[t->guard.n++] = name;
-}
-
 static int find_typed(const struct known_symbols *known, enum name_kind kind,
 		      struct typed_functions *out)
 {
 	for (uint32_t i = 0; i < known->n; i++) {
 		const struct known_symbol *k = &known->items[i];
-		struct typed t = {.addr = k->sym->addr};
+		struct typed new = {.addr = k->sym->addr}, *t;
+		struct key_name name;
 
 		if (k->info.kind != kind || k->info.part != NAME_PART_ENTRY)
 			continue;
-		if ((!out->n || out->items[out->n - 1].addr != t.addr) &&
-		    array__add(&out->items, &out->n, &out->capacity, &t))
+		if ((!out->n || out->items[out->n - 1].addr != new.addr) &&
+		    array__add(&out->items, &out->n, &out->capacity, &new))
 			return -ENOMEM;
-		add_type(&out->items[out->n - 1], key_name__parse(k->sym->name));
+		t = &out->items[out->n - 1];
+		name = key_name__parse(k->sym->name);
+		if (job_guard__has(&t->guard, name.type))
+			continue;
+		if (t->guard.n == JOB_GUARD_TYPES || !name.type[0])
+			t->several = true;
+		else
+			t->guard.types[t->guard.n++] = name;
 	}
 	return 0;
 }
@@ -340,24 +326,10 @@ static int find_table(struct search *s, const struct typed **table)
 	return 0;
 }
 
-static int narrow(struct search *s, struct job_guard *guard)
-{
-	const struct job_guard all = *guard;
-	const struct typed *table = NULL;
-	int err = find_table(s, &table);
-
-	if (err || !table)
-		return err;
-	guard->n = 0;
-	for (uint32_t i = 0; i < all.n; i++)
-		if (job_guard__has(&table->guard, all.types[i].type))
-			guard->types[guard->n++] = all.types[i];
-	return 0;
-}
-
+/* The types of the guard that the body drops; of several, those that its cache's table can have. */
 static int look_at_body(struct search *s, const struct owner *f, struct job_guard *out)
 {
-	const struct typed *dropper;
+	const struct typed *dropper, *table = NULL;
 	bool several = false;
 	int err = code_decoder__decode(s->decoder, f->regions, f->n_regions, &s->code);
 
@@ -367,38 +339,39 @@ static int look_at_body(struct search *s, const struct owner *f, struct job_guar
 	if (!dropper)
 		return 0;
 	*out = dropper->guard;
-	return out->n > 1 ? narrow(s, out) : 0;
-}
-
-static int look_at_bodies(struct search *s, const struct plan *plan, struct job_guard *out)
-{
-	const struct typed_functions *f = &s->droppers;
-	_owners_ struct owners owners = {0};
-	int err = calls__find(s->img, f->items, f->n, sizeof(*f->items), &s->calls)
-			  ?: calls__owners(s->img, &s->calls, &owners);
-
-	for (size_t i = 0; i < owners.n && !err; i++) {
-		uint32_t body = plan__body_at(plan, owners.items[i].entry);
-
-		if (body != PLAN_NONE)
-			err = look_at_body(s, &owners.items[i], &out[body]);
-	}
-	return err;
+	err = out->n > 1 ? find_table(s, &table) : 0;
+	if (err || !table)
+		return err;
+	out->n = 0;
+	for (uint32_t i = 0; i < dropper->guard.n; i++)
+		if (job_guard__has(&table->guard, dropper->guard.types[i].type))
+			out->types[out->n++] = dropper->guard.types[i];
+	return 0;
 }
 
 int job_guards__find(struct elf_image *img, const struct known_symbols *known,
 		     struct code_decoder *decoder, const struct plan *plan, struct job_guard **out)
 {
 	__cleanup(search__destroy) struct search s = {.img = img, .decoder = decoder};
+	const struct typed_functions *f = &s.droppers;
+	_owners_ struct owners owners = {0};
 	int err;
 
 	*out = calloc(plan->n_bodies + 1UL, sizeof(**out));
 	err = *out ? find_typed(known, NAME_KEY_GUARD, &s.droppers)
 			      ?: find_typed(known, NAME_KEY_TABLE, &s.tables)
 		   : -ENOMEM;
-	if (err || !s.droppers.n)
+	if (err || !f->n)
 		return err;
-	return look_at_bodies(&s, plan, *out);
+	err = calls__find(img, f->items, f->n, sizeof(*f->items), &s.calls)
+		      ?: calls__owners(img, &s.calls, &owners);
+	for (size_t i = 0; i < owners.n && !err; i++) {
+		uint32_t body = plan__body_at(plan, owners.items[i].entry);
+
+		if (body != PLAN_NONE)
+			err = look_at_body(&s, &owners.items[i], &(*out)[body]);
+	}
+	return err;
 }
 
 /* ---- TaggedQueryKey -------------------------------------------------------------------------- */
@@ -423,23 +396,6 @@ struct tagged_keys {
 	uint64_t payload;	       /* where in the enum the key is */
 	bool has_payload;
 };
-
-static int find_functions(struct tagged_keys *t)
-{
-	const struct elf_symbol *syms;
-	size_t n;
-	int err = elf_image__symbols(t->img, &syms, &n);
-
-	for (size_t i = 0; i < n && !err; i++) {
-		struct code_region region = {syms[i].addr, syms[i].size};
-
-		if (key_name__of_tagged(syms[i].name, "query_name"))
-			t->name = region;
-		else if (key_name__of_tagged(syms[i].name, "default_span"))
-			t->span = region;
-	}
-	return err;
-}
 
 static int run(const struct tagged_keys *t, const struct code_region *region, uint64_t tag,
 	       struct eval **out)
@@ -501,34 +457,26 @@ static uint32_t query_named(const struct tagged_keys *t, const struct eval *e)
 	return PLAN_NONE;
 }
 
-/* ---- What is asked --------------------------------------------------------------------------- */
-
-static int read_span(const struct tagged_keys *t, uint64_t tag, struct tagged_key *out)
-{
-	_free_ struct eval *e = NULL;
-	int found = run(t, &t->span, tag, &e);
-
-	if (found)
-		return found;
-	found = memory_keys__asked(t->memory, e, &out->asked);
-	out->state = found == 1 ? ASKS : found == 0 ? SILENT : UNSURE;
-	return 0;
-}
-
 /* A query with several tags has its key in their niche, not where others have theirs. */
 static int read_tag(struct tagged_keys *t, uint64_t tag)
 {
-	_free_ struct eval *e = NULL;
-	int err = run(t, &t->name, tag, &e);
-	uint32_t query = err ? PLAN_NONE : query_named(t, e);
+	_free_ struct eval *name = NULL, *span = NULL;
+	int err = run(t, &t->name, tag, &name), asked;
+	uint32_t query = err ? PLAN_NONE : query_named(t, name);
 	struct tagged_key *key;
 
 	if (query == PLAN_NONE)
 		return err;
 	key = &t->keys[query];
-	if (key->state == UNSEEN)
-		return read_span(t, tag, key);
-	key->state = UNSURE;
+	if (key->state != UNSEEN) {
+		key->state = UNSURE;
+		return 0;
+	}
+	err = run(t, &t->span, tag, &span);
+	if (err)
+		return err;
+	asked = memory_keys__asked(t->memory, span, &key->asked);
+	key->state = asked == 1 ? ASKS : asked == 0 ? SILENT : UNSURE;
 	return 0;
 }
 
@@ -536,6 +484,8 @@ int tagged_keys__new(struct elf_image *img, struct memory_keys *memory, const st
 		     struct tagged_keys **out)
 {
 	_tagged_keys_ struct tagged_keys *t = calloc(1, sizeof(*t));
+	const struct elf_symbol *syms;
+	size_t n = 0;
 	int err;
 
 	if (!t)
@@ -544,7 +494,15 @@ int tagged_keys__new(struct elf_image *img, struct memory_keys *memory, const st
 	t->keys = calloc(plan->n_queries + 1UL, sizeof(*t->keys));
 	if (!t->keys)
 		return -ENOMEM;
-	err = memory_keys__problem(memory) ? 0 : find_functions(t);
+	err = memory_keys__problem(memory) ? 0 : elf_image__symbols(img, &syms, &n);
+	for (size_t i = 0; i < n && !err; i++) {
+		struct code_region region = {syms[i].addr, syms[i].size};
+
+		if (key_name__of_tagged(syms[i].name, "query_name"))
+			t->name = region;
+		else if (key_name__of_tagged(syms[i].name, "default_span"))
+			t->span = region;
+	}
 	for (uint64_t tag = 0; t->name.size && t->span.size && tag < plan->n_queries + MORE_TAGS;
 	     tag++)
 		err = err ?: read_tag(t, tag);
@@ -615,17 +573,6 @@ static int ask(const struct choice *c, uint32_t body, const char *type, struct v
 	return 0;
 }
 
-static int check_name(const struct choice *c, uint32_t body)
-{
-	struct key_name *name = &c->bodies[body].name;
-	struct verdict v;
-	int err = name->type[0] ? ask(c, body, name->type, &v) : 0;
-
-	if (!err && name->type[0] && v.answers[TAGGED_DENIED])
-		*name = (struct key_name){.key = WIRE_KEY_UNKNOWN};
-	return err;
-}
-
 /* The only type of which all queries give this answer, or NULL. */
 static const struct key_name *only(const struct job_guard *guard, const struct verdict *verdicts,
 				   enum tagged_answer answer)
@@ -642,39 +589,24 @@ static const struct key_name *only(const struct job_guard *guard, const struct v
 	return found;
 }
 
-static bool any_fits(const struct job_guard *guard, const struct verdict *verdicts)
-{
-	for (uint32_t i = 0; i < guard->n; i++)
-		if (verdicts[i].answers[TAGGED_FITS])
-			return true;
-	return false;
-}
-
 static int choose(const struct choice *c, uint32_t body)
 {
 	struct body_name *b = &c->bodies[body];
 	struct verdict verdicts[JOB_GUARD_TYPES];
 	const struct key_name *found;
+	bool fits = false;
 
 	for (uint32_t i = 0; i < b->guard.n; i++) {
 		int err = ask(c, body, b->guard.types[i].type, &verdicts[i]);
 
 		if (err)
 			return err;
+		fits = fits || verdicts[i].answers[TAGGED_FITS];
 	}
-	found = any_fits(&b->guard, verdicts) ? only(&b->guard, verdicts, TAGGED_FITS)
-					      : only(&b->guard, verdicts, TAGGED_SILENT);
+	found = only(&b->guard, verdicts, fits ? TAGGED_FITS : TAGGED_SILENT);
 	if (found)
 		body_name__add(b, *found);
 	return 0;
-}
-
-static bool has_guards(const struct plan *plan, const struct body_name *bodies)
-{
-	for (uint32_t i = 0; i < plan->n_bodies; i++)
-		if (bodies[i].guard.n)
-			return true;
-	return false;
 }
 
 int key_choice__make(struct elf_image *img, struct memory_keys *memory, const struct plan *plan,
@@ -682,16 +614,26 @@ int key_choice__make(struct elf_image *img, struct memory_keys *memory, const st
 {
 	_tagged_keys_ struct tagged_keys *tagged = NULL;
 	struct choice c = {.plan = plan, .bodies = bodies};
+	uint32_t guards = 0;
 	int err;
 
-	if (!has_guards(plan, bodies))
+	for (uint32_t i = 0; i < plan->n_bodies; i++)
+		guards += bodies[i].guard.n;
+	if (!guards)
 		return 0;
 	err = tagged_keys__new(img, memory, plan, &tagged);
 	c.tagged = tagged;
 	/* Known types first: they show where in the enum a key is. */
-	for (uint32_t i = 0; i < plan->n_bodies && !err; i++)
-		if (bodies[i].any)
-			err = check_name(&c, i);
+	for (uint32_t i = 0; i < plan->n_bodies && !err; i++) {
+		struct key_name *name = &bodies[i].name;
+		struct verdict v;
+
+		if (!bodies[i].any || !name->type[0])
+			continue;
+		err = ask(&c, i, name->type, &v);
+		if (!err && v.answers[TAGGED_DENIED])
+			*name = (struct key_name){.key = WIRE_KEY_UNKNOWN};
+	}
 	for (uint32_t i = 0; i < plan->n_bodies && !err; i++)
 		if (!bodies[i].any && bodies[i].guard.n > 1)
 			err = choose(&c, i);
