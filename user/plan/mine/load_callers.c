@@ -121,22 +121,18 @@ struct scene {
 	struct fixpoint *flow;
 };
 
-static bool is_load(const struct finder *f, uint64_t entry)
-{
-	for (uint32_t i = 0; i < f->n_asked; i++)
-		if (f->asked[i].entry == entry)
-			return true;
-	for (uint32_t i = 0; i < f->n_relays; i++)
-		if (f->relays[i].entry == entry)
-			return true;
-	return false;
-}
-
+/* It calls a function that holds a site which was asked for, or a relay; or something unknown. */
 static bool may_load(const struct finder *f, const struct code_insn *insn)
 {
-	if (insn->flow == CODE_CALL)
-		return is_load(f, insn->target);
-	return insn->shape == CODE_CALL_REG || insn->shape == CODE_CALL_MEM;
+	if (insn->flow != CODE_CALL)
+		return insn->shape == CODE_CALL_REG || insn->shape == CODE_CALL_MEM;
+	for (uint32_t i = 0; i < f->n_asked; i++)
+		if (f->asked[i].entry == insn->target)
+			return true;
+	for (uint32_t i = 0; i < f->n_relays; i++)
+		if (f->relays[i].entry == insn->target)
+			return true;
+	return false;
 }
 
 static bool is_wanted(const void *arg, size_t i)
@@ -242,17 +238,6 @@ static int find_asked(struct finder *f)
 	return 0;
 }
 
-static int find_callers(struct finder *f)
-{
-	for (uint32_t i = 0; i < f->n_asked; i++)
-		if (f->asked[i].body == PLAN_NONE &&
-		    array__add(&f->shared, &f->n_shared, &f->shared_capacity, &f->asked[i].entry))
-			return -ENOMEM;
-	if (f->n_shared)
-		qsort(f->shared, f->n_shared, sizeof(*f->shared), array__by_u64);
-	return calls__find(f->img, f->shared, f->n_shared, sizeof(*f->shared), &f->callers);
-}
-
 static int add_relay(struct finder *f, const struct owner *o, uint64_t addr, uint32_t body)
 {
 	struct relay r = {.entry = o->entry, .body = body};
@@ -274,8 +259,17 @@ static int add_relay(struct finder *f, const struct owner *o, uint64_t addr, uin
 static int find_relays(struct finder *f)
 {
 	_owners_ struct owners owners = {NULL, 0};
-	int err = f->callers.n ? calls__owners(f->img, &f->callers, &owners) : 0;
+	int err;
 
+	for (uint32_t i = 0; i < f->n_asked; i++)
+		if (f->asked[i].body == PLAN_NONE &&
+		    array__add(&f->shared, &f->n_shared, &f->shared_capacity, &f->asked[i].entry))
+			return -ENOMEM;
+	if (f->n_shared)
+		qsort(f->shared, f->n_shared, sizeof(*f->shared), array__by_u64);
+	err = calls__find(f->img, f->shared, f->n_shared, sizeof(*f->shared), &f->callers);
+	if (!err && f->callers.n)
+		err = calls__owners(f->img, &f->callers, &owners);
 	for (uint32_t i = 0; i < f->callers.n && !err; i++) {
 		const struct owner *o = owners__at(&owners, f->callers.items[i].addr);
 		uint32_t body = o ? plan__body_at(f->plan, o->entry) : PLAN_NONE;
@@ -365,20 +359,20 @@ static int find_calls(struct finder *f)
 
 /* ---- Steps ---- */
 
-static bool same_step(const struct plan_step *a, const struct plan_step *b)
-{
-	return a->body == b->body && a->reg == b->reg && a->slot == b->slot &&
-	       a->vtable_offset == b->vtable_offset;
-}
-
 /* -EEXIST if the same return address would mean two things. */
 static int add_step(struct finder *f, struct plan_step step)
 {
 	struct plan *plan = f->plan;
 
-	for (uint32_t i = 0; i < plan->n_steps; i++)
-		if (plan->steps[i].guard == step.guard && plan->steps[i].addr == step.addr)
-			return same_step(&plan->steps[i], &step) ? 0 : -EEXIST;
+	for (uint32_t i = 0; i < plan->n_steps; i++) {
+		const struct plan_step *s = &plan->steps[i];
+
+		if (s->guard == step.guard && s->addr == step.addr)
+			return s->body == step.body && s->reg == step.reg && s->slot == step.slot &&
+					       s->vtable_offset == step.vtable_offset
+				       ? 0
+				       : -EEXIST;
+	}
 	if (plan_step_excess(&step))
 		return -EEXIST;
 	return array__add(&plan->steps, &plan->n_steps, &f->steps_capacity, &step);
@@ -426,46 +420,34 @@ static bool leads_to(const struct body_call *c, uint64_t entry, uint32_t body)
 	return c->target ? c->target == entry : c->body == body;
 }
 
-static int add_relayed(struct finder *f, uint32_t guard, const struct asked *a,
-		       const struct relay *r)
-{
-	const struct frame *frames[] = {&a->frame, &r->frame};
-	int n = r->ret ? 2 : 1;
-	struct plan_step next = {
-		.guard = guard,
-		.addr = r->ret,
-		.body = PLAN_NONE,
-		.reg = WIRE_REG_NONE,
-		.slot = (int32_t)(a->frame.depth + 8 + r->frame.depth),
-	};
-	int err = r->ret ? add_step(f, next) : 0;
-
-	for (uint32_t i = 0; i < f->n_calls && !err; i++)
-		if (leads_to(&f->calls[i], r->entry, r->body))
-			err = add_vtable(f, guard, &f->calls[i], frames, n);
-	return err;
-}
-
+/* From the bodies that call the site's function, and from those that call a relay to it. */
 static int add_steps(struct finder *f, uint32_t guard, const struct asked *a)
 {
-	const struct frame *frames[] = {&a->frame};
+	const struct frame *frames[2] = {&a->frame};
 	int err = 0;
 
 	for (uint32_t i = 0; i < f->n_calls && !err; i++)
 		if (leads_to(&f->calls[i], a->entry, a->body))
 			err = add_vtable(f, guard, &f->calls[i], frames, 1);
-	for (uint32_t i = 0; i < f->n_relays && !err; i++)
-		if (f->relays[i].callee == a->entry)
-			err = add_relayed(f, guard, a, &f->relays[i]);
-	return err;
-}
+	for (uint32_t i = 0; i < f->n_relays && !err; i++) {
+		const struct relay *r = &f->relays[i];
+		struct plan_step next = {
+			.guard = guard,
+			.addr = r->ret,
+			.body = PLAN_NONE,
+			.reg = WIRE_REG_NONE,
+			.slot = (int32_t)(a->frame.depth + 8 + r->frame.depth),
+		};
 
-static bool finds_vtable(const struct plan *plan, uint32_t first)
-{
-	for (uint32_t i = first; i < plan->n_steps; i++)
-		if (plan->steps[i].body != PLAN_NONE)
-			return true;
-	return false;
+		if (r->callee != a->entry)
+			continue;
+		frames[1] = &r->frame;
+		err = r->ret ? add_step(f, next) : 0;
+		for (uint32_t k = 0; k < f->n_calls && !err; k++)
+			if (leads_to(&f->calls[k], r->entry, r->body))
+				err = add_vtable(f, guard, &f->calls[k], frames, r->ret ? 2 : 1);
+	}
+	return err;
 }
 
 static int settle(struct finder *f, const struct asked *a)
@@ -474,14 +456,17 @@ static int settle(struct finder *f, const struct asked *a)
 	struct plan_site *site = &plan->sites[a->site], called = *site;
 	struct plan_guard *g = &plan->guards[site->guard];
 	uint32_t first = plan->n_steps;
+	bool finds_vtable = false;
 	int err = add_steps(f, site->guard, a);
 
 	if (err == -ENOMEM)
 		return err;
+	for (uint32_t i = first; i < plan->n_steps; i++)
+		finds_vtable = finds_vtable || plan->steps[i].body != PLAN_NONE;
 	called.role = WIRE_ROLE_GUARD_CALLED;
 	called.query = PLAN_NONE;
 	called.slot = (int32_t)a->frame.depth;
-	if (err || !finds_vtable(plan, first) || plan_site_excess(&called)) {
+	if (err || !finds_vtable || plan_site_excess(&called)) {
 		plan->n_steps = first;
 		return 0;
 	}
@@ -507,11 +492,8 @@ int load_callers_find(struct elf_image *img, struct code_decoder *decoder, struc
 		.owners = owners,
 		.bodies = calloc(plan->n_bodies + 1UL, sizeof(*f.bodies)),
 	};
-	int err = f.bodies ? find_asked(&f) : -ENOMEM;
+	int err = f.bodies ? find_asked(&f) ?: find_relays(&f) ?: find_calls(&f) : -ENOMEM;
 
-	err = err ?: find_callers(&f);
-	err = err ?: find_relays(&f);
-	err = err ?: find_calls(&f);
 	for (uint32_t i = 0; i < f.n_asked && !err; i++)
 		err = settle(&f, &f.asked[i]);
 	code__free(&f.code);
@@ -555,20 +537,6 @@ static uint64_t hasher_of(const struct hash_finder *f, const struct plan_site *s
 	const struct owner *o = site->body == PLAN_NONE ? owners__at(f->owners, site->addr) : NULL;
 
 	return o ? o->entry : 0;
-}
-
-static int find_hashers(struct hash_finder *f)
-{
-	int err = 0;
-
-	for (uint32_t i = 0; i < f->plan->n_sites && !err; i++) {
-		const struct plan_site *site = &f->plan->sites[i];
-		uint64_t entry = hashes(f->plan, site) ? hasher_of(f, site) : 0;
-
-		if (entry && !array__has_u64(f->hashers, f->n_hashers, entry))
-			err = array__add(&f->hashers, &f->n_hashers, &f->hashers_capacity, &entry);
-	}
-	return err;
 }
 
 /* Sorts the functions. */
@@ -620,18 +588,6 @@ static bool provides(const struct hash_finder *f, uint64_t entry)
 	return false;
 }
 
-static int find_between(struct hash_finder *f)
-{
-	const struct owners *callers = &f->of_hashers.callers;
-	int err = 0;
-
-	for (size_t i = 0; i < callers->n && !err; i++)
-		if (!is_body(f, callers->items[i].entry) && provides(f, callers->items[i].entry))
-			err = array__add(&f->between, &f->n_between, &f->between_capacity,
-					 &callers->items[i].entry);
-	return err ?: find_called(f->img, f->between, f->n_between, &f->of_between);
-}
-
 static bool is_of_bodies(const struct hash_finder *f, uint64_t entry)
 {
 	return is_body(f, entry) || only_called_by(f, &f->of_between, entry, is_body);
@@ -654,10 +610,24 @@ int hash_callers_find(struct elf_image *img, struct plan *plan, const struct min
 		      const struct owners *owners)
 {
 	struct hash_finder f = {.img = img, .plan = plan, .mined = mined, .owners = owners};
-	int err = find_hashers(&f)
-			  ?: find_called(img, f.hashers, f.n_hashers, &f.of_hashers)
-			  ?: find_between(&f);
+	const struct owners *callers = &f.of_hashers.callers;
+	int err = 0;
 
+	for (uint32_t i = 0; i < plan->n_sites && !err; i++) {
+		const struct plan_site *site = &plan->sites[i];
+		uint64_t entry = hashes(plan, site) ? hasher_of(&f, site) : 0;
+
+		if (entry && !array__has_u64(f.hashers, f.n_hashers, entry))
+			err = array__add(&f.hashers, &f.n_hashers, &f.hashers_capacity, &entry);
+	}
+	err = err ?: find_called(img, f.hashers, f.n_hashers, &f.of_hashers);
+	for (size_t i = 0; i < callers->n && !err; i++) {
+		uint64_t entry = callers->items[i].entry;
+
+		if (!is_body(&f, entry) && provides(&f, entry))
+			err = array__add(&f.between, &f.n_between, &f.between_capacity, &entry);
+	}
+	err = err ?: find_called(img, f.between, f.n_between, &f.of_between);
 	for (uint32_t i = 0; i < plan->n_sites && !err; i++)
 		if (hashes(plan, &plan->sites[i]))
 			err = settle_hashing(&f, &plan->sites[i],
