@@ -62,22 +62,6 @@ static bool is_part(const char *symbol)
 	return strchr(symbol, '.') && !strstr(symbol, ".llvm.");
 }
 
-static int collect(struct memory_keys *m)
-{
-	const struct elf_symbol *syms;
-	char type[KEY_TYPE_MAX];
-	size_t n;
-	int err = elf_image__symbols(m->img, &syms, &n);
-
-	for (size_t i = 0; i < n && !err; i++) {
-		if (key_name__of_span(syms[i].name, type) && !is_part(syms[i].name))
-			add_key_function(m->spans, &m->n_spans, type, &syms[i]);
-		else if (key_name__of_debug(syms[i].name, type) && !is_part(syms[i].name))
-			add_key_function(m->debugs, &m->n_debugs, type, &syms[i]);
-	}
-	return err;
-}
-
 static const struct key_function *function_of(const struct key_function *functions, uint32_t n,
 					      const char *type)
 {
@@ -149,19 +133,6 @@ static uint8_t index_word(const struct eval *e)
 	return WIRE_NO_WORD;
 }
 
-static int mine_def(struct memory_keys *m, const struct key_function *f)
-{
-	int err = run(m, f, NULL, &m->def_run);
-
-	if (err)
-		return err;
-	m->def.other = index_word(m->def_run);
-	memset(m->def.words, m->def.other, sizeof(m->def.words));
-	if (m->def.other == 0)
-		m->def_at = f->region.addr;
-	return 0;
-}
-
 /* The word of the variant 0, if others are in a niche: what the first word is compared with. */
 static uint32_t first_variant(const struct eval *e)
 {
@@ -205,15 +176,6 @@ static int mine_variants(const struct memory_keys *m, const struct key_function 
 	return err;
 }
 
-static int mine_kind(struct memory_keys *m, const struct key_function *f)
-{
-	int err = run(m, f, NULL, &m->kind_run) ?: mine_variants(m, f, m->kind_run, &m->kind);
-
-	if (!err && m->kind.words[0] != WIRE_NO_WORD)
-		m->kind_at = f->region.addr;
-	return err;
-}
-
 static int mine(struct memory_keys *m)
 {
 	const struct key_function *def = function_of(m->spans, m->n_spans, "DefId");
@@ -225,7 +187,16 @@ static int mine(struct memory_keys *m)
 		return 0;
 	}
 	m->passed = (struct passed_keys){.img = m->img, .decoder = m->decoder};
-	err = mine_def(m, def) ?: mine_kind(m, kind);
+	err = run(m, def, NULL, &m->def_run);
+	if (err)
+		return err;
+	m->def.other = index_word(m->def_run);
+	memset(m->def.words, m->def.other, sizeof(m->def.words));
+	if (m->def.other == 0)
+		m->def_at = def->region.addr;
+	err = run(m, kind, NULL, &m->kind_run) ?: mine_variants(m, kind, m->kind_run, &m->kind);
+	if (!err && m->kind.words[0] != WIRE_NO_WORD)
+		m->kind_at = kind->region.addr;
 	if (!err && !m->def_at)
 		err = passed_keys__learn(&m->passed, &def->region);
 	if (err || passed_keys__known(&m->passed))
@@ -240,6 +211,9 @@ static int mine(struct memory_keys *m)
 int memory_keys__new(struct elf_image *img, struct code_decoder *decoder, struct memory_keys **out)
 {
 	_memory_keys_ struct memory_keys *m = calloc(1, sizeof(*m));
+	const struct elf_symbol *syms;
+	char type[KEY_TYPE_MAX];
+	size_t n;
 	int err;
 
 	if (!m)
@@ -247,25 +221,18 @@ int memory_keys__new(struct elf_image *img, struct code_decoder *decoder, struct
 	m->img = img;
 	m->decoder = decoder;
 	m->has_value = -1;
-	err = collect(m) ?: mine(m);
+	err = elf_image__symbols(img, &syms, &n);
+	for (size_t i = 0; !err && i < n; i++) {
+		if (key_name__of_span(syms[i].name, type) && !is_part(syms[i].name))
+			add_key_function(m->spans, &m->n_spans, type, &syms[i]);
+		else if (key_name__of_debug(syms[i].name, type) && !is_part(syms[i].name))
+			add_key_function(m->debugs, &m->n_debugs, type, &syms[i]);
+	}
+	err = err ?: mine(m);
 	if (err)
 		return err;
 	*out = take_ptr(m);
 	return 0;
-}
-
-/* The one function that is jumped to, and the part of itself that it is given: 1; else 0. */
-static int follow_jump(const struct memory_keys *m, const struct eval *e,
-		       const struct key_function **f, uint64_t *offset)
-{
-	const struct eval_pair *to = &e->leaves.items[0];
-	uint64_t more;
-
-	if (e->leaves.n != 1 || e->returns.n || !is_self(e, &to->b, &more) || more >= OFFSET_MAX)
-		return 0;
-	*offset += more;
-	*f = span_at(m, to->a.constant);
-	return *f != NULL;
 }
 
 /* A call with a DefId that is made of this word and the compiled crate. */
@@ -276,27 +243,32 @@ static bool is_local(const struct memory_keys *m, const struct eval *e,
 	       sum_is_constant(&call->halves[1]) && !call->halves[1].constant && *at < OFFSET_MAX;
 }
 
-/* The word that it makes a DefId of the compiled crate with, and asks that for the place. */
-static bool makes_local(const struct memory_keys *m, const struct eval *e, uint64_t *at)
-{
-	return e->n_calls == 1 && !e->leaves.n && is_local(m, e, &e->calls[0], at);
-}
-
-/* One step towards the definition. */
+/*
+ * One step towards the definition: the word that the function makes a DefId of the compiled crate
+ * with, and asks that for the place; or the one function that is jumped to, and the part of itself
+ * that it is given. 1; 0: neither.
+ */
 static int follow(const struct memory_keys *m, const struct key_function **f, uint64_t *offset,
 		  bool *local)
 {
 	_free_ struct eval *e = NULL;
+	const struct eval_pair *to;
 	uint64_t at;
 	int err = run(m, *f, NULL, &e);
 
 	if (err)
 		return err;
-	if (!makes_local(m, e, &at))
-		return follow_jump(m, e, f, offset);
+	if (e->n_calls == 1 && !e->leaves.n && is_local(m, e, &e->calls[0], &at)) {
+		*offset += at;
+		*local = true;
+		return 1;
+	}
+	to = &e->leaves.items[0];
+	if (e->leaves.n != 1 || e->returns.n || !is_self(e, &to->b, &at) || at >= OFFSET_MAX)
+		return 0;
 	*offset += at;
-	*local = true;
-	return 1;
+	*f = span_at(m, to->a.constant);
+	return *f != NULL;
 }
 
 /* Both begin with the same calls. Code before these may differ, such as where the words are. */
@@ -438,17 +410,6 @@ int memory_keys__find(struct memory_keys *m, const char *type, struct wire_memor
 	return found == 1 ? find_span(m, value, offset, out) : found;
 }
 
-/* Note one more call or jump: 0, or -EINVAL if it is another one. */
-static int note_asked(struct memory_asked *all, bool *any, struct memory_asked one)
-{
-	if (*any &&
-	    (all->function != one.function || all->offset != one.offset || all->local != one.local))
-		return -EINVAL;
-	*all = one;
-	*any = true;
-	return 0;
-}
-
 /* Another function may ask what it is given the address of. */
 static bool passes_self(const struct eval *e, const struct eval_call *call)
 {
@@ -471,6 +432,7 @@ static bool reads_self(const struct eval *e)
 	return false;
 }
 
+/* Note one more call or jump: 0, or -EINVAL if it is another one. */
 static int note_call(const struct memory_keys *m, const struct eval *e,
 		     const struct eval_call *call, struct memory_asked *all, bool *any)
 {
@@ -481,7 +443,12 @@ static int note_call(const struct memory_keys *m, const struct eval *e,
 	one.local = is_local(m, e, call, &one.offset);
 	if (!one.local && !is_self(e, &call->first, &one.offset))
 		return -EINVAL;
-	return note_asked(all, any, one);
+	if (*any &&
+	    (all->function != one.function || all->offset != one.offset || all->local != one.local))
+		return -EINVAL;
+	*all = one;
+	*any = true;
+	return 0;
 }
 
 int memory_keys__asked(const struct memory_keys *m, const struct eval *e, struct memory_asked *out)
