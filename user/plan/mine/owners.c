@@ -322,16 +322,10 @@ static int add_addr(struct profiler_addrs *a, uint64_t addr)
 	return array__add(&a->items, &a->n, &a->capacity, &addr);
 }
 
-static int add_cold(struct profiler *p, uint64_t addr, enum name_kind kind)
-{
-	struct profiler_cold cold = {addr, kind};
-
-	return array__add(&p->cold, &p->n_cold, &p->cold_capacity, &cold);
-}
-
 static int note_symbol(struct profiler *p, const struct known_symbol *known)
 {
 	const struct elf_symbol *sym = known->sym;
+	struct profiler_cold cold = {sym->addr, known->info.kind};
 
 	if (known->info.part != NAME_PART_ENTRY)
 		return 0;
@@ -342,7 +336,7 @@ static int note_symbol(struct profiler *p, const struct known_symbol *known)
 	case NAME_COLD_HASHING:
 	case NAME_COLD_ARTIFACT:
 	case NAME_COLD_UNKNOWN:
-		return add_cold(p, sym->addr, known->info.kind);
+		return array__add(&p->cold, &p->n_cold, &p->cold_capacity, &cold);
 	case NAME_DROP_GUARD:
 		return add_addr(&p->drops, sym->addr);
 	case NAME_DROP_TIMER:
@@ -355,14 +349,10 @@ static int note_symbol(struct profiler *p, const struct known_symbol *known)
 	}
 }
 
-static void *find(uint64_t key, const void *items, size_t n, size_t size)
-{
-	return n ? bsearch(&key, items, n, size, array__by_u64) : NULL;
-}
-
 const struct profiler_cold *profiler__cold(const struct profiler *p, uint64_t addr)
 {
-	return find(addr, p->cold, p->n_cold, sizeof(*p->cold));
+	return p->n_cold ? bsearch(&addr, p->cold, p->n_cold, sizeof(*p->cold), array__by_u64)
+			 : NULL;
 }
 
 bool profiler__drops(const struct profiler *p, uint64_t addr)
@@ -382,15 +372,9 @@ static int profiler_note_call(void *arg, uint64_t addr, uint64_t to)
 	return profiler__cold(p, to) ? add_addr(&p->calls, addr) : 0;
 }
 
-static int find_calls(struct elf_image *img, struct profiler *p)
-{
-	struct code_range cold = {p->cold[0].addr, p->cold[p->n_cold - 1].addr};
-
-	return code_scan__calls(img, cold, profiler_note_call, p);
-}
-
 int profiler__find(struct elf_image *img, const struct known_symbols *known, struct profiler *out)
 {
+	struct code_range cold;
 	int err = 0;
 
 	*out = (struct profiler){.n_cold = 0};
@@ -399,7 +383,8 @@ int profiler__find(struct elf_image *img, const struct known_symbols *known, str
 	if (err || !out->n_cold)
 		return err;
 	qsort(out->cold, out->n_cold, sizeof(*out->cold), array__by_u64);
-	return find_calls(img, out);
+	cold = (struct code_range){out->cold[0].addr, out->cold[out->n_cold - 1].addr};
+	return code_scan__calls(img, cold, profiler_note_call, out);
 }
 
 void profiler__destroy(struct profiler *p)
@@ -464,15 +449,6 @@ struct beginnings {
 	uint32_t first[256], second[256]; /* the names whose first part has this character there */
 };
 
-static void beginnings__init(struct beginnings *b)
-{
-	*b = (struct beginnings){0};
-	for (size_t i = 0; i < N_OF(names); i++) {
-		b->first[(uint8_t)names[i].parts[0][0]] |= 1u << i;
-		b->second[(uint8_t)names[i].parts[0][1]] |= 1u << i;
-	}
-}
-
 static uint32_t beginning_at(const struct beginnings *b, const char *at)
 {
 	uint32_t maybe = b->first[(uint8_t)at[0]] & b->second[(uint8_t)at[1]], found = 0;
@@ -486,28 +462,25 @@ static uint32_t beginning_at(const struct beginnings *b, const char *at)
 	return found;
 }
 
-/* The suffix of a mangled name. Some compilers have legacy names of the standard library. */
-static const char *suffix_of(const char *name)
-{
-	const char *hash = strncmp(name, "_ZN", 3) ? NULL : strstr(name, "17h");
-
-	return hash ? strchr(hash, '.') : strchr(name, '.');
-}
-
 /*
  * A part that was split off is no function. There are 250,000 symbols, so each is searched once for
  * all first parts.
  */
 static enum callee kind_of(const struct beginnings *b, const char *name)
 {
+	bool is_legacy = !strncmp(name, "_ZN", 3);
 	const char *suffix;
 	uint32_t begun = 0;
 
-	if (strncmp(name, "_R", 2) && strncmp(name, "_ZN", 3))
+	if (strncmp(name, "_R", 2) && !is_legacy)
 		return CALLEE_NONE;
 	for (const char *at = name; *at; at++)
 		begun |= beginning_at(b, at);
-	suffix = begun ? suffix_of(name) : NULL;
+	if (!begun)
+		return CALLEE_NONE;
+	/* Some compilers have legacy names of the standard library, with dots before the hash. */
+	suffix = is_legacy ? strstr(name, "17h") : NULL;
+	suffix = strchr(suffix ?: name, '.');
 	if (suffix && strncmp(suffix, ".llvm.", 6))
 		return CALLEE_NONE;
 	for (; begun; begun &= begun - 1) {
@@ -530,11 +503,14 @@ enum callee callees__at(const struct callees *c, uint64_t addr)
 int callees__find(struct elf_image *img, struct callees *out)
 {
 	const struct elf_symbol *syms;
-	struct beginnings b;
+	struct beginnings b = {0};
 	size_t n;
 	int err;
 
-	beginnings__init(&b);
+	for (size_t i = 0; i < N_OF(names); i++) {
+		b.first[(uint8_t)names[i].parts[0][0]] |= 1u << i;
+		b.second[(uint8_t)names[i].parts[0][1]] |= 1u << i;
+	}
 	*out = (struct callees){0};
 	err = elf_image__symbols(img, &syms, &n);
 	for (size_t i = 0; !err && i < n; i++) {
