@@ -571,12 +571,6 @@ static struct wire_query_table table_of(const struct miner *m, const struct vtab
 	};
 }
 
-static bool is_within(const struct wire_query_table *t)
-{
-	return t->name < PLAN_LAYOUT_MAX && t->active < PLAN_LAYOUT_MAX &&
-	       t->cache < PLAN_LAYOUT_MAX && t->others < PLAN_LAYOUT_MAX;
-}
-
 static int give(struct miner *m, uint32_t base)
 {
 	struct plan *plan = m->plan;
@@ -593,7 +587,8 @@ static int give(struct miner *m, uint32_t base)
 			problem = "no body shows the state of a cache that has a result";
 		if (!problem) {
 			table = table_of(m, v, base);
-			if (is_within(&table))
+			if (table.name < PLAN_LAYOUT_MAX && table.active < PLAN_LAYOUT_MAX &&
+			    table.cache < PLAN_LAYOUT_MAX && table.others < PLAN_LAYOUT_MAX)
 				plan->queries[i].table = table;
 			else
 				problem = "it is too far within the context";
