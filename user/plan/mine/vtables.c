@@ -85,15 +85,6 @@ uint32_t vtables__query(const struct plan *plan, const uint8_t *name, size_t n)
 	return q ? (uint32_t)(q - plan->queries) : VTABLE_NONE;
 }
 
-/* Likewise of a name at an address of the library. */
-static uint32_t query_named(const struct reader *r, uint64_t addr, uint64_t n)
-{
-	size_t room;
-	const uint8_t *text = n <= NAME_MAX_LEN ? elf_image__bytes(r->img, addr, &room) : NULL;
-
-	return text && room >= n ? vtables__query(r->plan, text, n) : VTABLE_NONE;
-}
-
 static int find_names(struct reader *r)
 {
 	int err = 0;
@@ -104,12 +95,17 @@ static int find_names(struct reader *r)
 				   .zeroes = VTABLE_NONE,
 				   .once = VTABLE_NONE,
 				   .fed_at = VTABLE_NONE};
+		const uint8_t *name;
 		uint64_t length;
+		size_t room;
 
 		if (r->t->n > r->plan->n_queries || !straight__word(r->t->run, at, &v.text) ||
-		    !straight__word(r->t->run, at + 8, &length))
+		    !straight__word(r->t->run, at + 8, &length) || length > NAME_MAX_LEN)
 			continue;
-		v.query = query_named(r, v.text, length);
+		name = elf_image__bytes(r->img, v.text, &room);
+		if (!name || room < length)
+			continue;
+		v.query = vtables__query(r->plan, name, length);
 		if (v.query != VTABLE_NONE)
 			err = array__add(&r->t->items, &r->t->n, &r->t->capacity, &v);
 	}
@@ -274,16 +270,6 @@ static bool key_fits(const struct plan_query *q, uint8_t kind)
 		return q->key == WIRE_KEY_UNIT;
 	default:
 		return q->key != WIRE_KEY_UNIT;
-	}
-}
-
-static void check_kinds(struct reader *r)
-{
-	for (uint32_t i = 0; i < r->t->n; i++) {
-		struct vtable *v = &r->t->items[i];
-
-		if (!v->problem && !key_fits(&r->plan->queries[v->query], v->kind))
-			v->problem = "its key is not one that such a cache has";
 	}
 }
 
@@ -464,8 +450,12 @@ int vtables__read(struct elf_image *img, const struct bounds *bounds, const stru
 	else if (!err)
 		err = read_places(&r);
 	free(r.tables);
-	if (!err && !out->problem)
-		check_kinds(&r);
+	for (uint32_t i = 0; i < out->n && !err && !out->problem; i++) {
+		struct vtable *v = &out->items[i];
+
+		if (!v->problem && !key_fits(&plan->queries[v->query], v->kind))
+			v->problem = "its key is not one that such a cache has";
+	}
 	return err;
 }
 
@@ -496,22 +486,6 @@ static bool has_number(const struct code *code, enum code_shape shape, uint32_t 
 		if (code->insns[i].shape == shape && code->insns[i].imm == number)
 			return true;
 	return false;
-}
-
-/*
- * The first bucket has 2^n numbers, if 2^n, of which the logarithm is n, is the first number of
- * bucket 1.
- */
-static void see_first(struct vec_keys *v, const struct code *code, uint32_t body)
-{
-	for (uint32_t n = 2; n < 32; n++) {
-		bool by_number = has_number(code, CODE_CMP_IMM, 1u << n),
-		     by_logarithm = has_number(code, CODE_CMP_IMM, n) &&
-				    has_number(code, CODE_SET, 1u << n);
-
-		if ((by_number || by_logarithm) && has_lea(code, 1 - (int64_t)n))
-			votes__add(&v->first, body, 1u << n);
-	}
 }
 
 /* The key with the mark. */
@@ -563,7 +537,18 @@ void vec_keys__see(struct vec_keys *v, const struct code *code, size_t i, int64_
 		return;
 	votes__add(&v->buckets, body, buckets);
 	votes__add(&v->mark, body, mark);
-	see_first(v, code, body);
+	/*
+	 * The first bucket has 2^n numbers, if 2^n, of which the logarithm is n, is the first
+	 * number of bucket 1.
+	 */
+	for (uint32_t n = 2; n < 32; n++) {
+		bool by_number = has_number(code, CODE_CMP_IMM, 1u << n),
+		     by_logarithm = has_number(code, CODE_CMP_IMM, n) &&
+				    has_number(code, CODE_SET, 1u << n);
+
+		if ((by_number || by_logarithm) && has_lea(code, 1 - (int64_t)n))
+			votes__add(&v->first, body, 1u << n);
+	}
 }
 
 void vec_keys__decide(const struct vec_keys *v, uint32_t bodies, struct wire_tables *out)
