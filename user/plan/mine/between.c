@@ -228,36 +228,32 @@ struct outlined_search {
 	size_t n_candidates;
 };
 
-/* A body, PLAN_NONE for another function, calls one without queries. */
-typedef void (*note_fn)(struct outlined_search *s, uint32_t body, uint32_t called);
-
 static bool has_queries(const struct plan *plan, uint32_t body)
 {
 	return body != PLAN_NONE && plan->bodies[body].n_queries;
 }
 
-static int outlined_look_into(struct outlined_search *s, const struct owner *f, note_fn note)
+/* Note the bodies without queries that a function calls: a body, or a `foreign` function. */
+static int outlined_look_into(struct outlined_search *s, const struct owner *f, bool foreign)
 {
-	uint32_t body = plan__body_at(s->plan, f->entry);
+	uint32_t body = plan__body_at(s->plan, f->entry), *outlined;
 	int err = code_decoder__decode(s->decoder, f->regions, f->n_regions, &s->code);
 
 	for (size_t i = 0; i < s->code.n && !err; i++) {
 		uint64_t to = profiler__callee(&s->code.insns[i]);
 		uint32_t called = to ? plan__body_at(s->plan, to) : PLAN_NONE;
 
-		if (called != PLAN_NONE && called != body && !has_queries(s->plan, called))
-			note(s, body, called);
+		if (called == PLAN_NONE || called == body || has_queries(s->plan, called))
+			continue;
+		if (foreign) {
+			s->foreign[called] = true;
+			continue;
+		}
+		outlined = &s->plan->bodies[body].outlined;
+		s->several[body] = s->several[body] || (*outlined && *outlined != called + 1);
+		*outlined = called + 1;
 	}
 	return err == -EFAULT ? 0 : err;
-}
-
-static void note_called(struct outlined_search *s, uint32_t body, uint32_t called)
-{
-	uint32_t *outlined = &s->plan->bodies[body].outlined;
-
-	if (*outlined && *outlined != called + 1)
-		s->several[body] = true;
-	*outlined = called + 1;
 }
 
 static int find_called(struct outlined_search *s)
@@ -275,14 +271,8 @@ static int find_called(struct outlined_search *s)
 	err = owners__find(s->img, addrs, n, &owners);
 	for (size_t i = 0; i < owners.n && !err; i++)
 		if (has_queries(s->plan, plan__body_at(s->plan, owners.items[i].entry)))
-			err = outlined_look_into(s, &owners.items[i], note_called);
+			err = outlined_look_into(s, &owners.items[i], false);
 	return err;
-}
-
-static void note_foreign(struct outlined_search *s, uint32_t body, uint32_t called)
-{
-	(void)body;
-	s->foreign[called] = true;
 }
 
 static int find_foreign(struct outlined_search *s)
@@ -294,7 +284,7 @@ static int find_foreign(struct outlined_search *s)
 		uint32_t body = plan__body_at(s->plan, owners.items[i].entry);
 
 		if (!has_queries(s->plan, body) || s->several[body])
-			err = outlined_look_into(s, &owners.items[i], note_foreign);
+			err = outlined_look_into(s, &owners.items[i], true);
 	}
 	return err;
 }
@@ -448,52 +438,6 @@ static void note_calls(struct identify_search *s, const struct scene *f, uint32_
 	}
 }
 
-/* ---- Where it is at a mask site -------------------------------------------------------------- */
-
-static struct mined_vtable mask_place(const struct flow_state *at, struct flow_value v,
-				      uint32_t offset)
-{
-	struct mined_vtable vt = {WIRE_REG_NONE, VTABLE_NO_SLOT, (int32_t)offset};
-	int64_t slot = v.value - at->sp;
-
-	if (!at->reached || !v.kind || offset % 8)
-		return vtable_none;
-	for (uint8_t r = 0; r < CODE_REG_SP; r++)
-		if (same(at->regs[r], v)) {
-			vt.reg = r;
-			return vt;
-		}
-	if (!at->has_sp)
-		return vtable_none;
-	if (v.kind == FLOW_ARGUMENT && !at->spoiled && slot % 8 == 0) {
-		vt.slot = (int32_t)slot;
-		return vt;
-	}
-	for (uint32_t k = at->n_slots; k-- > 0;) {
-		slot = at->slots[k].at - at->sp;
-		if (!same(at->slots[k].value, v) || slot < 0 || slot % 8)
-			continue;
-		vt.slot = (int32_t)slot;
-		return vt;
-	}
-	return vtable_none;
-}
-
-/* The value through which the provider is called behind the mask site, if that is known. */
-static struct flow_value called_through(const struct flow_state *at, const struct mined_vtable *vt)
-{
-	const struct flow_slot *slot;
-
-	if (!at->reached || vt->offset < 0)
-		return (struct flow_value){0};
-	if (vt->reg != WIRE_REG_NONE)
-		return at->regs[vt->reg];
-	slot = at->has_sp ? flow_state__slot(at, at->sp + vt->slot) : NULL;
-	if (slot || !at->has_sp || at->spoiled)
-		return slot ? slot->value : (struct flow_value){0};
-	return (struct flow_value){FLOW_ARGUMENT, at->sp + vt->slot};
-}
-
 static void place_masks(struct identify_search *s, const struct scene *f, struct mined_body *m,
 			struct flow_value v)
 {
@@ -507,9 +451,13 @@ static void place_masks(struct identify_search *s, const struct scene *f, struct
 
 		if (i != SIZE_MAX)
 			flow__at(f->flow, i, &at);
-		called = called_through(&at, vt);
+		/* The value through which the provider is called behind the site, if it is known.
+		 */
+		called = mined_vtable__value(vt, &at);
 		other = other || (called.kind && !same(called, v));
-		*vt = mask_place(&at, v, s->numbers->offset);
+		vt->offset = (int32_t)s->numbers->offset;
+		if (vt->offset % 8 || !mined_vtable__place(vt, &at, v, CODE_REGS))
+			*vt = vtable_none;
 	}
 	for (size_t k = 0; k < m->n_masks && other; k++)
 		m->masks[k].vtable = vtable_none;

@@ -169,6 +169,51 @@ static int vtable_find(const struct code *code, uint64_t addr, struct mined_vtab
 	return 0;
 }
 
+struct flow_value mined_vtable__value(const struct mined_vtable *vt, const struct flow_state *at)
+{
+	const struct flow_slot *slot;
+
+	if (!at->reached || vt->offset < 0)
+		return (struct flow_value){0};
+	if (vt->reg != WIRE_REG_NONE)
+		return at->regs[vt->reg];
+	slot = at->has_sp ? flow_state__slot(at, at->sp + vt->slot) : NULL;
+	if (slot || !at->has_sp || at->spoiled)
+		return slot ? slot->value : (struct flow_value){0};
+	return (struct flow_value){FLOW_ARGUMENT, at->sp + vt->slot};
+}
+
+static bool set_slot(struct mined_vtable *vt, int64_t slot)
+{
+	if (slot < 0 || slot % 8 || slot > PLAN_SLOT_MAX)
+		return false;
+	vt->slot = (int32_t)slot;
+	return true;
+}
+
+bool mined_vtable__place(struct mined_vtable *vt, const struct flow_state *at, struct flow_value v,
+			 uint16_t regs)
+{
+	vt->reg = WIRE_REG_NONE;
+	vt->slot = VTABLE_NO_SLOT;
+	if (!at->reached || !v.kind)
+		return false;
+	for (uint8_t r = 0; r < CODE_REG_SP; r++)
+		if (regs & 1u << r && at->regs[r].kind == v.kind && at->regs[r].value == v.value) {
+			vt->reg = r;
+			return true;
+		}
+	if (!at->has_sp)
+		return false;
+	if (v.kind == FLOW_ARGUMENT && !at->spoiled && set_slot(vt, v.value - at->sp))
+		return true;
+	for (uint32_t k = at->n_slots; k-- > 0;)
+		if (at->slots[k].value.kind == v.kind && at->slots[k].value.value == v.value &&
+		    set_slot(vt, at->slots[k].at - at->sp))
+			return true;
+	return false;
+}
+
 /* ---- Bodies ---------------------------------------------------------------------------------- */
 
 /* Instructions of a prologue before the first branch or call. */

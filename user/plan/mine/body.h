@@ -28,6 +28,7 @@
 #define QPROF_PLAN_MINE_BODY_H
 
 #include "plan/code/decode.h"
+#include "plan/code/flow.h"
 #include "plan/mine/frames.h"
 
 /* ---- The vtable of a query ------------------------------------------------------------------- */
@@ -48,6 +49,15 @@ struct mined_vtable {
 
 extern const struct mined_vtable vtable_none;
 
+/* The value of that place in a state of the function; unknown if it, or the place, is. */
+struct flow_value mined_vtable__value(const struct mined_vtable *vt, const struct flow_state *at);
+
+/*
+ * Set reg or slot to where the value is in that state: in one of the registers `regs`, as bits, or
+ * else on the stack. False: that is not known.
+ */
+bool mined_vtable__place(struct mined_vtable *vt, const struct flow_state *at, struct flow_value v,
+			 uint16_t regs);
 /* ---- Bodies --------------------------------------------------------------------------------- */
 
 #define MINE_MAX_SITES 16

@@ -350,40 +350,22 @@ static uint32_t only_query_of(const struct plan *plan, uint32_t body)
 	return PLAN_NONE;
 }
 
-/* The register, or else the slot, that holds it at instruction `i`. */
-static bool locate(const struct scene *s, struct flow_value v, size_t i, struct plan_site *site)
-{
-	struct flow_state at;
-
-	flow__at(s->flow, i, &at);
-	for (uint8_t r = 0; at.reached && r < CODE_REG_SP; r++) {
-		if (at.regs[r].kind == v.kind && at.regs[r].value == v.value) {
-			site->reg = r;
-			return true;
-		}
-	}
-	for (uint32_t k = at.has_sp ? at.n_slots : 0; k-- > 0;) {
-		int64_t slot = at.slots[k].at - at.sp;
-
-		if (at.slots[k].value.kind == v.kind && at.slots[k].value.value == v.value &&
-		    slot >= 0 && slot % 8 == 0 && slot <= PLAN_SLOT_MAX) {
-			site->slot = (int32_t)slot;
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Find the vtable of the query at a site in a body that serves several queries. */
 static bool find_vtable(struct builder *b, const struct scene *s, size_t i, struct plan_site *site)
 {
 	const struct mined_body *m = &b->mined[s->body];
+	struct flow_state at;
 
+	flow__at(s->flow, i, &at);
 	for (size_t k = 0; k < m->n_masks; k++) {
 		struct flow_value v = load_callers_vtable(&s->walk, s->flow, &m->masks[k]);
+		struct mined_vtable vt;
 
-		if ((v.kind != FLOW_ENTRY && v.kind != FLOW_FIELD) || !locate(s, v, i, site))
+		if ((v.kind != FLOW_ENTRY && v.kind != FLOW_FIELD) ||
+		    !mined_vtable__place(&vt, &at, v, CODE_REGS))
 			continue;
+		site->reg = vt.reg;
+		site->slot = vt.slot;
 		site->vtable_offset = m->masks[k].vtable.offset;
 		return true;
 	}

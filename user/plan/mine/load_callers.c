@@ -41,9 +41,7 @@ struct body_call {
 	uint64_t target; /* or 0: through a register or memory */
 	uint64_t ret;
 	uint32_t body;
-	uint8_t reg;  /* of the vtable, preserved across calls; or WIRE_REG_NONE */
-	int64_t slot; /* else its offset from sp at the call */
-	int32_t vtable_offset;
+	struct mined_vtable vtable; /* in a register that calls preserve, or above sp at the call */
 };
 
 struct finder {
@@ -70,16 +68,11 @@ struct flow_value load_callers_vtable(const struct walk *w, const struct fixpoin
 				      const struct mined_site *mask)
 {
 	size_t i = code__index(w->code, mask->addr);
-	const struct flow_slot *slot;
-	struct flow_state at;
+	struct flow_state at = {.reached = false};
 
-	if (i == SIZE_MAX || mask->vtable.offset < 0)
-		return (struct flow_value){0};
-	flow__at(flow, i, &at);
-	if (mask->vtable.reg != WIRE_REG_NONE)
-		return at.regs[mask->vtable.reg];
-	slot = at.has_sp ? flow_state__slot(&at, at.sp + mask->vtable.slot) : NULL;
-	return slot ? slot->value : (struct flow_value){0};
+	if (i != SIZE_MAX)
+		flow__at(flow, i, &at);
+	return mined_vtable__value(&mask->vtable, &at);
 }
 
 uint32_t load_callers_named(const struct plan *plan, const char *function)
@@ -287,50 +280,28 @@ static int find_relays(struct finder *f)
 	return err;
 }
 
-/* Registers that a function preserves (System V ABI). */
-static bool outlives_calls(int reg)
-{
-	return reg == WIRE_REG_BX || reg == WIRE_REG_BP || reg >= WIRE_REG_R12;
-}
-
-/* The location of `v` while instruction `i`, a call, runs. */
-static bool locate(const struct scene *s, struct flow_value v, size_t i, struct body_call *out)
-{
-	struct flow_state at;
-
-	flow__at(s->flow, i, &at);
-	if (!at.reached || !at.has_sp || v.kind != FLOW_ENTRY)
-		return false;
-	out->reg = WIRE_REG_NONE;
-	for (int r = 0; r < CODE_REG_SP; r++) {
-		if (!outlives_calls(r) || at.regs[r].kind != v.kind || at.regs[r].value != v.value)
-			continue;
-		out->reg = (uint8_t)r;
-		return true;
-	}
-	for (uint32_t k = at.n_slots; k-- > 0;) {
-		out->slot = at.slots[k].at - at.sp;
-		if (at.slots[k].value.kind == v.kind && at.slots[k].value.value == v.value &&
-		    out->slot >= 0)
-			return true;
-	}
-	return false;
-}
-
+/* The vtable must stay where it is while the call runs. */
 static int add_call(struct finder *f, const struct scene *s, uint32_t body, size_t i)
 {
+	/* Registers that a function preserves (System V ABI). */
+	const uint16_t kept = 1u << WIRE_REG_BX | 1u << WIRE_REG_BP | 1u << WIRE_REG_R12 |
+			      1u << WIRE_REG_R13 | 1u << WIRE_REG_R14 | 1u << WIRE_REG_R15;
 	const struct code_insn *insn = &f->code.insns[i];
 	struct body_call c = {.ret = insn->addr + insn->size, .body = body};
+	struct flow_state at;
 
 	if (!s->walk.live[i] || !may_load(f, insn))
 		return 0;
 	c.target = insn->flow == CODE_CALL ? insn->target : 0;
+	flow__at(s->flow, i, &at);
 	for (size_t k = 0; k < s->mined->n_masks; k++) {
 		const struct mined_site *mask = &s->mined->masks[k];
+		struct flow_value v = load_callers_vtable(&s->walk, s->flow, mask);
 
-		if (!locate(s, load_callers_vtable(&s->walk, s->flow, mask), i, &c))
+		if (v.kind != FLOW_ENTRY || !at.has_sp ||
+		    !mined_vtable__place(&c.vtable, &at, v, kept))
 			continue;
-		c.vtable_offset = mask->vtable.offset;
+		c.vtable.offset = mask->vtable.offset;
 		return array__add(&f->calls, &f->n_calls, &f->calls_capacity, &c);
 	}
 	return 0;
@@ -392,26 +363,26 @@ static int add_vtable(struct finder *f, uint32_t guard, const struct body_call *
 		.body = c->body,
 		.reg = WIRE_REG_NONE,
 		.slot = PLAN_NO_SLOT,
-		.vtable_offset = c->vtable_offset,
+		.vtable_offset = c->vtable.offset,
 	};
 	int64_t up = 0;
 
 	for (int i = 0; i < n; i++)
 		up += frames[i]->depth + 8;
-	if (c->reg == WIRE_REG_NONE) {
-		step.slot = (int32_t)(up + c->slot);
+	if (c->vtable.reg == WIRE_REG_NONE) {
+		step.slot = (int32_t)(up + c->vtable.slot);
 		return add_step(f, step);
 	}
 	for (int i = n; i-- > 0;) {
 		up -= frames[i]->depth + 8;
-		if (frames[i]->kept[c->reg])
+		if (frames[i]->kept[c->vtable.reg])
 			continue;
-		if (frames[i]->saved[c->reg] == PLAN_NO_SLOT)
+		if (frames[i]->saved[c->vtable.reg] == PLAN_NO_SLOT)
 			return 0;
-		step.slot = (int32_t)(up + frames[i]->saved[c->reg]);
+		step.slot = (int32_t)(up + frames[i]->saved[c->vtable.reg]);
 		return add_step(f, step);
 	}
-	step.reg = c->reg;
+	step.reg = c->vtable.reg;
 	return add_step(f, step);
 }
 
