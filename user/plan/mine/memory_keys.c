@@ -96,22 +96,10 @@ static int run(const struct memory_keys *m, const struct key_function *f, const 
 	return eval__run(&ef, out);
 }
 
-/* `a` is the address that the function was given, and *more. */
-static bool is_self(const struct eval *e, const struct sum *a, uint64_t *more)
-{
-	const struct sum_node *node = sum_node_of(&e->nodes, a, more);
-
-	return node && node->kind == SUM_ENTRY && node->reg == WIRE_REG_DI;
-}
-
 /* `a` is the word at *at of what the function was given the address of. */
 static bool is_word_of_self(const struct eval *e, const struct sum *a, uint64_t *at)
 {
-	uint64_t more;
-	const struct sum_node *node = sum_node_of(&e->nodes, a, &more);
-
-	return node && !more && node->kind == SUM_LOAD && !node->thread && node->size == WORD &&
-	       is_self(e, &node->of, at);
+	return sum_is_field(&e->nodes, a, WIRE_REG_DI, WORD, at);
 }
 
 /*
@@ -264,7 +252,8 @@ static int follow(const struct memory_keys *m, const struct key_function **f, ui
 		return 1;
 	}
 	to = &e->leaves.items[0];
-	if (e->leaves.n != 1 || e->returns.n || !is_self(e, &to->b, &at) || at >= OFFSET_MAX)
+	if (e->leaves.n != 1 || e->returns.n ||
+	    !sum_is_argument(&e->nodes, &to->b, WIRE_REG_DI, &at) || at >= OFFSET_MAX)
 		return 0;
 	*offset += at;
 	*f = span_at(m, to->a.constant);
@@ -288,7 +277,8 @@ static bool reads_only(const struct eval *e, uint8_t index)
 	for (uint32_t i = 0; i < e->nodes.n; i++) {
 		const struct sum_node *node = &e->nodes.items[i];
 
-		if (node->kind == SUM_LOAD && is_self(e, &node->of, &at) &&
+		if (node->kind == SUM_LOAD &&
+		    sum_is_argument(&e->nodes, &node->of, WIRE_REG_DI, &at) &&
 		    (node->size != WORD || (at != first && at != first + WORD)))
 			return false;
 	}
@@ -417,7 +407,7 @@ static bool passes_self(const struct eval *e, const struct eval_call *call)
 	uint64_t more;
 
 	for (size_t i = 0; i < N_OF(passed); i++)
-		if (is_self(e, passed[i], &more))
+		if (sum_is_argument(&e->nodes, passed[i], WIRE_REG_DI, &more))
 			return true;
 	return false;
 }
@@ -427,7 +417,8 @@ static bool reads_self(const struct eval *e)
 	uint64_t at;
 
 	for (uint32_t i = 0; i < e->nodes.n; i++)
-		if (e->nodes.items[i].kind == SUM_LOAD && is_self(e, &e->nodes.items[i].of, &at))
+		if (e->nodes.items[i].kind == SUM_LOAD &&
+		    sum_is_argument(&e->nodes, &e->nodes.items[i].of, WIRE_REG_DI, &at))
 			return true;
 	return false;
 }
@@ -441,7 +432,7 @@ static int note_call(const struct memory_keys *m, const struct eval *e,
 	if (!span_at(m, call->target))
 		return passes_self(e, call) ? -EINVAL : 0;
 	one.local = is_local(m, e, call, &one.offset);
-	if (!one.local && !is_self(e, &call->first, &one.offset))
+	if (!one.local && !sum_is_argument(&e->nodes, &call->first, WIRE_REG_DI, &one.offset))
 		return -EINVAL;
 	if (*any &&
 	    (all->function != one.function || all->offset != one.offset || all->local != one.local))
@@ -515,7 +506,6 @@ void memory_keys__free(struct memory_keys *m)
 
 /* ---- Keys that are passed on ----------------------------------------------------------------- */
 
-#define PASSED_KEYS_WORD 4
 /* Steps of a function and the beginning of the one that it passes a definition on to. */
 #define PASSED_KEYS_STEPS_MAX 64
 /* Bytes from the start of a key to the definition in it. */
@@ -570,11 +560,10 @@ static int passed_keys_run(const struct passed_keys *p, const struct code_region
 	return eval__run(&ef, out);
 }
 
-/* `a` is the word at *at of what the function was given the address of. */
+/* A word that is not far away. */
 static bool is_word(const struct eval *e, const struct sum *a, uint64_t *at)
 {
-	return sum_is_field(&e->nodes, a, WIRE_REG_DI, PASSED_KEYS_WORD, at) &&
-	       *at < PASSED_KEYS_OFFSET_MAX && *at % PASSED_KEYS_WORD == 0;
+	return is_word_of_self(e, a, at) && *at < PASSED_KEYS_OFFSET_MAX && *at % WORD == 0;
 }
 
 static bool read_passed(const struct eval *e, const struct sum *index, const struct sum *crate,
@@ -585,7 +574,7 @@ static bool read_passed(const struct eval *e, const struct sum *index, const str
 	if (!is_word(e, index, &out->at))
 		return false;
 	out->local = sum_is_constant(crate) && !crate->constant;
-	return out->local || (is_word(e, crate, &behind) && behind == out->at + PASSED_KEYS_WORD);
+	return out->local || (is_word(e, crate, &behind) && behind == out->at + WORD);
 }
 
 /* The function that is jumped to compares the crate with that of the compiled one. */
@@ -603,7 +592,7 @@ static int is_looked_up(const struct passed_keys *p, const struct code_region *f
 		if (!sum_is_constant(&c->b) || c->b.constant)
 			continue;
 		*is = passed->local ? sum_is_constant(&c->a) && !c->a.constant
-				    : is_word(e, &c->a, &at) && at == passed->at + PASSED_KEYS_WORD;
+				    : is_word(e, &c->a, &at) && at == passed->at + WORD;
 	}
 	return err;
 }
@@ -666,8 +655,8 @@ static int find_variants(const struct passed_keys *p, const struct code_region *
 		if (found < 0)
 			return found;
 		out->words[i] = found && !passed.local && passed.at &&
-						passed.at / PASSED_KEYS_WORD + 1 < WIRE_MEMORY_WORDS
-					? (uint8_t)(passed.at / PASSED_KEYS_WORD)
+						passed.at / WORD + 1 < WIRE_MEMORY_WORDS
+					? (uint8_t)(passed.at / WORD)
 					: WIRE_NO_WORD;
 		any = any || out->words[i] != WIRE_NO_WORD;
 	}
