@@ -4,7 +4,6 @@
 #include "test.h"
 #define LIBRARY "keys.so"
 #include "../fixtures/image.h"
-#include "plan/mine/arguments.h"
 
 static const struct mine_key number = {WIRE_REG_R8, WIRE_REG_NONE, false};
 static const struct mine_key pair = {WIRE_REG_R8, WIRE_REG_R9, false};

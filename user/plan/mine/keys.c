@@ -8,7 +8,6 @@
 #include "base/array.h"
 #include "plan/code/registers.h"
 #include "plan/check.h"
-#include "plan/mine/arguments.h"
 #include "plan/mine/body_key.h"
 #include "plan/mine/key_types.h"
 #include "plan/mine/memory_keys.h"

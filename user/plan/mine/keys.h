@@ -13,7 +13,7 @@
  * A DefId takes two registers: its index, then its crate. Larger keys, such as
  * an Instance, are in memory, and their address is the argument: memory_keys.h finds the definition
  * in them. N is in the body's name, and the register of the context is found in the code
- * (arguments.h). A key is unknown if the two contradict each other. Without N (twins that were
+ * (body_key.h). A key is unknown if the two contradict each other. Without N (twins that were
  * folded into one body may differ) the code alone decides. A provider or a body whose code does not
  * prove its context has no known key; a wrapper has one if its query's provider proves N.
  *
