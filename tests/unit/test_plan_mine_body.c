@@ -100,7 +100,6 @@ TEST_CASE(a_plain_body_is_mined)
 	assert_id(&m.ends[0], WIRE_REG_DX, MINE_NO_SLOT);
 	assert_vtable(&m.masks[0], WIRE_REG_R14, VTABLE_NO_SLOT, 0x20);
 	assert_int_equal(m.mask_disp, 0x1ef50);
-	assert_int_equal(m.mask_bit, 2);
 }
 
 TEST_CASE(calls_in_place_of_the_provider_s_are_noted)

@@ -323,10 +323,8 @@ static int add_guard(struct walk *w, const struct walk_guard *g, struct body_min
 	size_t before = out->n_masks;
 	int err;
 
-	if (test) {
+	if (test)
 		out->mask_disp = (uint64_t)test->disp;
-		out->mask_bit = test->imm;
-	}
 	err = add_site(out->masks, &out->n_masks, &w->code->insns[g->mask], no_id);
 	if (!err && out->n_masks > before)
 		err = vtable_find(w->code, g->resume, &out->masks[before].vtable);

@@ -83,9 +83,8 @@ struct mined_body {
 	struct mined_site ends[MINE_MAX_SITES];
 	size_t n_masks;
 	size_t n_ends;
-	bool masks_exact;   /* the mask sites are complete */
-	uint64_t mask_disp; /* of the filter, 0 if its test was not recognised */
-	uint32_t mask_bit;
+	bool masks_exact;    /* the mask sites are complete */
+	uint64_t mask_disp;  /* of the filter, 0 if its test was not recognised */
 	const char *problem; /* static text: why the ends are not exact; NULL if they are */
 	/* Functions that it calls between a mask site and its ends, each once. */
 	uint64_t calls[MINE_MAX_CALLS];

@@ -211,7 +211,6 @@ int mine_guard(struct mine_guard *m, size_t call, struct mined_guard out[MINED_B
 		out[i] = (struct mined_guard){
 			.addr = code->insns[b.found[i].index].addr,
 			.index = b.found[i].index,
-			.emulated = code->insns[b.found[i].index].emulated,
 			.cold = b.found[i].cold,
 			.filter = b.found[i].filter,
 			.label_slot = MINED_NO_SLOT,

@@ -42,9 +42,8 @@
 #define MINED_NO_SLOT (-1)
 
 struct mined_guard {
-	uint64_t addr; /* of the branch; 0 if it was not recognised: only `problem` is set then */
-	size_t index;  /* its instruction */
-	bool emulated;
+	uint64_t addr;	 /* of the branch; 0 if it was not recognised: only `problem` is set then */
+	size_t index;	 /* its instruction */
 	uint64_t cold;	 /* where the cold side begins */
 	uint32_t filter; /* the bits of the event filter that are tested */
 

@@ -16,7 +16,8 @@ int sites_choose(const struct elf_image *img, struct code_decoder *decoder, stru
 
 /*
  * Add a site to the end of a plan that is being made; its offset is found here, and its key is
- * unknown until keys_find(). Returns 0, -ENOMEM, or -EFAULT (its address is nowhere in the file).
+ * unknown until keys_finder__place(). Returns 0, -ENOMEM, or -EFAULT (its address is nowhere in the
+ * file).
  */
 int sites_add(const struct elf_image *img, struct plan *plan, struct plan_site site);
 
