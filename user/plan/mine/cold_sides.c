@@ -89,15 +89,15 @@ struct description {
 	struct expansion_use use;
 };
 
-/* A pointer that the dynamic linker writes. */
-static uint64_t key_of(const struct sides_miner *m, const struct eval *e, const struct sum *a)
+/* The address of the word that `a` is; 0: it is none, or elsewhere than at a constant. */
+static uint64_t word_at(const struct eval *e, const struct sum *a)
 {
 	uint64_t more;
 	const struct sum_node *node = sum_node_of(&e->nodes, a, &more);
 
 	return node && !more && node->kind == SUM_LOAD && node->size == 8 &&
 			       sum_is_constant(&node->of)
-		       ? relocated__value(m->img, node->of.constant)
+		       ? node->of.constant
 		       : 0;
 }
 
@@ -112,8 +112,11 @@ static bool find_description(const struct sides_miner *m, const struct eval *e,
 		struct sum distance;
 
 		if (kind == CALLEE_EXPANSION) {
+			uint64_t at = word_at(e, &call->second);
+
 			slot = &call->first;
-			out->use.key = key_of(m, e, &call->second);
+			/* A pointer that the dynamic linker writes. */
+			out->use.key = at ? relocated__value(m->img, at) : 0;
 			out->number = out->use.key ? call->half : call->second;
 		}
 		if (kind != CALLEE_EXPANSION_KIND || !slot)
@@ -205,26 +208,16 @@ static void read_call_site(struct sides_miner *m, const struct eval *e, const st
 
 /* ---- Texts that are formatted ---------------------------------------------------------------- */
 
-/* The function that a value is printed with, by the pointer to it. */
-static enum callee printer_of(const struct sides_miner *m, const struct eval *e,
-			      const struct sum *function)
-{
-	uint64_t more;
-	const struct sum_node *node = sum_node_of(&e->nodes, function, &more);
-
-	if (!node || more || node->kind != SUM_LOAD || !sum_is_constant(&node->of))
-		return CALLEE_NONE;
-	return callees__at(&m->callees, elf_image__through(m->img, node->of.constant));
-}
-
-/* format!("{:?}", ..) of a CString: an address and a length. */
+/* format!("{:?}", ..) of a CString, by the pointer to what prints it: an address and a length. */
 static void read_format(struct sides_miner *m, const struct eval *e, const struct eval_call *call,
 			struct wire_source *s)
 {
+	uint64_t at = word_at(e, &call->words[1]);
+	uint64_t printer = at ? elf_image__through(m->img, at) : 0;
 	struct wire_place place;
 	struct template t;
 
-	if (s->text || printer_of(m, e, &call->words[1]) != CALLEE_DEBUG_C_STRING ||
+	if (s->text || callees__at(&m->callees, printer) != CALLEE_DEBUG_C_STRING ||
 	    !template__of(m->img, call, &t) || !t.is_bare ||
 	    !is_captured_at(e, &call->words[0], 8, &place))
 		return;
