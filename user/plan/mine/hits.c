@@ -205,22 +205,23 @@ static bool before_store(const struct code_insn *insn, int64_t sp, struct value_
 	return true;
 }
 
-static bool before_insn(const struct code_insn *insn, int64_t sp, struct value_place *v)
-{
-	if (v->reg != WIRE_REG_NONE)
-		return !(insn->writes & 1u << v->reg) || before_write(insn, sp, v);
-	if (insn->stores)
-		return before_store(insn, sp, v);
-	return v->base == CODE_REG_SP || !(insn->writes & 1u << v->base);
-}
-
 /* Where the invocation id is at the site. */
 static bool trace_back(const struct way *way, struct value_place *v)
 {
 	*v = (struct value_place){.reg = WIRE_REG_SI};
-	for (size_t i = way->n; i-- > 0;)
-		if (!before_insn(&way->insns[i], way->sp[i], v))
+	for (size_t i = way->n; i-- > 0;) {
+		const struct code_insn *insn = &way->insns[i];
+		bool known;
+
+		if (v->reg != WIRE_REG_NONE)
+			known = !(insn->writes & 1u << v->reg) || before_write(insn, way->sp[i], v);
+		else if (insn->stores)
+			known = before_store(insn, way->sp[i], v);
+		else
+			known = v->base == CODE_REG_SP || !(insn->writes & 1u << v->base);
+		if (!known)
 			return false;
+	}
 	return v->reg != WIRE_REG_NONE || (v->disp >= 0 && v->disp % 4 == 0 && v->disp <= DISP_MAX);
 }
 

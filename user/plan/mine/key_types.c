@@ -56,13 +56,6 @@ struct body_names_search {
 	struct code code;
 };
 
-static const struct witness *witness_at(const struct witnesses *w, uint64_t addr)
-{
-	uint32_t i = (uint32_t)bisect(w->n, k, w->items[k].addr < addr);
-
-	return i < w->n && w->items[i].addr == addr ? &w->items[i] : NULL;
-}
-
 /* A body's own names show more. */
 static void lend(struct body_name *to, const struct body_name *from)
 {
@@ -101,8 +94,9 @@ static int look_at_caller(struct body_names_search *s, const struct owner *f,
 	if (err)
 		return err == -EFAULT ? 0 : err;
 	for (size_t i = 0; i < s->code.n; i++) {
-		const struct witness *w = witness_at(of, profiler__callee(&s->code.insns[i]));
-
+		uint64_t callee = profiler__callee(&s->code.insns[i]);
+		const struct witness *w =
+			bsearch(&callee, of->items, of->n, sizeof(*of->items), array__by_u64);
 		/* Tasks of no query have no type. */
 		if (w && w->name.name.type[0])
 			body_name__add(&caller.name, w->name.name);

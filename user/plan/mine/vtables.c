@@ -501,16 +501,6 @@ static bool is_marked(const struct code_insn *insn, uint64_t *mark)
 	return true;
 }
 
-/* The instruction before the one that is jumped to, farther on; else the last. */
-static size_t behind_jump(const struct code *code, size_t i)
-{
-	uint64_t to = code->insns[i].target;
-
-	while (++i < code->n && code->insns[i].addr != to)
-		;
-	return i - 1;
-}
-
 void vec_keys__see(struct vec_keys *v, const struct code *code, size_t i, int64_t at, uint32_t size,
 		   uint32_t body)
 {
@@ -522,7 +512,10 @@ void vec_keys__see(struct vec_keys *v, const struct code *code, size_t i, int64_
 		const struct code_insn *insn = &code->insns[i];
 
 		if (insn->flow == CODE_JMP)
-			i = behind_jump(code, i);
+			/* On behind the instruction before the target, farther on; else the last.
+			 */
+			while (i + 1 < code->n && code->insns[i + 1].addr != insn->target)
+				i++;
 		else if (!code_insn__goes_on(insn) || insn->flow == CODE_CALL)
 			return;
 		else if (insn->shape == CODE_LOAD_ITEM && insn->imm == 8 && insn->disp > at &&
