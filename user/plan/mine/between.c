@@ -451,8 +451,7 @@ static void place_masks(struct identify_search *s, const struct scene *f, struct
 
 		if (i != SIZE_MAX)
 			flow__at(f->flow, i, &at);
-		/* The value through which the provider is called behind the site, if it is known.
-		 */
+		/* The value that the provider is called through behind the site, if it is known. */
 		called = mined_vtable__value(vt, &at);
 		other = other || (called.kind && !same(called, v));
 		vt->offset = (int32_t)s->numbers->offset;

@@ -88,8 +88,7 @@ static void evaluate(struct knowledge *k, const struct code_insn *insn)
 		k->regs[insn->reg] = v;
 }
 
-/* The function pointer that an indirect call goes through is a field of a vtable at a known place.
- */
+/* The place of the vtable, if the pointer that an indirect call goes through is a field of one. */
 static struct mined_vtable vtable_of(const struct knowledge *k, const struct code_insn *call)
 {
 	struct mined_vtable vt = vtable_none;

@@ -2,11 +2,20 @@
 /*
  * Mining: finds the probe sites inside one function by what its code does, never by fixed offsets.
  *
- * A file of this directory is a family of idioms, whose code its header shows. Six matter most, in
- * this order: body.h (here), guards.h (intervals that are no queries), owners.h (functions around
- * addresses, and their callers), keys.h (what queries are about), layout.h (names in the compiler's
- * memory: rows of facts) and vtables.h (its results). sites.h chooses the sites; plan/build.c says
- * which finder runs when. Beneath all are flow.h, eval.h and shape.h of plan/code.
+ * Start here. A header of this directory shows the machine code that its .c file recognises.
+ * These six matter most, in this order:
+ *
+ *	body.h		the body of a query: where it calls the provider, and where that returned
+ *	guards.h	intervals that are no queries: activities, waits, loads, hashing, timers
+ *	owners.h	the functions that hold addresses, their callers, the profiler's functions
+ *	keys.h		which register or slot has a query's key at a site
+ *	layout.h	where the compiler keeps names, source files and lines: rows of facts
+ *	vtables.h	the vtables of queries, by which tables.h finds results and active jobs
+ *
+ * The others extend one of these: between.h and load_callers.h have the functions between a body
+ * and a provider or a guard, cold_sides.h the arguments of guards, memory_keys.h keys in memory.
+ * hits.h (cache hits) and llvm.h (passes of LLVM) stand alone. sites.h chooses among the sites.
+ * plan/build.c says which finder runs when. Most use flow.h, eval.h and shape.h of plan/code.
  *
  * A body (an instance of rustc's try_execute_query) holds, for each place where it runs a
  * provider, the remains of rustc's own self-profiler:

@@ -587,8 +587,7 @@ static void call(struct body_run *r)
 	struct run_value key = behind(r, a->origin == ORIGIN_ENTRY ? b : a);
 	struct run_path inner;
 
-	/* A function whose first two arguments lead to an entry and a key compares or copies them.
-	 */
+	/* A function whose first arguments lead to an entry and a key compares or copies them. */
 	if (key.origin == ORIGIN_KEY)
 		note_access(r, a->origin == ORIGIN_ENTRY ? a : b, 1, key);
 	if (follows)

@@ -253,9 +253,7 @@ static int read_walk(struct hygiene_miner *m, const struct visit *v, const char 
 	return 1;
 }
 
-/* A function that walk_chain calls is looked at if it is given the globals' key, or the
- * HygieneData.
- */
+/* Callees are looked at if they are given the globals' key, or the HygieneData. */
 static int walk(struct hygiene_miner *m, const struct visit *v, uint32_t depth,
 		const char **problem)
 {
