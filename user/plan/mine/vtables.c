@@ -511,12 +511,11 @@ void vec_keys__see(struct vec_keys *v, const struct code *code, size_t i, int64_
 	for (uint32_t left = NEAR; left && ++i < code->n && !stored; left--) {
 		const struct code_insn *insn = &code->insns[i];
 
-		if (insn->flow == CODE_JMP)
-			/* On behind the instruction before the target, farther on; else the last.
-			 */
+		if (insn->flow == CODE_JMP) {
+			/* Go on at the target, if that is farther on. */
 			while (i + 1 < code->n && code->insns[i + 1].addr != insn->target)
 				i++;
-		else if (!code_insn__goes_on(insn) || insn->flow == CODE_CALL)
+		} else if (!code_insn__goes_on(insn) || insn->flow == CODE_CALL)
 			return;
 		else if (insn->shape == CODE_LOAD_ITEM && insn->imm == 8 && insn->disp > at &&
 			 insn->disp + 8 <= at + size)
