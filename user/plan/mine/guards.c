@@ -479,29 +479,6 @@ static int add_mined(struct builder *b, const struct scene *s, const struct prof
 	return 0;
 }
 
-static int mine_calls(struct builder *b, struct scene *s)
-{
-	const struct profiler *p = &b->profiler;
-	struct mine_guard m = {&s->walk, s->flow, p, b->frames};
-
-	for (size_t i = 0; i < b->code.n; i++) {
-		uint64_t callee = s->walk.live[i] ? profiler__callee(&b->code.insns[i]) : 0;
-		const struct profiler_cold *cold = callee ? profiler__cold(p, callee) : NULL;
-		struct mined_guard found[MINED_BRANCHES_MAX];
-		size_t n;
-		int err;
-
-		if (!cold)
-			continue;
-		err = mine_guard(&m, i, found, &n);
-		for (size_t k = 0; !err && k < n; k++)
-			err = add_mined(b, s, cold, &found[k], i);
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
 static bool share_an_end(const struct builder *b, uint32_t x, uint32_t y)
 {
 	for (uint32_t i = 0; i < b->plan->guards[x].n_end; i++)
@@ -582,7 +559,9 @@ static bool is_asked(const void *arg, size_t i)
 
 static int mine_function(struct builder *b, struct scene *s)
 {
+	const struct profiler *p = &b->profiler;
 	struct asked asked = {b, s};
+	struct mine_guard m = {.walk = &s->walk, .profiler = p, .frames = b->frames};
 	int err =
 		code_decoder__decode(b->decoder, s->owner->regions, s->owner->n_regions, &b->code);
 
@@ -590,10 +569,21 @@ static int mine_function(struct builder *b, struct scene *s)
 		return err;
 	err = walk__init(&s->walk, b->img, &b->code, s->owner->entry);
 	err = err ?: flow__new(&s->walk, s->owner->entry, is_asked, &asked, &s->flow);
+	m.flow = s->flow;
 	s->first = b->plan->n_guards;
-	err = err ?: mine_calls(b, s);
-	err = err ?: set_numbers(b, s);
-	err = err ?: add_ends(b, s);
+	for (size_t i = 0; i < b->code.n && !err; i++) {
+		uint64_t callee = s->walk.live[i] ? profiler__callee(&b->code.insns[i]) : 0;
+		const struct profiler_cold *cold = callee ? profiler__cold(p, callee) : NULL;
+		struct mined_guard found[MINED_BRANCHES_MAX];
+		size_t n;
+
+		if (!cold)
+			continue;
+		err = mine_guard(&m, i, found, &n);
+		for (size_t k = 0; !err && k < n; k++)
+			err = add_mined(b, s, cold, &found[k], i);
+	}
+	err = err ?: set_numbers(b, s) ?: add_ends(b, s);
 	fixpoint__free(s->flow);
 	walk__fini(&s->walk);
 	return err;
