@@ -108,30 +108,22 @@ static int look_at_caller(struct body_names_search *s, const struct owner *f,
 	return 0;
 }
 
-/* Name the bodies that call any of `of`. `callers` are the others that do. */
-static int find_callers(struct body_names_search *s, const struct witnesses *of,
-			struct witnesses *callers)
-{
-	_owners_ struct owners owners = {0};
-	struct calls calls;
-	int err = calls__find(s->img, of->items, of->n, sizeof(*of->items), &calls)
-			  ?: calls__owners(s->img, &calls, &owners);
-
-	for (size_t i = 0; i < owners.n && !err; i++)
-		err = look_at_caller(s, &owners.items[i], of, callers);
-	free(calls.items);
-	return err;
-}
-
+/* Name the bodies that call a witness. Others that do are witnesses, too. */
 static int read_witnesses(struct body_names_search *s, const struct known_symbols *known)
 {
 	struct witnesses w = {0};
 	int err = find_exported(known, &w);
 
 	for (int i = 0; i < CALLS_MAX && w.n && !err; i++) {
+		_owners_ struct owners owners = {0};
 		struct witnesses callers = {0};
+		struct calls calls;
 
-		err = find_callers(s, &w, &callers);
+		err = calls__find(s->img, w.items, w.n, sizeof(*w.items), &calls)
+			      ?: calls__owners(s->img, &calls, &owners);
+		for (size_t k = 0; k < owners.n && !err; k++)
+			err = look_at_caller(s, &owners.items[k], &w, &callers);
+		free(calls.items);
 		free(w.items);
 		w = callers;
 	}
