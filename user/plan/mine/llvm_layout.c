@@ -436,33 +436,27 @@ static void see_vtable(struct llvm_sweep *sweep)
 	}
 }
 
-static uint64_t find_vtable(const struct elf_image *img, const struct llvm_symbols *symbols,
-			    struct code_decoder *d, enum wire_llvm_kind kind)
-{
-	struct search s = {.symbols = symbols, .img = img};
-	uint64_t known = symbols->of[vtable_of[kind]].addr;
-
-	if (known)
-		return is_entry(symbols, img, known + 16) ? known + 16 : 0;
-	if (kind == WIRE_LLVM_LEGACY || !symbols->of[run_of[kind]].addr)
-		return 0;
-	llvm_sweep__run(d, &symbols->of[run_of[kind]], see_vtable, &s.sweep);
-	return s.several ? 0 : s.found;
-}
-
 /* 1 and the kind's vtable and fields, 0 if they are not found, or a negative errno. */
 static int mine_kind(struct elf_image *img, const struct llvm_symbols *symbols,
 		     struct code_decoder *d, enum wire_llvm_kind kind, struct wire_llvm *out)
 {
 	struct llvm_sweep s = {.out = out, .kind = kind};
+	struct search search = {.symbols = symbols, .img = img};
+	uint64_t vtable = 0, known = symbols->of[vtable_of[kind]].addr;
 	uint64_t functions[ENTRY_FUNCTIONS];
 	struct code_region print = {0};
 	uint32_t n;
 	int err;
 
-	out->vtables[kind] = find_vtable(img, symbols, d, kind);
-	if (!out->vtables[kind] || !llvm_symbols__functions(symbols, img, out->vtables[kind],
-							    functions, ENTRY_FUNCTIONS, &n))
+	if (known) {
+		vtable = is_entry(symbols, img, known + 16) ? known + 16 : 0;
+	} else if (kind != WIRE_LLVM_LEGACY && symbols->of[run_of[kind]].addr) {
+		llvm_sweep__run(d, &symbols->of[run_of[kind]], see_vtable, &search.sweep);
+		vtable = search.several ? 0 : search.found;
+	}
+	out->vtables[kind] = vtable;
+	if (!vtable ||
+	    !llvm_symbols__functions(symbols, img, vtable, functions, ENTRY_FUNCTIONS, &n))
 		return 0;
 	err = region_at(img, functions[ENTRY_FUNCTIONS - 1], &print);
 	if (err)
