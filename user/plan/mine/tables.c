@@ -71,6 +71,11 @@ static const struct vtable *vtable_of(const struct miner *m, uint32_t query)
 	return NULL;
 }
 
+static bool is_of_body(const struct miner *m, const struct vtable *v, uint32_t body)
+{
+	return !v->problem && m->plan->queries[v->query].body_non_incr == body;
+}
+
 /* Where the vtable would be, less where it is in the run, for each address that a wrapper takes. */
 static int wrapper_bases(struct miner *m, const struct layout_function *f, uint32_t **bases,
 			 uint32_t *n, uint32_t *capacity)
@@ -279,7 +284,7 @@ static void note_fed(struct miner *m, uint32_t body, const struct votes *fed, bo
 	for (uint32_t i = 0; i < m->t.n; i++) {
 		struct vtable *v = &m->t.items[i];
 
-		if (v->problem || m->plan->queries[v->query].body_non_incr != body)
+		if (!is_of_body(m, v, body))
 			continue;
 		v->fed_at = fed->n == 1 ? (uint32_t)fed->items[0].value : NONE;
 		v->fed_proven = proven && fed->n == 1;
@@ -336,7 +341,7 @@ static int see_hash(struct miner *m, const struct vtable *v, uint64_t entry, uin
 	for (uint32_t i = 0; i < m->t.n; i++) {
 		struct vtable *of = &m->t.items[i];
 
-		if (of->problem || m->plan->queries[of->query].body_non_incr != body)
+		if (!is_of_body(m, of, body))
 			continue;
 		of->hash = found;
 		of->hash_problem = problem;
@@ -442,8 +447,7 @@ static int each_body(struct miner *m, see_fn *see, struct evidence *e)
 		bool found = false;
 
 		for (uint32_t i = 0; i < m->t.n && !v; i++)
-			if (!m->t.items[i].problem &&
-			    m->plan->queries[m->t.items[i].query].body_non_incr == b)
+			if (is_of_body(m, &m->t.items[i], b))
 				v = &m->t.items[i];
 		for (size_t i = 0; v && i < m->n_functions && !found; i++) {
 			const struct layout_function *f = &m->functions[i];
