@@ -256,18 +256,46 @@ static bool compute(struct body_run *r, struct run_value *out)
 	}
 }
 
-/* lea of a place on the stack, or in what an argument leads to. */
+/* lea (argument, word), as vtables have the place of their table among others (vtables.h). */
+static struct run_value sum_of(const struct body_run *r, const cs_x86_op *op)
+{
+	uint8_t base = code_register(op->mem.base), index = code_register(op->mem.index);
+	const struct run_value *a, *b;
+
+	if (base >= REGS || index >= REGS || op->mem.scale != 1)
+		return nothing;
+	a = &r->now.regs[base];
+	b = &r->now.regs[index];
+	if (a->origin == ORIGIN_KEY) {
+		const struct run_value *other = a;
+
+		a = b;
+		b = other;
+	}
+	if (a->origin == ORIGIN_ARGUMENT && b->origin == ORIGIN_KEY && b->at == r->word)
+		return (struct run_value){ORIGIN_WITHIN, BODY_RUN_PLACES + (uint64_t)op->mem.disp,
+					  0};
+	return a->origin == ORIGIN_ARGUMENT && b->origin == ORIGIN_KEY && b->at / FAR != a->at
+		       ? (struct run_value){ORIGIN_TABLE, b->at / FAR, 0}
+		       : nothing;
+}
+
+/* The address that lea makes: of a place on the stack, or in what an argument leads to. */
 static struct run_value place_of(const struct body_run *r, const cs_x86_op *op)
 {
 	uint8_t base = code_register(op->mem.base);
 	const struct run_value *v = base < REGS ? &r->now.regs[base] : &nothing;
 	int64_t at;
 
+	if (op->mem.index != X86_REG_INVALID)
+		return op->mem.disp >= 0
+			       ? sum_of(r, op)
+			       : (struct run_value){ORIGIN_BELOW, (uint64_t)op->mem.disp, 0};
 	if (r->table == BODY_RUN_NO_TABLE)
 		return nothing;
 	if (stack_address(r, op, &at))
 		return (struct run_value){ORIGIN_STACK, (uint64_t)at, 0};
-	if (op->mem.index != X86_REG_INVALID || op->mem.disp < 0 || op->mem.disp >= FAR)
+	if (op->mem.disp < 0 || op->mem.disp >= FAR)
 		return nothing;
 	if (v->origin == ORIGIN_ARGUMENT)
 		return (struct run_value){ORIGIN_WITHIN, v->at * FAR + (uint64_t)op->mem.disp, 0};
@@ -312,30 +340,6 @@ static struct run_value *vector_of(struct body_run *r, unsigned int reg)
 static struct run_value *upper_of(struct body_run *r, const struct run_value *vector)
 {
 	return &r->now.uppers[vector - r->now.vectors];
-}
-
-/* lea (argument, word), as vtables have the place of their table among others (vtables.h). */
-static struct run_value sum_of(const struct body_run *r, const cs_x86_op *op)
-{
-	uint8_t base = code_register(op->mem.base), index = code_register(op->mem.index);
-	const struct run_value *a, *b;
-
-	if (base >= REGS || index >= REGS || op->mem.scale != 1)
-		return nothing;
-	a = &r->now.regs[base];
-	b = &r->now.regs[index];
-	if (a->origin == ORIGIN_KEY) {
-		const struct run_value *other = a;
-
-		a = b;
-		b = other;
-	}
-	if (a->origin == ORIGIN_ARGUMENT && b->origin == ORIGIN_KEY && b->at == r->word)
-		return (struct run_value){ORIGIN_WITHIN, BODY_RUN_PLACES + (uint64_t)op->mem.disp,
-					  0};
-	return a->origin == ORIGIN_ARGUMENT && b->origin == ORIGIN_KEY && b->at / FAR != a->at
-		       ? (struct run_value){ORIGIN_TABLE, b->at / FAR, 0}
-		       : nothing;
 }
 
 static struct run_value load(struct body_run *r, const cs_x86_op *op)
@@ -532,15 +536,6 @@ static void forget_written(struct body_run *r)
 		set_register(r, code_register(d->regs_write[i]), nothing);
 }
 
-/* The jobs are counted in the context. */
-static void note_context(struct body_run *r, const cs_x86_op *counter)
-{
-	uint8_t base = code_register(counter->mem.base);
-
-	if (base < REGS && r->now.regs[base].origin == ORIGIN_ARGUMENT)
-		r->context_argument = r->now.regs[base].at;
-}
-
 /* The number of a bucket is limited by the mask of its table. */
 static void note_mask(struct body_run *r, const cs_x86_op *mask)
 {
@@ -622,59 +617,39 @@ static bool step(struct body_run *r)
 			   ops[1].type == X86_OP_IMM && ops[1].imm > 1;
 	if (id == X86_INS_RET || id == X86_INS_UD2)
 		return false;
-	if (id == X86_INS_CALL) {
-		call(r);
-		return true;
-	}
-	if (id == X86_INS_PUSH) {
-		r->now.sp -= 8;
-		store_slot(r, r->now.sp, 8, nothing);
-		return true;
-	}
-	if (id == X86_INS_POP) {
-		r->now.sp += 8;
-		put(r, &ops[0], nothing);
-		return true;
-	}
-	if ((id == X86_INS_SUB || id == X86_INS_ADD) && ops[0].type == X86_OP_REG &&
-	    ops[0].reg == X86_REG_RSP && ops[1].type == X86_OP_IMM) {
-		r->now.sp += id == X86_INS_ADD ? ops[1].imm : -ops[1].imm;
-		return true;
-	}
-	if (id == X86_INS_XADD && ops[0].type == X86_OP_MEM && ops[0].size == 8 &&
-	    ops[0].mem.disp >= FAR) {
-		note_context(r, &ops[0]);
-		set_register(r, code_register(ops[1].reg), (struct run_value){ORIGIN_JOB, 0, 0});
-		return true;
-	}
 	if (id == X86_INS_AND)
 		note_mask(r, &ops[1]);
-	if (compute(r, &value)) {
-		put(r, &ops[0], value);
-		return true;
-	}
-	if (id == X86_INS_LEA && ops[1].mem.index != X86_REG_INVALID && ops[1].mem.disp >= 0) {
-		put(r, &ops[0], sum_of(r, &ops[1]));
-		return true;
-	}
-	if (id == X86_INS_ADD && ops[1].type == X86_OP_IMM &&
-	    get(r, &ops[0]).origin == ORIGIN_TABLE)
-		return true;
 	if (id == X86_INS_MOVSQ)
 		note_copy(r);
-	if (id == X86_INS_LEA && ops[1].mem.disp < 0 && ops[1].mem.index != X86_REG_INVALID) {
-		put(r, &ops[0], (struct run_value){ORIGIN_BELOW, (uint64_t)ops[1].mem.disp, 0});
-		return true;
-	}
-	if (id == X86_INS_LEA) {
+	if (id == X86_INS_CALL) {
+		call(r);
+	} else if (id == X86_INS_PUSH) {
+		r->now.sp -= 8;
+		store_slot(r, r->now.sp, 8, nothing);
+	} else if (id == X86_INS_POP) {
+		r->now.sp += 8;
+		put(r, &ops[0], nothing);
+	} else if ((id == X86_INS_SUB || id == X86_INS_ADD) && ops[0].type == X86_OP_REG &&
+		   ops[0].reg == X86_REG_RSP && ops[1].type == X86_OP_IMM) {
+		r->now.sp += id == X86_INS_ADD ? ops[1].imm : -ops[1].imm;
+	} else if (id == X86_INS_XADD && ops[0].type == X86_OP_MEM && ops[0].size == 8 &&
+		   ops[0].mem.disp >= FAR) {
+		uint8_t base = code_register(ops[0].mem.base);
+
+		/* The jobs are counted in the context. */
+		if (base < REGS && r->now.regs[base].origin == ORIGIN_ARGUMENT)
+			r->context_argument = r->now.regs[base].at;
+		set_register(r, code_register(ops[1].reg), (struct run_value){ORIGIN_JOB, 0, 0});
+	} else if (compute(r, &value)) {
+		put(r, &ops[0], value);
+	} else if (id == X86_INS_LEA) {
 		put(r, &ops[0], place_of(r, &ops[1]));
-		return true;
-	}
-	if (is_move(id) && x->op_count == 2) {
+	} else if (is_move(id) && x->op_count == 2) {
 		move(r, ops);
-		return true;
+	} else if (id != X86_INS_ADD || ops[1].type != X86_OP_IMM ||
+		   get(r, &ops[0]).origin != ORIGIN_TABLE) {
+		forget_written(r);
 	}
-	forget_written(r);
 	return true;
 }
 
