@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/bisect.h"
 #include "plan/code/eval.h"
 #include "plan/code/scan.h"
 #include "plan/mine/owners.h"
@@ -267,9 +266,7 @@ static int find_typed(const struct known_symbols *known, enum name_kind kind,
 
 static const struct typed *typed_at(const struct typed_functions *f, uint64_t addr)
 {
-	uint32_t i = (uint32_t)bisect(f->n, k, f->items[k].addr < addr);
-
-	return i < f->n && f->items[i].addr == addr ? &f->items[i] : NULL;
+	return f->n ? bsearch(&addr, f->items, f->n, sizeof(*f->items), array__by_u64) : NULL;
 }
 
 /* The one of `f` that the code calls; NULL and *several: it calls more than one. */
