@@ -586,19 +586,6 @@ struct provider_callers_search {
 	bool several;	     /* a provider has several, or one calls several */
 };
 
-static void note(struct provider_callers_search *s, uint64_t caller, uint64_t provider,
-		 uint64_t *called)
-{
-	for (uint32_t i = 0; i < s->plan->n_queries; i++) {
-		if (s->providers[i] != provider)
-			continue;
-		s->several = s->several || (s->callers[i] && s->callers[i] != caller) ||
-			     (*called && *called != provider);
-		s->callers[i] = caller;
-		*called = provider;
-	}
-}
-
 /* Bytes that look like a call may be none, so the function is decoded. */
 static int look_for_provider(struct provider_callers_search *s, const struct owner *f)
 {
@@ -608,8 +595,14 @@ static int look_for_provider(struct provider_callers_search *s, const struct own
 	for (size_t i = 0; i < s->code.n && !err && !s->several; i++) {
 		uint64_t to = profiler__callee(&s->code.insns[i]);
 
-		if (to)
-			note(s, f->entry, to, &called);
+		for (uint32_t q = 0; q < s->plan->n_queries && to; q++) {
+			if (s->providers[q] != to)
+				continue;
+			s->several = s->several || (s->callers[q] && s->callers[q] != f->entry) ||
+				     (called && called != to);
+			s->callers[q] = f->entry;
+			called = to;
+		}
 	}
 	return err == -EFAULT ? 0 : err;
 }
