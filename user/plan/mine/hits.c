@@ -277,11 +277,12 @@ static int note_hits(void *arg, const struct code_span *c)
 		if (!call || call->addr != at || !trace_back(&way, &v))
 			continue;
 		call->seen = true;
+		if (v.reg != WIRE_REG_NONE || v.base == CODE_REG_SP)
+			v.base = WIRE_REG_NONE;
 		hit = (struct plan_hit){
 			.addr = jump.addr,
 			.reg = v.reg,
-			.base = v.reg != WIRE_REG_NONE || v.base == CODE_REG_SP ? WIRE_REG_NONE
-										: v.base,
+			.base = v.base,
 			.disp = (uint32_t)v.disp,
 		};
 		if (elf_image__offset(f->img, hit.addr, &hit.offset) &&

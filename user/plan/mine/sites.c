@@ -253,9 +253,9 @@ static int add_starts(struct chooser *c, uint32_t i)
 		err = add_masks_of(c, q->body_incr, q->start_role,
 				   q->start_role == WIRE_ROLE_START_BODY ? i : PLAN_NONE,
 				   &q->n_start);
-		return err || outlined == PLAN_NONE ? err
-						    : add_masks_of(c, outlined, WIRE_ROLE_IDENTIFY,
-								   PLAN_NONE, &q->n_start);
+		if (!err && outlined != PLAN_NONE)
+			err = add_masks_of(c, outlined, WIRE_ROLE_IDENTIFY, PLAN_NONE, &q->n_start);
+		return err;
 	}
 	switch (q->start_role) {
 	case WIRE_ROLE_START_BODY:
@@ -381,16 +381,17 @@ int sites_choose(const struct elf_image *img, struct code_decoder *decoder, stru
 	for (uint32_t i = 0; i < plan->n_bodies; i++)
 		for (size_t k = 0; k < mined[i].n_ends && !err; k++) {
 			const struct mined_site *end = &mined[i].ends[k];
+			struct plan_site site = {
+				.addr = end->addr,
+				.query = PLAN_NONE,
+				.body = i,
+				.role = WIRE_ROLE_END,
+				.cls = class_of(end->emulated),
+				.reg = end->id.reg,
+				.slot = end->id.slot,
+			};
 
-			err = add_site(&c, (struct plan_site){
-						   .addr = end->addr,
-						   .query = PLAN_NONE,
-						   .body = i,
-						   .role = WIRE_ROLE_END,
-						   .cls = class_of(end->emulated),
-						   .reg = end->id.reg,
-						   .slot = end->id.slot,
-					   });
+			err = add_site(&c, site);
 		}
 	choose_starts(&c);
 	for (uint32_t i = 0; i < plan->n_queries && !err; i++) {
