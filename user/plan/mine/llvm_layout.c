@@ -224,28 +224,6 @@ static void llvm_sweep__run(struct code_decoder *d, const struct code_region *f,
 
 #define TARGETS_MAX 1024
 
-struct targets {
-	uint64_t at[TARGETS_MAX];
-	size_t n;
-};
-
-/* False: not all are known. */
-static bool find_targets(struct code_decoder *d, const struct code_region *f, struct targets *t)
-{
-	struct code_insn insn;
-
-	for (uint64_t at = f->addr; at < end_of(f); at += insn.size) {
-		if (!code_decoder__at(d, at, &insn) || insn.flow == CODE_JMP_INDIRECT ||
-		    t->n == TARGETS_MAX)
-			return false;
-		if (insn.flow == CODE_JCC || insn.flow == CODE_JMP)
-			t->at[t->n++] = insn.target;
-	}
-	if (t->n)
-		qsort(t->at, t->n, sizeof(*t->at), array__by_u64);
-	return true;
-}
-
 /*
  * The same, but nothing is known where a jump of the function may lead to. So what is known is
  * true, as long as other functions do not jump into this one. False, and nothing was seen: it has
@@ -254,14 +232,23 @@ static bool find_targets(struct code_decoder *d, const struct code_region *f, st
 static bool llvm_sweep__lines(struct code_decoder *d, const struct code_region *f,
 			      llvm_sweep_fn see, struct llvm_sweep *s)
 {
-	struct targets t = {0};
+	uint64_t targets[TARGETS_MAX];
+	struct code_insn insn;
+	size_t n = 0;
 
-	if (!find_targets(d, f, &t))
-		return false;
+	for (uint64_t at = f->addr; at < end_of(f); at += insn.size) {
+		if (!code_decoder__at(d, at, &insn) || insn.flow == CODE_JMP_INDIRECT ||
+		    n == TARGETS_MAX)
+			return false;
+		if (insn.flow == CODE_JCC || insn.flow == CODE_JMP)
+			targets[n++] = insn.target;
+	}
+	if (n)
+		qsort(targets, n, sizeof(*targets), array__by_u64);
 	begin(s);
 	for (uint64_t at = f->addr; at < end_of(f) && code_decoder__at(d, at, &s->insn);
 	     at += s->insn.size) {
-		if (t.n && bsearch(&at, t.at, t.n, sizeof(at), array__by_u64))
+		if (n && bsearch(&at, targets, n, sizeof(at), array__by_u64))
 			s->now = (struct llvm_values){0};
 		see(s);
 		step(s);
