@@ -111,25 +111,10 @@ static bool buckets_fit(const struct span_place *p, uint32_t first, uint32_t ste
 	return true;
 }
 
-static bool take_spans(struct layout_miner *m, const struct span_place *places)
-{
-	static const uint32_t firsts[] = {1, 2, 4, 8, 16, WIRE_SPANS_IN_ONE};
-
-	for (size_t i = 0; i < N_OF(firsts); i++)
-		for (uint32_t step = 1; step <= 2; step++) {
-			if (!buckets_fit(places, firsts[i], step))
-				continue;
-			m->l.wire.places.spans = (uint32_t)places[0].bucket;
-			m->l.wire.places.n_spans = (uint32_t)places[0].count;
-			m->l.wire.places.first = firsts[i];
-			m->l.wire.places.step = step;
-			return true;
-		}
-	return false;
-}
-
 static int mine_spans(struct layout_miner *m, const struct layout_function *f, const char **problem)
 {
+	static const uint32_t firsts[] = {1, 2, 4, 8, 16, WIRE_SPANS_IN_ONE};
+	struct wire_layout_places *l = &m->l.wire.places;
 	struct span_place places[N_OF(numbers)] = {0};
 
 	*problem = "the provider of source_span shows no table of spans";
@@ -142,8 +127,17 @@ static int mine_spans(struct layout_miner *m, const struct layout_function *f, c
 		if (!read_span_place(e, numbers[i], &places[i]))
 			return 0;
 	}
-	if (take_spans(m, places))
-		*problem = NULL;
+	for (size_t i = 0; i < N_OF(firsts); i++)
+		for (uint32_t step = 1; step <= 2; step++) {
+			if (!buckets_fit(places, firsts[i], step))
+				continue;
+			l->spans = (uint32_t)places[0].bucket;
+			l->n_spans = (uint32_t)places[0].count;
+			l->first = firsts[i];
+			l->step = step;
+			*problem = NULL;
+			return 0;
+		}
 	return 0;
 }
 
