@@ -509,13 +509,18 @@ static void see_name(struct llvm_sweep *s)
 	}
 }
 
-/* shr reg, imm: each of two, once. */
-static bool has_hash(const struct elf_image *img, struct code_decoder *d,
-		     const struct code_region *f)
+/* What getName() shows; and `shr reg, imm`: each of the two of the hash, once. */
+static bool mine_names(const struct elf_image *img, const struct llvm_symbols *symbols,
+		       struct code_decoder *d, struct wire_llvm *out)
 {
+	const struct code_region *f = &symbols->of[LLVM_GET_NAME];
+	struct llvm_sweep s = {.out = out};
 	struct code_insn insn;
 	uint32_t by[64] = {0}, n = 0;
 
+	if (!f->addr || f->size > FUNCTION_MAX)
+		return false;
+	llvm_sweep__run(d, f, see_name, &s);
 	for (uint64_t at = f->addr; at < f->addr + f->size; at += insn.size) {
 		const uint8_t *p;
 		size_t len;
@@ -528,18 +533,7 @@ static bool has_hash(const struct elf_image *img, struct code_decoder *d,
 			n++;
 		}
 	}
-	return n == 2 && by[4] == 1 && by[9] == 1;
-}
-
-static bool mine_names(const struct elf_image *img, const struct llvm_symbols *symbols,
-		       struct code_decoder *d, struct wire_llvm *out)
-{
-	struct llvm_sweep s = {.out = out};
-
-	if (!symbols->of[LLVM_GET_NAME].addr || symbols->of[LLVM_GET_NAME].size > FUNCTION_MAX)
-		return false;
-	llvm_sweep__run(d, &symbols->of[LLVM_GET_NAME], see_name, &s);
-	return s.steps == NAME_ALL && has_hash(img, d, &symbols->of[LLVM_GET_NAME]);
+	return s.steps == NAME_ALL && n == 2 && by[4] == 1 && by[9] == 1;
 }
 
 /* cmpb $kind, at(%rdi): the only comparison of a byte there. */

@@ -107,39 +107,29 @@ static int read_table(struct llvm_symbols *s, Elf_Scn *scn, const GElf_Shdr *shd
 	return err;
 }
 
-static int read_tables(struct llvm_symbols *s)
-{
-	static const uint32_t types[] = {SHT_DYNSYM, SHT_SYMTAB};
-	int err = 0;
-
-	for (size_t i = 0; i < N_OF(types); i++) {
-		Elf_Scn *scn = NULL;
-		GElf_Shdr shdr;
-
-		while (!err && (scn = elf_nextscn(s->elf, scn)))
-			if (gelf_getshdr(scn, &shdr) && shdr.sh_type == types[i])
-				err = read_table(s, scn, &shdr);
-		/* A library that knows nothing of LLVM may have very many symbols of its own. */
-		if (!s->uses_llvm)
-			break;
-	}
-	return err;
-}
-
 int llvm_symbols__read(struct elf_image *img, struct llvm_symbols *out)
 {
+	static const uint32_t types[] = {SHT_DYNSYM, SHT_SYMTAB};
 	struct got_part part = {0};
 	size_t len = 0;
-	int err;
+	int err = 0;
 
 	*out = (struct llvm_symbols){0};
 	elf_version(EV_CURRENT);
 	out->elf = elf_begin(library_file__fd(elf_image__file(img)), ELF_C_READ_MMAP, NULL);
 	if (!out->elf)
 		return 0;
-	err = read_tables(out);
-	if (err || !out->uses_llvm)
-		return err;
+	for (size_t i = 0; i < N_OF(types); i++) {
+		Elf_Scn *scn = NULL;
+		GElf_Shdr shdr;
+
+		while (!err && (scn = elf_nextscn(out->elf, scn)))
+			if (gelf_getshdr(scn, &shdr) && shdr.sh_type == types[i])
+				err = read_table(out, scn, &shdr);
+		/* A library that knows nothing of LLVM may have very many symbols of its own. */
+		if (err || !out->uses_llvm)
+			return err;
+	}
 	if (out->n_vtables)
 		qsort(out->vtables, out->n_vtables, sizeof(*out->vtables), array__by_u64);
 	if (out->n_of_passes)
