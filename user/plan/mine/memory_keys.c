@@ -121,20 +121,6 @@ static uint8_t index_word(const struct eval *e)
 	return WIRE_NO_WORD;
 }
 
-/* The word of the variant 0, if others are in a niche: what the first word is compared with. */
-static uint32_t first_variant(const struct eval *e)
-{
-	for (uint32_t i = 0; i < e->compares.n; i++) {
-		const struct eval_pair *c = &e->compares.items[i];
-		uint64_t at;
-
-		if (is_word_of_self(e, &c->a, &at) && !at && sum_is_constant(&c->b) &&
-		    c->b.constant > INT32_MAX)
-			return (uint32_t)c->b.constant;
-	}
-	return 0;
-}
-
 static int mine_variant(const struct memory_keys *m, const struct key_function *f, uint32_t word,
 			uint8_t *out)
 {
@@ -146,21 +132,30 @@ static int mine_variant(const struct memory_keys *m, const struct key_function *
 	return err;
 }
 
-/* The words of all variants; `e` is a run of the function. */
+/*
+ * The words of all variants; `e` is a run of the function. If others are in a niche, the word of
+ * the variant 0 is what the first word is compared with.
+ */
 static int mine_variants(const struct memory_keys *m, const struct key_function *f,
 			 const struct eval *e, struct wire_memory_key *k)
 {
+	const uint32_t index = 1; /* any that a definition can have */
 	int err = 0;
 
-	k->first = first_variant(e);
+	k->first = 0;
+	for (uint32_t i = 0; i < e->compares.n && !k->first; i++) {
+		const struct eval_pair *c = &e->compares.items[i];
+		uint64_t at;
+
+		if (is_word_of_self(e, &c->a, &at) && !at && sum_is_constant(&c->b) &&
+		    c->b.constant > INT32_MAX)
+			k->first = (uint32_t)c->b.constant;
+	}
 	for (uint32_t i = 0; i < WIRE_VARIANTS && !err; i++)
 		err = mine_variant(m, f, k->first + i, &k->words[i]);
 	k->other = WIRE_NO_WORD;
-	if (k->first && !err) {
-		uint32_t index = 1; /* any that a definition can have */
-
+	if (k->first && !err)
 		err = mine_variant(m, f, index, &k->other);
-	}
 	return err;
 }
 
@@ -641,42 +636,35 @@ static int find_passed(const struct passed_keys *p, const struct code_region *f,
 	return err && err != -ENODATA ? err : is;
 }
 
-/* By the variant of an enum, in the first byte. */
-static int find_variants(const struct passed_keys *p, const struct code_region *f,
-			 struct wire_memory_key *out)
-{
-	bool any = false;
-
-	*out = (struct wire_memory_key){.other = WIRE_NO_WORD, .narrow = 1};
-	for (uint8_t i = 0; i < WIRE_VARIANTS; i++) {
-		struct passed passed;
-		int found = find_passed(p, f, &i, &passed);
-
-		if (found < 0)
-			return found;
-		out->words[i] = found && !passed.local && passed.at &&
-						passed.at / WORD + 1 < WIRE_MEMORY_WORDS
-					? (uint8_t)(passed.at / WORD)
-					: WIRE_NO_WORD;
-		any = any || out->words[i] != WIRE_NO_WORD;
-	}
-	return any;
-}
-
 int passed_keys__find(const struct passed_keys *p, const struct code_region *f,
 		      struct wire_memory_key *out)
 {
 	struct passed passed;
 	int found = find_passed(p, f, NULL, &passed);
+	bool any = false;
 
 	if (found < 0)
 		return found;
-	if (!found)
-		return find_variants(p, f, out);
-	*out = (struct wire_memory_key){
-		.offset = (uint32_t)passed.at,
-		.other = passed.local ? WIRE_LOCAL_WORD : 0,
-	};
-	memset(out->words, out->other, sizeof(out->words));
-	return 1;
+	if (found) {
+		*out = (struct wire_memory_key){
+			.offset = (uint32_t)passed.at,
+			.other = passed.local ? WIRE_LOCAL_WORD : 0,
+		};
+		memset(out->words, out->other, sizeof(out->words));
+		return 1;
+	}
+	/* By the variant of an enum, in the first byte. */
+	*out = (struct wire_memory_key){.other = WIRE_NO_WORD, .narrow = 1};
+	for (uint8_t i = 0; i < WIRE_VARIANTS; i++) {
+		found = find_passed(p, f, &i, &passed);
+		if (found < 0)
+			return found;
+		out->words[i] = WIRE_NO_WORD;
+		if (!found || passed.local || !passed.at ||
+		    passed.at / WORD + 1 >= WIRE_MEMORY_WORDS)
+			continue;
+		out->words[i] = (uint8_t)(passed.at / WORD);
+		any = true;
+	}
+	return any;
 }
