@@ -98,66 +98,51 @@ static bool same_function(const struct elf_symbol *a, const struct elf_symbol *b
 	return a->base_len == b->base_len && !memcmp(a->name, b->name, a->base_len);
 }
 
-static int note_single(struct builder *b, const struct known_symbol *p)
-{
-	if (p->info.part != NAME_PART_ENTRY)
-		return 0;
-	if (p->info.kind == NAME_PANIC_CLEANUP) {
-		b->panic_cleanup = p->sym->addr;
-	} else if (p->info.kind == NAME_COLD_PROVIDER || p->info.kind == NAME_COLD_UNKNOWN) {
-		b->cold_any_kind = b->cold_any_kind || p->info.kind == NAME_COLD_UNKNOWN;
-		return array__add(&b->cold, &b->n_cold, &b->cap_cold, &p->sym->addr);
-	}
-	return 0;
-}
-
-/* Turn a run of symbols into a function. Parts without an entry are dropped. */
-static void add_function(struct builder *b, const struct known_symbol *const *run, size_t n,
-			 struct code_region **next)
-{
-	const struct name_info *info = &run[0]->info;
-	struct function *f = &b->funcs[b->n_funcs];
-
-	if (info->part != NAME_PART_ENTRY)
-		return;
-	*f = (struct function){
-		.kind = info->kind,
-		.entry = run[0]->sym->addr,
-		.query = info->query,
-		.query_len = info->query_len,
-		.regions = *next,
-	};
-	for (size_t i = 0; i < n; i++)
-		if (run[i]->sym->size)
-			f->regions[f->n_regions++] =
-				(struct code_region){run[i]->sym->addr, run[i]->sym->size};
-	*next += f->n_regions;
-	b->n_funcs++;
-	b->legacy = b->legacy || info->legacy;
-}
-
+/* Turn each run of symbols with one base name into a function. Parts without an entry are dropped.
+ */
 static int group_functions(struct builder *b)
 {
 	uint32_t n = b->known.n;
 	_free_ const struct known_symbol **sorted = calloc(n + 1UL, sizeof(*sorted));
 	struct code_region *next;
 
-	b->regions = calloc(n + 1UL, sizeof(*b->regions));
+	b->regions = next = calloc(n + 1UL, sizeof(*b->regions));
 	b->funcs = calloc(n + 1UL, sizeof(*b->funcs));
 	if (!sorted || !b->regions || !b->funcs)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++)
 		sorted[i] = &b->known.items[i];
 	qsort(sorted, n, sizeof(*sorted), by_base_name);
-	next = b->regions;
 	for (size_t i = 0, j; i < n; i = j) {
-		int err = note_single(b, sorted[i]);
+		const struct name_info *info = &sorted[i]->info;
+		const uint64_t entry = sorted[i]->sym->addr;
+		struct function *f = &b->funcs[b->n_funcs];
 
-		if (err)
-			return err;
 		for (j = i + 1; j < n && same_function(sorted[i]->sym, sorted[j]->sym);)
 			j++;
-		add_function(b, &sorted[i], j - i, &next);
+		if (info->part != NAME_PART_ENTRY)
+			continue;
+		if (info->kind == NAME_PANIC_CLEANUP)
+			b->panic_cleanup = entry;
+		if (info->kind == NAME_COLD_PROVIDER || info->kind == NAME_COLD_UNKNOWN) {
+			b->cold_any_kind = b->cold_any_kind || info->kind == NAME_COLD_UNKNOWN;
+			if (array__add(&b->cold, &b->n_cold, &b->cap_cold, &entry))
+				return -ENOMEM;
+		}
+		*f = (struct function){
+			.kind = info->kind,
+			.entry = entry,
+			.query = info->query,
+			.query_len = info->query_len,
+			.regions = next,
+		};
+		for (size_t k = i; k < j; k++)
+			if (sorted[k]->sym->size)
+				f->regions[f->n_regions++] = (struct code_region){
+					sorted[k]->sym->addr, sorted[k]->sym->size};
+		next += f->n_regions;
+		b->n_funcs++;
+		b->legacy = b->legacy || info->legacy;
 	}
 	return 0;
 }
@@ -166,16 +151,6 @@ static bool is_body(const struct function *f)
 {
 	return f->kind == NAME_BODY_NON_INCR || f->kind == NAME_BODY_INCR ||
 	       f->kind == NAME_BODY_UNKNOWN;
-}
-
-static void note_mask(struct plan *plan, const struct mined_body *mined)
-{
-	if (!mined->mask_disp || plan->mask_disp == PLAN_MASK_DISAGREES)
-		return;
-	if (!plan->mask_disp)
-		plan->mask_disp = mined->mask_disp;
-	else if (plan->mask_disp != mined->mask_disp)
-		plan->mask_disp = PLAN_MASK_DISAGREES;
 }
 
 static int by_entry(const void *a, const void *b)
@@ -187,32 +162,24 @@ static int by_entry(const void *a, const void *b)
 }
 
 /*
- * The parts of all functions with one entry: the split-off part that is used may belong to any of
- * them.
+ * Mine the body that `n` functions share: folded twins, or just one. It has the parts of all of
+ * them: the split-off part that is used may belong to any.
  */
-static size_t unite_regions(struct function *const *twins, size_t n, struct code_region *out)
-{
-	size_t n_out = 0;
-
-	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < twins[i]->n_regions; k++)
-			code_region__add(out, &n_out, twins[i]->regions[k]);
-	return n_out;
-}
-
-/* Mine the body that `n` functions share: folded twins, or just one. */
 static int add_body(struct builder *b, struct function *const *twins, size_t n,
 		    struct code_region *regions)
 {
 	struct mine_cold cold = {b->cold, b->n_cold, b->cold_any_kind};
-	struct mined_body *mined = &b->mined[b->plan->n_bodies];
-	struct plan_body *body = &b->plan->bodies[b->plan->n_bodies];
-	size_t n_regions = unite_regions(twins, n, regions);
-	int err = code_decoder__decode(b->decoder, regions, n_regions, &b->code);
+	struct plan *plan = b->plan;
+	struct mined_body *mined = &b->mined[plan->n_bodies];
+	struct plan_body *body = &plan->bodies[plan->n_bodies];
+	size_t n_regions = 0;
+	int err;
 
-	if (err)
-		return err;
-	err = mine_body(b->img, &b->code, twins[0]->entry, &cold, &b->frames, mined)
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < twins[i]->n_regions; k++)
+			code_region__add(regions, &n_regions, twins[i]->regions[k]);
+	err = code_decoder__decode(b->decoder, regions, n_regions, &b->code)
+		      ?: mine_body(b->img, &b->code, twins[0]->entry, &cold, &b->frames, mined)
 		      ?: frame_drafts__function(&b->frames, PLAN_FRAME_BODY, twins[0]->entry,
 						regions, n_regions);
 	if (err)
@@ -221,10 +188,13 @@ static int add_body(struct builder *b, struct function *const *twins, size_t n,
 		.addr = twins[0]->entry,
 		.n_symbols = (uint32_t)n,
 		.n_ends = (uint32_t)mined->n_ends,
-		.group = b->plan->n_bodies++,
+		.group = plan->n_bodies++,
 		.incremental = twins[0]->kind == NAME_BODY_INCR,
 	};
-	note_mask(b->plan, mined);
+	if (mined->mask_disp && !plan->mask_disp)
+		plan->mask_disp = mined->mask_disp;
+	else if (mined->mask_disp && plan->mask_disp != mined->mask_disp)
+		plan->mask_disp = PLAN_MASK_DISAGREES;
 	if (mined->problem) {
 		body->problem = strdup(mined->problem);
 		if (!body->problem)
@@ -259,80 +229,47 @@ static int mine_bodies(struct builder *b)
 }
 
 /*
- * The body that the decoded wrapper calls, or jumps to, directly (and a second time through a
- * closure, if it first has to grow the stack).
+ * The body of a wrapper: the one that it holds, or else the first that it calls, or jumps to,
+ * directly (and a second time through a closure, if it first has to grow the stack).
  */
-static uint32_t body_called(const struct builder *b)
-{
-	uint32_t body = PLAN_NONE;
-
-	for (size_t i = 0; i < b->code.n; i++) {
-		const struct code_insn *insn = &b->code.insns[i];
-
-		if (insn->flow != CODE_CALL && insn->flow != CODE_JMP && insn->flow != CODE_JCC)
-			continue;
-		body = plan__body_at(b->plan, insn->target);
-		if (body != PLAN_NONE)
-			break;
-	}
-	return body;
-}
-
 static int find_body(struct builder *b, const struct function *f, uint32_t *body)
 {
-	/* The wrapper may hold the body itself. */
 	*body = plan__body_at(b->plan, f->entry);
 	if (*body != PLAN_NONE ||
 	    code_decoder__decode(b->decoder, f->regions, f->n_regions, &b->code))
 		return 0;
-	*body = body_called(b);
+	for (size_t i = 0; i < b->code.n && *body == PLAN_NONE; i++) {
+		const struct code_insn *insn = &b->code.insns[i];
+
+		if (insn->flow == CODE_CALL || insn->flow == CODE_JMP || insn->flow == CODE_JCC)
+			*body = plan__body_at(b->plan, insn->target);
+	}
 	if (*body == PLAN_NONE)
 		return 0;
 	return frame_drafts__wrapper(&b->frames, &b->code, f->entry, b->plan->bodies[*body].addr);
 }
 
-static int add_provider(struct builder *b, const struct function *f, struct plan_query *q)
-{
-	q->provider = f->entry;
-	if (!code_decoder__decode(b->decoder, f->regions, f->n_regions, &b->code))
-		q->stays = frames_stays(&b->code);
-	return frame_drafts__function(&b->frames, PLAN_FRAME_PROVIDER, f->entry, f->regions,
-				      f->n_regions);
-}
-
-/* The functions of a query follow each other. */
-static int add_query(struct builder *b, const struct function *f, struct plan_query **out)
-{
-	struct plan *plan = b->plan;
-	struct plan_query *q = plan->n_queries ? &plan->queries[plan->n_queries - 1] : NULL;
-
-	if (q && strlen(q->name) == f->query_len && !memcmp(q->name, f->query, f->query_len)) {
-		*out = q;
-		return 0;
-	}
-	if (plan->n_queries == QUERIES_MOST)
-		return -EFBIG;
-	if (array__reserve_one(&plan->queries, plan->n_queries, &b->cap_queries, sizeof(*q)))
-		return -ENOMEM;
-	q = &plan->queries[plan->n_queries];
-	*q = (struct plan_query){.body_non_incr = PLAN_NONE, .body_incr = PLAN_NONE};
-	q->name = strndup(f->query, f->query_len);
-	if (!q->name)
-		return -ENOMEM;
-	plan->n_queries++;
-	*out = q;
-	return 0;
-}
-
+/* Add to its query what the function is of it. The functions of a query follow each other. */
 static int collect_query(struct builder *b, const struct function *f)
 {
 	struct plan *plan = b->plan;
+	struct plan_query *q = plan->n_queries ? &plan->queries[plan->n_queries - 1] : NULL;
 	const struct query_number *number;
-	struct plan_query *q;
-	int err = add_query(b, f, &q);
+	int err;
 
-	if (err)
-		return err;
+	if (!q || strlen(q->name) != f->query_len || memcmp(q->name, f->query, f->query_len)) {
+		if (plan->n_queries == QUERIES_MOST)
+			return -EFBIG;
+		if (array__reserve_one(&plan->queries, plan->n_queries, &b->cap_queries,
+				       sizeof(*q)))
+			return -ENOMEM;
+		q = &plan->queries[plan->n_queries];
+		*q = (struct plan_query){.body_non_incr = PLAN_NONE, .body_incr = PLAN_NONE};
+		q->name = strndup(f->query, f->query_len);
+		if (!q->name)
+			return -ENOMEM;
+		plan->n_queries++;
+	}
 	switch (f->kind) {
 	case NAME_WRAPPER_NON_INCR:
 		q->wrapper_non_incr = f->entry;
@@ -347,7 +284,11 @@ static int collect_query(struct builder *b, const struct function *f)
 			plan->bodies[q->body_incr].incremental = true;
 		return err;
 	default:
-		return add_provider(b, f, q);
+		q->provider = f->entry;
+		if (!code_decoder__decode(b->decoder, f->regions, f->n_regions, &b->code))
+			q->stays = frames_stays(&b->code);
+		return frame_drafts__function(&b->frames, PLAN_FRAME_PROVIDER, f->entry, f->regions,
+					      f->n_regions);
 	}
 }
 
@@ -369,6 +310,7 @@ static int by_query(const void *a, const void *b)
 static int collect_queries(struct builder *b)
 {
 	_free_ const struct function **sorted = calloc(b->n_funcs + 1, sizeof(*sorted));
+	const struct plan *plan = b->plan;
 	size_t n = 0;
 	int err = sorted ? 0 : -ENOMEM;
 
@@ -379,6 +321,14 @@ static int collect_queries(struct builder *b)
 		qsort(sorted, n, sizeof(*sorted), by_query);
 	for (size_t i = 0; i < n && !err; i++)
 		err = collect_query(b, sorted[i]);
+	for (uint32_t i = 0; i < plan->n_queries && !err; i++) {
+		uint32_t a = plan->queries[i].body_non_incr, c = plan->queries[i].body_incr;
+
+		if (a != PLAN_NONE)
+			plan->bodies[a].n_queries++;
+		if (c != PLAN_NONE && c != a)
+			plan->bodies[c].n_queries++;
+	}
 	return err;
 }
 
@@ -387,18 +337,6 @@ static uint32_t group_of(struct plan *plan, uint32_t body)
 	while (plan->bodies[body].group != body)
 		body = plan->bodies[body].group;
 	return body;
-}
-
-static void count_queries(struct plan *plan)
-{
-	for (uint32_t i = 0; i < plan->n_queries; i++) {
-		const struct plan_query *q = &plan->queries[i];
-		uint32_t bodies[] = {q->body_non_incr, q->body_incr};
-
-		for (size_t k = 0; k < 2; k++)
-			if (bodies[k] != PLAN_NONE && (!k || bodies[1] != bodies[0]))
-				plan->bodies[bodies[k]].n_queries++;
-	}
 }
 
 /*
@@ -435,27 +373,10 @@ static int describe(struct builder *b)
 	return plan->path && plan->mangling && (!version || plan->rustc_version) ? 0 : -ENOMEM;
 }
 
-/* A guard whose start or ends cannot be probed gets no sites at all. */
-static int give_up_guard(struct plan_guard *g)
-{
-	g->exact = false;
-	g->n_end = 0;
-	if (!g->problem)
-		g->problem = strdup("the kernel does not emulate an instruction that it would be "
-				    "seen by");
-	return g->problem ? 0 : -ENOMEM;
-}
-
-static void give_up_ends(struct plan *plan, uint32_t body)
-{
-	for (uint32_t i = 0; i < plan->n_queries; i++)
-		if (plan__serves(plan, &plan->queries[i], body))
-			plan->queries[i].end_exact = false;
-}
-
 /*
  * A breakpoint is written only on an instruction that the kernel emulates. Where another
- * instruction is left out, events are missed, and the query or guard is marked as not exact.
+ * instruction is left out, events are missed, and the query or guard is marked as not exact. A
+ * guard whose start or ends cannot be probed gets no sites at all.
  */
 static int leave_out_stepped(struct plan *plan)
 {
@@ -467,12 +388,23 @@ static int leave_out_stepped(struct plan *plan)
 	for (uint32_t i = 0; i < plan->n_sites; i++) {
 		const struct plan_site *s = &plan->sites[i];
 
-		if (s->cls == PLAN_STEPPED && s->guard != PLAN_NONE) {
-			if (give_up_guard(&plan->guards[s->guard]))
-				return -ENOMEM;
+		if (s->cls != PLAN_STEPPED)
+			continue;
+		if (s->guard != PLAN_NONE) {
+			struct plan_guard *g = &plan->guards[s->guard];
+
 			without[s->guard] = true;
-		} else if (s->cls == PLAN_STEPPED && s->role == WIRE_ROLE_END) {
-			give_up_ends(plan, s->body);
+			g->exact = false;
+			g->n_end = 0;
+			g->problem = g->problem
+					     ?: strdup("the kernel does not emulate an instruction "
+						       "that it would be seen by");
+			if (!g->problem)
+				return -ENOMEM;
+		} else if (s->role == WIRE_ROLE_END) {
+			for (uint32_t q = 0; q < plan->n_queries; q++)
+				if (plan__serves(plan, &plan->queries[q], s->body))
+					plan->queries[q].end_exact = false;
 		}
 	}
 	for (uint32_t i = 0; i < plan->n_sites; i++) {
@@ -501,15 +433,6 @@ static int open_library(struct builder *b, struct library_file *file, struct deb
 	return b->plan->symbols_file ? 0 : -ENOMEM;
 }
 
-static int check_modes(struct builder *b)
-{
-	int err = b->plan->symbols == SYMBOLS_RECOVERED
-			  ? modes__check(b->img, &b->known, b->plan, &b->unrecovered)
-			  : 0;
-
-	return !err && b->unrecovered ? -ENODATA : err;
-}
-
 static int find_queries(struct builder *b, struct library_file *file)
 {
 	int err = known_symbols__find(b->img, &b->known) ?: group_functions(b)
@@ -522,10 +445,11 @@ static int find_queries(struct builder *b, struct library_file *file)
 				    "%s holds no rustc queries under any name known here; looked "
 				    "for %s",
 				    library_file__path(file), names_looked_for());
-	count_queries(b->plan);
-	err = outlined_find(b->img, b->decoder, b->plan, b->mined) ?: check_modes(b);
-	if (err)
-		return err;
+	err = outlined_find(b->img, b->decoder, b->plan, b->mined);
+	if (!err && b->plan->symbols == SYMBOLS_RECOVERED)
+		err = modes__check(b->img, &b->known, b->plan, &b->unrecovered);
+	if (err || b->unrecovered)
+		return err ?: -ENODATA;
 	join_groups(b->plan);
 	if (!b->numbers.n)
 		return between_find(b->img, b->decoder, b->plan, b->mined)
@@ -582,15 +506,6 @@ static int find_layout(struct builder *b, const struct layout_function *function
 	if (!err && problem)
 		err = keep_problem(&l->places_problem, problem);
 	return err ?: add_context_site(b, l->wire.drop);
-}
-
-/* When the tables of results can be read; only the drop of the context is left without it. */
-static int find_finish(struct builder *b)
-{
-	for (size_t i = 0; i < b->n_funcs; i++)
-		if (b->funcs[i].kind == NAME_QUERY_STRINGS)
-			b->plan->tables.finished = b->funcs[i].entry;
-	return b->plan->tables.finished ? add_context_site(b, b->plan->tables.finished) : 0;
 }
 
 /* The entry of a query, of which both bodies must show the same. */
@@ -688,6 +603,7 @@ static int place_probes(struct builder *b)
 {
 	_free_ struct layout_function *functions = calloc(b->n_funcs + 1, sizeof(*functions));
 	_keys_finder_ struct keys_finder *keys = NULL;
+	uint64_t finished = 0;
 	int err = functions ? keys_finder__new(b->img, &b->known, b->decoder, b->plan, &keys)
 			    : -ENOMEM;
 
@@ -698,15 +614,20 @@ static int place_probes(struct builder *b)
 
 		functions[i] = (struct layout_function){f->kind,      f->entry, f->regions,
 							f->n_regions, f->query, f->query_len};
+		if (f->kind == NAME_QUERY_STRINGS)
+			finished = f->entry;
 	}
-	err = sites_choose(b->img, b->decoder, b->plan, b->mined, b->panic_cleanup);
-	if (err)
-		return err;
-	err = find_layout(b, functions, b->n_funcs) ?: find_active_jobs(b)
-		      ?: find_finish(b)
-		      ?: guards_add(b->img, &b->known, b->decoder, b->plan, b->mined, &b->frames);
-	/* Before guards are given up that no probe can see: these need none. */
-	err = err ?: frames_place(b->plan, &b->frames);
+	err = sites_choose(b->img, b->decoder, b->plan, b->mined, b->panic_cleanup)
+		      ?: find_layout(b, functions, b->n_funcs)
+		      ?: find_active_jobs(b);
+	/* When the tables of results can be read; only the drop of the context is left without. */
+	b->plan->tables.finished = finished;
+	if (!err && finished)
+		err = add_context_site(b, finished);
+	err = err
+		      ?: guards_add(b->img, &b->known, b->decoder, b->plan, b->mined, &b->frames)
+		      /* Before guards are given up that no probe can see: these need none. */
+		      ?: frames_place(b->plan, &b->frames);
 	return err ?: leave_out_stepped(b->plan) ?: keys_finder__place(keys)
 		       ?: tables__mine(b->img, b->decoder, functions, b->n_funcs, b->plan)
 		       ?: feeds__mine(b->img, b->decoder, b->plan);
