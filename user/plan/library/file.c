@@ -208,26 +208,6 @@ bool library_file__is_same(const struct library_file *f)
 
 /* ---- Mounts ---------------------------------------------------------------------------------- */
 
-/* Not from /proc/self/fdinfo, which is closed to a process that has given up root. */
-static int mount_id(int fd)
-{
-	struct statx st;
-
-	if (statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &st))
-		return -errno;
-	return st.stx_mask & STATX_MNT_ID ? (int)st.stx_mnt_id : -ENODATA;
-}
-
-/* `options` are the superblock's: of FUSE, "rw,user_id=1000,group_id=1000,allow_other". */
-static void find_server(char *options, struct file_mount *m)
-{
-	char *rest = NULL;
-
-	for (char *o = strtok_r(options, ",\n", &rest); o; o = strtok_r(NULL, ",\n", &rest))
-		if (sscanf(o, "user_id=%u", &m->server) == 1)
-			m->has_server = true;
-}
-
 void file_mount__find(FILE *mountinfo, int id, struct file_mount *m)
 {
 	_free_ char *line = NULL;
@@ -235,16 +215,24 @@ void file_mount__find(FILE *mountinfo, int id, struct file_mount *m)
 	int of;
 
 	while (getline(&line, &size, mountinfo) > 0) {
-		char *type = strstr(line, " - "), *source, *options;
+		char *type = strstr(line, " - "), *source, *options, *rest = NULL;
 
 		if (sscanf(line, "%d", &of) != 1 || of != id || !type)
 			continue;
 		m->ours = true;
-		/* A source has no space: the kernel writes it as \040. */
+		if (!m->fuse)
+			return;
+		/*
+		 * A source has no space: the kernel writes it as \040. Behind it are the
+		 * superblock's options: "rw,user_id=1000,group_id=1000,allow_other".
+		 */
 		source = strchr(type + 3, ' ');
 		options = source ? strchr(source + 1, ' ') : NULL;
-		if (m->fuse && options)
-			find_server(options + 1, m);
+		if (options)
+			options = strtok_r(options + 1, ",\n", &rest);
+		for (; options; options = strtok_r(NULL, ",\n", &rest))
+			if (sscanf(options, "user_id=%u", &m->server) == 1)
+				m->has_server = true;
 		return;
 	}
 }
@@ -253,7 +241,7 @@ int file_mount__of(int fd, struct file_mount *m)
 {
 	_fclose_ FILE *mountinfo = NULL;
 	struct statfs fs;
-	int id;
+	struct statx st;
 
 	*m = (struct file_mount){0};
 	if (fstatfs(fd, &fs))
@@ -262,13 +250,15 @@ int file_mount__of(int fd, struct file_mount *m)
 	m->overlay = fs.f_type == OVERLAYFS_SUPER_MAGIC;
 	if (!m->fuse && !m->overlay)
 		return 0;
-	id = mount_id(fd);
-	if (id < 0)
-		return id;
+	/* Not from /proc/self/fdinfo, which is closed to a process that has given up root. */
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &st))
+		return -errno;
+	if (!(st.stx_mask & STATX_MNT_ID))
+		return -ENODATA;
 	mountinfo = fopen("/proc/self/mountinfo", "re");
 	if (!mountinfo)
 		return -errno;
-	file_mount__find(mountinfo, id, m);
+	file_mount__find(mountinfo, (int)st.stx_mnt_id, m);
 	return 0;
 }
 

@@ -137,12 +137,18 @@ static int find_mapped(pid_t pid, char **path, char *range)
 /*
  * A file that is deleted has no path. One in another mount namespace may have a path that leads
  * nowhere: the kernel prints it from the root of that namespace, and the process may have changed
- * its own root.
+ * its own root. Both are found by the mapping.
  */
-static int link_of_mapping(pid_t pid, const char *range, char **path)
+int plan_find__of_pid(pid_t pid, char **path)
 {
-	_free_ char *link = NULL;
+	_free_ char *mapped = NULL, *link = NULL;
+	char range[40];
+	int err = find_mapped(pid, &mapped, range);
 
+	if (err)
+		return err;
+	if (!cut_deleted(mapped) && !path_from_here(pid, mapped, path))
+		return 0;
 	if (asprintf(&link, "/proc/%d/map_files/%s", pid, range) < 0) {
 		link = NULL;
 		return -ENOMEM;
@@ -154,42 +160,24 @@ static int link_of_mapping(pid_t pid, const char *range, char **path)
 	return 0;
 }
 
-int plan_find__of_pid(pid_t pid, char **path)
-{
-	_free_ char *mapped = NULL;
-	char range[40];
-	int err = find_mapped(pid, &mapped, range);
-
-	if (err)
-		return err;
-	if (!cut_deleted(mapped) && !path_from_here(pid, mapped, path))
-		return 0;
-	return link_of_mapping(pid, range, path);
-}
-
-static int check_mapped(pid_t pid, const struct library_file *file)
-{
-	_free_ char *path = NULL;
-	char name[96], range[40];
-	struct stat st;
-	int err = find_mapped(pid, &path, range);
-
-	if (err)
-		return err;
-	snprintf(name, sizeof(name), "/proc/%d/map_files/%s", pid, range);
-	if (stat(name, &st))
-		return errno == ENOENT ? -EAGAIN : errno == EPERM || errno == EACCES ? 0 : -errno;
-	return library_file__is_inode(file, st.st_dev, st.st_ino) ? 0 : -ESTALE;
-}
-
 int plan_find__check_mapped(pid_t pid, const struct library_file *file)
 {
-	int err = -EAGAIN;
-
 	/* The loader maps the whole file first, then splits that range segment by segment. */
-	for (int i = 0; err == -EAGAIN && i < MAPPED_TRIES; i++)
-		err = check_mapped(pid, file);
-	return err;
+	for (int i = 0; i < MAPPED_TRIES; i++) {
+		_free_ char *path = NULL;
+		char name[96], range[40];
+		struct stat st;
+		int err = find_mapped(pid, &path, range);
+
+		if (err)
+			return err;
+		snprintf(name, sizeof(name), "/proc/%d/map_files/%s", pid, range);
+		if (!stat(name, &st))
+			return library_file__is_inode(file, st.st_dev, st.st_ino) ? 0 : -ESTALE;
+		if (errno != ENOENT)
+			return errno == EPERM || errno == EACCES ? 0 : -errno;
+	}
+	return -EAGAIN;
 }
 
 /* True if the executable names the library, as its dynamic section does. */
@@ -508,8 +496,7 @@ const char *plan_find__toolchain_error(int err)
 	switch (err) {
 	case -ENOENT:
 		return "there is no rustc in your PATH; install one from https://rustup.rs, or "
-		       "name "
-		       "a librustc_driver file";
+		       "name a librustc_driver file";
 	case -EIO:
 		return "`rustc --print sysroot` failed; run it yourself to see why";
 	case -ETIME:
