@@ -29,6 +29,8 @@ enum cache_dir_kind {
 	CACHE_DIR_USER,	  /* only our effective user, or root, can write to it */
 };
 
+static const char *const cache_dir_names[] = {"the system's cache", "the user's cache"};
+
 #define SYSTEM_BASE "/var/cache"
 #define DIR_NAME    "qprof-bpf"
 /* A plan of rustc takes 600 KB, the tables of its or LLVM's code 22 MB. With --system any user may
@@ -38,23 +40,13 @@ enum cache_dir_kind {
 /* Older than any writer that still runs. */
 #define ABANDONED_S 3600
 
-struct cache_dir {
-	int dir;
-	bool system;
-};
-
-/* For messages. */
-static const char *cache_dir_name(enum cache_dir_kind kind)
-{
-	return kind == CACHE_DIR_SYSTEM ? "the system's cache" : "the user's cache";
-}
-
 /* ---- The directory --------------------------------------------------------------------------- */
 
 /* No other user can have written the file. */
-static bool is_safe(const struct stat *st, uid_t owner)
+static bool is_safe(const struct stat *st, enum cache_dir_kind kind)
 {
-	return st->st_uid == owner && !(st->st_mode & (S_IWGRP | S_IWOTH));
+	return st->st_uid == (kind == CACHE_DIR_SYSTEM ? 0 : geteuid()) &&
+	       !(st->st_mode & (S_IWGRP | S_IWOTH));
 }
 
 /* Below a sticky directory, such as /tmp, only root can replace root's files. */
@@ -103,18 +95,11 @@ static int open_roots(const char *path, bool create)
 	return is_roots_way(dir) ? take_fd(dir) : -EPERM;
 }
 
-/* The XDG specification says to ignore relative paths. */
-static const char *chosen_base(void)
-{
-	const char *xdg = getenv("XDG_CACHE_HOME");
-
-	return xdg && *xdg == '/' ? xdg : NULL;
-}
-
+/* Another place may be chosen; the XDG specification says to ignore relative paths. */
 static int open_system_base(bool create)
 {
-	const char *chosen = geteuid() ? NULL : chosen_base();
-	int fd = chosen ? open_roots(chosen, create) : -EPERM;
+	const char *chosen = geteuid() ? NULL : getenv("XDG_CACHE_HOME");
+	int fd = chosen && *chosen == '/' ? open_roots(chosen, create) : -EPERM;
 
 	return fd == -EPERM || fd == -ELOOP || fd == -ENOTDIR ? open_roots(SYSTEM_BASE, create)
 							      : fd;
@@ -133,8 +118,11 @@ static int open_user_base(bool create)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Made where it is missing, if `create`. Negative errno; -EPERM if others may write there. */
-static int cache_dir__open(enum cache_dir_kind kind, bool create, struct cache_dir **out)
+/*
+ * A descriptor of the directory, which is made where it is missing, if `create`. Negative errno;
+ * -EPERM if others may write there.
+ */
+static int cache_dir__open(enum cache_dir_kind kind, bool create)
 {
 	bool system = kind == CACHE_DIR_SYSTEM;
 	_close_ int base = system ? open_system_base(create) : open_user_base(create);
@@ -145,106 +133,41 @@ static int cache_dir__open(enum cache_dir_kind kind, bool create, struct cache_d
 		return fd;
 	if (fstat(fd, &st))
 		return -errno;
-	if (!is_safe(&st, system ? 0 : geteuid()))
-		return -EPERM;
-	*out = calloc(1, sizeof(**out));
-	if (!*out)
-		return -ENOMEM;
-	(*out)->dir = take_fd(fd);
-	(*out)->system = system;
-	return 0;
+	return is_safe(&st, kind) ? take_fd(fd) : -EPERM;
 }
-
-static void cache_dir__free(struct cache_dir *s)
-{
-	if (!s)
-		return;
-	cleanup_close_p(&s->dir);
-	free(s);
-}
-DEFINE_CLEANUP(struct cache_dir, cache_dir__free)
-#define _cache_dir_ __cleanup(cache_dir__free_p)
 
 /* ---- Its files ------------------------------------------------------------------------------- */
 
-static int read_whole(int fd, uint8_t *p, size_t size)
+/*
+ * Map the file, which is the caller's to munmap(); -EPERM if another user may have written it.
+ * Large files are there ten times as fast as by reading. They are replaced and never truncated,
+ * except by a user who may write to the store: SIGBUS then ends only that user's own process.
+ */
+static int cache_dir__map(int dir, enum cache_dir_kind kind, const char *name, void **map,
+			  size_t *len)
 {
-	size_t used = 0;
-
-	while (used < size) {
-		ssize_t n = read(fd, p + used, size - used);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : -EBADMSG;
-		used += (size_t)n;
-	}
-	return 0;
-}
-
-/* Its descriptor and size, if no other user can have written it. */
-static int open_file(const struct cache_dir *s, const char *name, size_t *size)
-{
-	_close_ int fd = openat(s->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	_close_ int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
+	void *p;
 
 	if (fd < 0 || fstat(fd, &st))
 		return -errno;
-	if (!S_ISREG(st.st_mode) || !is_safe(&st, s->system ? 0 : geteuid()))
+	if (!S_ISREG(st.st_mode) || !is_safe(&st, kind))
 		return -EPERM;
 	if (st.st_size > FILE_SIZE_MAX)
 		return -EFBIG;
-	*size = (size_t)st.st_size;
-	return take_fd(fd);
-}
-
-/* The file, or -EPERM if another user may have written it. *buf is the caller's to free. */
-static int cache_dir__read(const struct cache_dir *s, const char *name, uint8_t **buf, size_t *len)
-{
-	size_t size = 0;
-	_close_ int fd = open_file(s, name, &size);
-	_free_ uint8_t *p = NULL;
-	int err;
-
-	if (fd < 0)
-		return fd;
-	p = malloc(size + 1);
-	if (!p)
-		return -ENOMEM;
-	err = read_whole(fd, p, size);
-	if (err)
-		return err;
-	*buf = take_ptr(p);
-	*len = size;
-	return 0;
-}
-
-/*
- * As cache_dir__read(), but map the file, which is the caller's to munmap(). Large files are there
- * ten times as fast. They are replaced and never truncated, except by a user who may write to the
- * store: SIGBUS then ends only that user's own process.
- */
-static int cache_dir__map(const struct cache_dir *s, const char *name, void **map, size_t *len)
-{
-	size_t size = 0;
-	_close_ int fd = open_file(s, name, &size);
-	void *p;
-
-	if (fd < 0)
-		return fd;
-	if (!size)
+	if (!st.st_size)
 		return -EBADMSG;
-	p = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+	p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (p == MAP_FAILED)
 		return -errno;
 	*map = p;
-	*len = size;
+	*len = (size_t)st.st_size;
 	return 0;
 }
 
 /* Another run may be writing the same plan: each writes a file of its own, the last rename wins. */
-static int cache_dir__write(const struct cache_dir *s, const char *name, const uint8_t *buf,
+static int cache_dir__write(int dir, enum cache_dir_kind kind, const char *name, const uint8_t *buf,
 			    size_t len)
 {
 	_close_ int fd = -1;
@@ -258,52 +181,18 @@ static int cache_dir__write(const struct cache_dir *s, const char *name, const u
 	if (getrandom(&nonce, sizeof(nonce), GRND_NONBLOCK) != sizeof(nonce))
 		nonce = 0;
 	snprintf(temp, sizeof(temp), ".new-%d-%016llx", getpid(), (unsigned long long)nonce);
-	fd = openat(s->dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = openat(dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
 	w.fd = fd;
 	err = file_writer__write(&w, buf, len);
-	if (!err && s->system && fchmod(fd, 0644))
+	if (!err && kind == CACHE_DIR_SYSTEM && fchmod(fd, 0644))
 		err = -errno;
-	if (!err && renameat(s->dir, temp, s->dir, name))
+	if (!err && renameat(dir, temp, dir, name))
 		err = -errno;
 	if (err)
-		unlinkat(s->dir, temp, 0);
+		unlinkat(dir, temp, 0);
 	return err;
-}
-
-struct pruning {
-	const struct cache_dir *dir;
-	const char *name;
-	size_t prefix, kind;
-	unsigned int n;
-	char oldest[256];
-	time_t oldest_s;
-};
-
-static void look_at(struct pruning *p, const char *name)
-{
-	bool left = !strncmp(name, ".new-", 5);
-	struct stat st;
-
-	if (!left && strncmp(name, p->name, p->kind))
-		return;
-	if (!left && !strncmp(name, p->name, p->prefix)) {
-		if (strcmp(name, p->name))
-			unlinkat(p->dir->dir, name, 0);
-		return;
-	}
-	if (fstatat(p->dir->dir, name, &st, AT_SYMLINK_NOFOLLOW))
-		return;
-	if (left) {
-		if (time(NULL) - st.st_mtime > ABANDONED_S)
-			unlinkat(p->dir->dir, name, 0);
-		return;
-	}
-	if (!p->n++ || st.st_mtime < p->oldest_s) {
-		p->oldest_s = st.st_mtime;
-		snprintf(p->oldest, sizeof(p->oldest), "%s", name);
-	}
 }
 
 /*
@@ -311,20 +200,41 @@ static void look_at(struct pruning *p, const char *name)
  * bytes; the oldest files with the same `kind` bytes, if they are many; and the remains of a killed
  * writer.
  */
-static void cache_dir__prune(const struct cache_dir *s, const char *name, size_t prefix,
-			     size_t kind)
+static void cache_dir__prune(int dir, const char *name, size_t prefix, size_t kind)
 {
-	struct pruning p = {.dir = s, .name = name, .prefix = prefix, .kind = kind};
-	int fd = openat(s->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	_closedir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_closedir_ DIR *list = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *ent;
+	unsigned int n = 0;
+	char oldest[256];
+	time_t oldest_s = 0;
 
-	if (!dir && fd >= 0)
+	if (!list && fd >= 0)
 		close(fd);
-	while (dir && (ent = readdir(dir)))
-		look_at(&p, ent->d_name);
-	if (p.n >= FILES_MAX)
-		unlinkat(s->dir, p.oldest, 0);
+	while (list && (ent = readdir(list))) {
+		const char *other = ent->d_name;
+		const bool left = !strncmp(other, ".new-", 5);
+		struct stat st;
+
+		if (!left && strncmp(other, name, kind))
+			continue;
+		if (!left && !strncmp(other, name, prefix)) {
+			if (strcmp(other, name))
+				unlinkat(dir, other, 0);
+			continue;
+		}
+		if (fstatat(dir, other, &st, AT_SYMLINK_NOFOLLOW))
+			continue;
+		if (left) {
+			if (time(NULL) - st.st_mtime > ABANDONED_S)
+				unlinkat(dir, other, 0);
+		} else if (!n++ || st.st_mtime < oldest_s) {
+			oldest_s = st.st_mtime;
+			snprintf(oldest, sizeof(oldest), "%s", other);
+		}
+	}
+	if (n >= FILES_MAX)
+		unlinkat(dir, oldest, 0);
 }
 
 #define KIND_MAX      16
@@ -364,82 +274,55 @@ static bool may_fill(const struct plan_cache_key *key)
 	return !key->id->uid || (!invoker__get(&inv) && key->id->uid == inv.uid);
 }
 
-/* A file of a cache in memory. */
-struct content {
-	bool map; /* it is mapped, not read */
-	void *bytes;
-	size_t len;
-};
-
-static int take_content(const struct cache_dir *s, const char *name, struct content *c)
+static int map_from(enum cache_dir_kind kind, const struct plan_cache_key *key, const char *name,
+		    void **map, size_t *len)
 {
-	uint8_t *bytes;
-	int err;
+	_close_ int dir = may_use(key, kind) ? cache_dir__open(kind, false) : -ENOENT;
+	int err = dir < 0 ? dir : cache_dir__map(dir, kind, name, map, len);
 
-	if (c->map)
-		return cache_dir__map(s, name, &c->bytes, &c->len);
-	err = cache_dir__read(s, name, &bytes, &c->len);
-	if (!err)
-		c->bytes = bytes;
-	return err;
-}
-
-static int read_from(enum cache_dir_kind kind, const struct plan_cache_key *key, const char *name,
-		     struct content *c)
-{
-	_cache_dir_ struct cache_dir *s = NULL;
-	int err = may_use(key, kind) ? cache_dir__open(kind, false, &s) : -ENOENT;
-
-	if (!err)
-		err = take_content(s, name, c);
 	if (err && err != -ENOENT)
-		diag_verbose("plan cache: not using %s of %s: %s", name, cache_dir_name(kind),
+		diag_verbose("plan cache: not using %s of %s: %s", name, cache_dir_names[kind],
 			     strerror(-err));
 	return err;
 }
 
-static int read_any(const struct plan_cache_key *key, bool *by_root, struct content *c)
+static int map_any(const struct plan_cache_key *key, bool *by_root, void **map, size_t *len)
 {
 	char name[FILE_NAME_MAX];
 	size_t prefix;
 
 	if (file_name(key, name, &prefix))
 		return -ENOENT;
-	*by_root = !read_from(CACHE_DIR_SYSTEM, key, name, c);
+	*by_root = !map_from(CACHE_DIR_SYSTEM, key, name, map, len);
 	if (*by_root)
 		return 0;
-	return geteuid() && !read_from(CACHE_DIR_USER, key, name, c) ? 0 : -ENOENT;
+	return geteuid() && !map_from(CACHE_DIR_USER, key, name, map, len) ? 0 : -ENOENT;
 }
 
 int plan_cache__map(const struct plan_cache_key *key, void **map, size_t *len)
 {
-	struct content c = {.map = true};
 	bool by_root;
-	int err = read_any(key, &by_root, &c);
 
-	if (err)
-		return err;
-	*map = c.bytes;
-	*len = c.len;
-	return 0;
+	return map_any(key, &by_root, map, len);
 }
 
 int plan_cache__write(const struct plan_cache_key *key, const uint8_t *buf, size_t len)
 {
 	enum cache_dir_kind kind = geteuid() ? CACHE_DIR_USER : CACHE_DIR_SYSTEM;
-	_cache_dir_ struct cache_dir *s = NULL;
+	_close_ int dir = -1;
 	char name[FILE_NAME_MAX];
 	size_t prefix;
 	int err = file_name(key, name, &prefix);
 
 	if (err || !may_use(key, kind) || !may_fill(key))
 		return err ?: -EPERM;
-	err = cache_dir__open(kind, true, &s) ?: cache_dir__write(s, name, buf, len);
+	dir = cache_dir__open(kind, true);
+	err = dir < 0 ? dir : cache_dir__write(dir, kind, name, buf, len);
 	if (err)
-		diag_verbose("plan cache: cannot write %s to %s: %s", name, cache_dir_name(kind),
+		diag_verbose("plan cache: cannot write %s to %s: %s", name, cache_dir_names[kind],
 			     strerror(-err));
 	else
-		cache_dir__prune(s, name, prefix, strlen(key->kind) + 1);
+		cache_dir__prune(dir, name, prefix, strlen(key->kind) + 1);
 	return err;
 }
 
@@ -458,20 +341,6 @@ static struct plan_cache_key key_of(const struct library_identity *id, enum symb
 	};
 }
 
-static int load(const struct plan_cache_key *key, bool *by_root, struct plan **out)
-{
-	struct content c = {};
-	int err = read_any(key, by_root, &c);
-
-	if (err)
-		return err;
-	err = plan_decode(c.bytes, c.len, out);
-	free(c.bytes);
-	if (err)
-		diag_verbose("plan cache: not using what is there: %s", strerror(-err));
-	return err ? -ENOENT : 0;
-}
-
 int plan_cache__load(const struct library_identity *id, bool *by_root, struct plan **out)
 {
 	/* The best first. */
@@ -481,10 +350,17 @@ int plan_cache__load(const struct library_identity *id, bool *by_root, struct pl
 
 	for (size_t i = 0; err && i < N_OF(sources); i++) {
 		const struct plan_cache_key key = key_of(id, sources[i]);
+		void *map;
+		size_t len;
 
-		err = load(&key, by_root, out);
+		if (map_any(&key, by_root, &map, &len))
+			continue;
+		err = plan_decode(map, len, out);
+		munmap(map, len);
+		if (err)
+			diag_verbose("plan cache: not using what is there: %s", strerror(-err));
 	}
-	return err;
+	return err ? -ENOENT : 0;
 }
 
 int plan_cache__encode(const struct plan *plan, uint8_t **buf, size_t *len)

@@ -50,7 +50,7 @@ struct plan_cache_key {
 	bool advice;
 };
 
-/* Its bytes, mapped: see cache_dir__map(). -ENOENT if there are none. */
+/* Its bytes, mapped to be read, and the caller's to munmap(). -ENOENT if there are none. */
 int plan_cache__map(const struct plan_cache_key *key, void **map, size_t *len);
 
 /* As plan_cache__store(). */
