@@ -23,46 +23,24 @@
 struct codec {
 	bool reading;
 	const uint8_t *in; /* the input */
-	uint8_t *out;	   /* the output */
+	char *out;	   /* the output */
 	size_t len;	   /* of in, or used in out */
 	size_t cap;	   /* of out */
 	size_t pos;	   /* in in */
 	int err;
 };
 
-static bool reserve(struct codec *c, size_t n)
-{
-	size_t cap = c->cap ? c->cap : 4096;
-	uint8_t *out;
-
-	while (cap - c->len < n)
-		cap *= 2;
-	if (cap == c->cap)
-		return true;
-	out = realloc(c->out, cap);
-	if (!out) {
-		c->err = -ENOMEM;
-		return false;
-	}
-	c->out = out;
-	c->cap = cap;
-	return true;
-}
-
 static void code_bytes(struct codec *c, void *p, size_t n)
 {
 	if (c->err || !n)
 		return;
-	if (!c->reading) {
-		if (!reserve(c, n))
-			return;
-		memcpy(c->out + c->len, p, n);
-		c->len += n;
-	} else if (n > c->len - c->pos) {
+	if (c->reading && n > c->len - c->pos) {
 		c->err = -EBADMSG;
-	} else {
+	} else if (c->reading) {
 		memcpy(p, c->in + c->pos, n);
 		c->pos += n;
+	} else {
+		c->err = bytes__append(&c->out, &c->len, &c->cap, p, n);
 	}
 }
 
@@ -92,6 +70,14 @@ static void code_u32(struct codec *c, uint32_t *v)
 	code_uint(c, &wide, 4);
 	*v = wide;
 }
+
+/* Several, in this order. */
+#define code_u32s(c, ...)                                         \
+	do {                                                      \
+		uint32_t *const __fields[] = {__VA_ARGS__};       \
+		for (size_t __i = 0; __i < N_OF(__fields); __i++) \
+			code_u32(c, __fields[__i]);               \
+	} while (0)
 
 static void code_i32(struct codec *c, int32_t *v)
 {
@@ -169,9 +155,7 @@ static void code_site(struct codec *c, struct plan_site *s, const struct plan *p
 {
 	code_u64(c, &s->addr);
 	code_u64(c, &s->offset);
-	code_u32(c, &s->query);
-	code_u32(c, &s->body);
-	code_u32(c, &s->guard);
+	code_u32s(c, &s->query, &s->body, &s->guard);
 	code_u8(c, &s->role);
 	code_u8(c, &s->cls);
 	code_u8(c, &s->reg);
@@ -212,13 +196,8 @@ static void code_memory_key(struct codec *c, struct wire_memory_key *m)
 static void code_query_table(struct codec *c, struct wire_query_table *t)
 {
 	code_u64(c, &t->text);
-	code_u32(c, &t->length);
-	code_u32(c, &t->name);
-	code_u32(c, &t->active);
-	code_u32(c, &t->cache);
-	code_u32(c, &t->others);
-	code_u32(c, &t->entry_size);
-	code_u32(c, &t->key_at);
+	code_u32s(c, &t->length, &t->name, &t->active, &t->cache, &t->others, &t->entry_size,
+		  &t->key_at);
 	code_u8(c, &t->kind);
 	code_u8(c, &t->fed);
 	code_u8(c, &t->key);
@@ -235,20 +214,9 @@ static void code_query_table(struct codec *c, struct wire_query_table *t)
 static void code_tables(struct codec *c, struct wire_tables *t)
 {
 	code_u64(c, &t->finished);
-	code_u32(c, &t->n);
-	code_u32(c, &t->vec_count);
-	code_u32(c, &t->items);
-	code_u32(c, &t->mode);
-	code_u32(c, &t->sharded);
-	code_u32(c, &t->shards);
-	code_u32(c, &t->n_shards);
-	code_u32(c, &t->shard_size);
-	code_u32(c, &t->ctrl);
-	code_u32(c, &t->mask);
-	code_u32(c, &t->once);
-	code_u32(c, &t->buckets);
-	code_u32(c, &t->first);
-	code_u32(c, &t->mark);
+	code_u32s(c, &t->n, &t->vec_count, &t->items, &t->mode, &t->sharded, &t->shards,
+		  &t->n_shards, &t->shard_size, &t->ctrl, &t->mask, &t->once, &t->buckets,
+		  &t->first, &t->mark);
 	require(c, t->n <= WIRE_TABLES_MAX && t->n_shards <= WIRE_SHARDS_MAX);
 	require(c, t->shard_size <= WIRE_SHARD_SIZE_MAX && t->sharded <= UINT8_MAX);
 	require(c, t->vec_count < PLAN_LAYOUT_MAX && t->items < WIRE_SHARD_SIZE_MAX);
@@ -265,12 +233,8 @@ static void code_query(struct codec *c, struct plan_query *q, const struct plan 
 	code_u64(c, &q->wrapper_incr);
 	code_u64(c, &q->provider);
 	code_u64(c, &q->provider_caller);
-	code_u32(c, &q->body_non_incr);
-	code_u32(c, &q->body_incr);
-	code_u32(c, &q->number);
-	code_u32(c, &q->n_start);
-	code_u32(c, &q->n_end);
-	code_u32(c, &q->n_request);
+	code_u32s(c, &q->body_non_incr, &q->body_incr, &q->number, &q->n_start, &q->n_end,
+		  &q->n_request);
 	code_bool(c, &q->start_exact);
 	code_bool(c, &q->end_exact);
 	code_bool(c, &q->has_id);
@@ -304,12 +268,8 @@ static void code_query(struct codec *c, struct plan_query *q, const struct plan 
 static void code_body(struct codec *c, struct plan_body *b, const struct plan *plan)
 {
 	code_u64(c, &b->addr);
-	code_u32(c, &b->n_queries);
-	code_u32(c, &b->n_symbols);
-	code_u32(c, &b->n_ends);
-	code_u32(c, &b->group);
-	code_u32(c, &b->outlined);
-	code_u32(c, &b->between);
+	code_u32s(c, &b->n_queries, &b->n_symbols, &b->n_ends, &b->group, &b->outlined,
+		  &b->between);
 	code_bool(c, &b->incremental);
 	code_string(c, &b->problem);
 	require(c, b->group < plan->n_bodies);
@@ -339,14 +299,8 @@ static void code_source(struct codec *c, struct wire_source *s)
 
 static void code_expansions(struct codec *c, struct wire_expansions *x)
 {
-	code_u32(c, &x->table);
-	code_u32(c, &x->count);
-	code_u32(c, &x->size);
-	code_u32(c, &x->kind);
-	code_u32(c, &x->call);
-	code_u32(c, &x->macro);
-	code_u32(c, &x->symbol);
-	code_u32(c, &x->tag);
+	code_u32s(c, &x->table, &x->count, &x->size, &x->kind, &x->call, &x->macro, &x->symbol,
+		  &x->tag);
 	code_bytes(c, x->macros, sizeof(x->macros));
 }
 
@@ -405,61 +359,23 @@ static void code_frame(struct codec *c, struct plan_frame *f, const struct plan 
 	require(c, f->size && f->addr <= UINT64_MAX - f->size);
 }
 
-static void code_frames(struct codec *c, struct plan *plan)
-{
-	plan->frames = code_array(c, plan->frames, &plan->n_frames, sizeof(*plan->frames));
-	for (uint32_t i = 0; !c->err && i < plan->n_frames; i++) {
-		code_frame(c, &plan->frames[i], plan);
-		require(c, plan->frames[i].kind != PLAN_FRAME_GUARD);
-	}
-	plan->guard_frames = code_array(c, plan->guard_frames, &plan->n_guard_frames,
-					sizeof(*plan->guard_frames));
-	for (uint32_t i = 0; !c->err && i < plan->n_guard_frames; i++) {
-		code_frame(c, &plan->guard_frames[i], plan);
-		require(c, plan->guard_frames[i].kind == PLAN_FRAME_GUARD);
-	}
-}
-
 static bool is_behind(const struct plan_frame *f, const struct plan_frame *before)
 {
 	return f->addr >= before->addr + before->size;
-}
-
-static void code_wire_crates(struct codec *c, struct wire_layout_crates *w)
-{
-	code_u32(c, &w->size);
-	code_u32(c, &w->index);
-	code_u32(c, &w->key);
-	code_u32(c, &w->own_id);
-	code_u32(c, &w->store);
-	code_u32(c, &w->crates);
-	code_u32(c, &w->n_crates);
-	code_u32(c, &w->name);
-	code_u32(c, &w->stable_id);
-	code_u32(c, &w->keys);
-	code_u32(c, &w->keys_mask);
 }
 
 static void code_wire_layout(struct codec *c, struct wire_layout *w)
 {
 	code_u64(c, &w->drop);
 	code_u64(c, &w->globals);
-	code_u32(c, &w->context);
-	code_u32(c, &w->table);
-	code_u32(c, &w->count);
-	code_u32(c, &w->size);
-	code_u32(c, &w->tag);
-	code_u32(c, &w->symbol);
+	code_u32s(c, &w->context, &w->table, &w->count, &w->size, &w->tag, &w->symbol);
 	for (uint32_t i = 0; i < WIRE_TAGS; i++)
 		code_u32(c, &w->tags[i]);
-	code_u32(c, &w->symbols);
-	code_u32(c, &w->n_symbols);
-	code_u32(c, &w->symbol_size);
-	code_u32(c, &w->text);
-	code_u32(c, &w->length);
-	code_u32(c, &w->unnamed);
-	code_u32(c, &w->unnamed_tags);
-	code_wire_crates(c, &w->crates);
+	code_u32s(c, &w->symbols, &w->n_symbols, &w->symbol_size, &w->text, &w->length, &w->unnamed,
+		  &w->unnamed_tags);
+	code_u32s(c, &w->crates.size, &w->crates.index, &w->crates.key, &w->crates.own_id,
+		  &w->crates.store, &w->crates.crates, &w->crates.n_crates, &w->crates.name,
+		  &w->crates.stable_id, &w->crates.keys, &w->crates.keys_mask);
 	code_u64(c, &w->current.offset);
 	code_u32(c, &w->current.context);
 	code_u32(c, &w->current.known);
@@ -467,29 +383,18 @@ static void code_wire_layout(struct codec *c, struct wire_layout *w)
 
 static void code_wire_places(struct codec *c, struct wire_layout_places *p)
 {
-	uint32_t *const fields[] = {
-		&p->known,	 &p->spans,   &p->n_spans,     &p->first,	  &p->step,
-		&p->source_map,	 &p->files,   &p->n_files,     &p->file_size,	  &p->file_start,
-		&p->file_length, &p->name,    &p->name_length, &p->name_capacity, &p->state,
-		&p->lines,	 &p->n_lines, &p->interned,    &p->n_interned,	  &p->interned_size,
-		&p->position,	 &p->context,
-	};
-
 	code_u64(c, &p->ready);
-	for (size_t i = 0; i < N_OF(fields); i++)
-		code_u32(c, fields[i]);
+	code_u32s(c, &p->known, &p->spans, &p->n_spans, &p->first, &p->step, &p->source_map,
+		  &p->files, &p->n_files, &p->file_size, &p->file_start, &p->file_length, &p->name,
+		  &p->name_length, &p->name_capacity, &p->state, &p->lines, &p->n_lines,
+		  &p->interned, &p->n_interned, &p->interned_size, &p->position, &p->context);
 }
 
 static void code_wire_calls(struct codec *c, struct wire_layout_calls *l)
 {
-	uint32_t *const fields[] = {
-		&l->contexts, &l->n_contexts, &l->context_size, &l->crate,
-		&l->number,   &l->expansions, &l->n_expansions, &l->expansion_size,
-		&l->call,     &l->kind,	      &l->tag,
-	};
-
-	for (size_t i = 0; i < N_OF(fields); i++)
-		code_u32(c, fields[i]);
+	code_u32s(c, &l->contexts, &l->n_contexts, &l->context_size, &l->crate, &l->number,
+		  &l->expansions, &l->n_expansions, &l->expansion_size, &l->call, &l->kind,
+		  &l->tag);
 }
 
 static bool has_drop_site(const struct plan *plan)
@@ -507,11 +412,7 @@ static void code_layout(struct codec *c, struct plan *plan)
 	struct plan_layout *l = &plan->layout;
 
 	code_wire_layout(c, &l->wire);
-	code_u32(c, &l->disambiguator);
-	code_u32(c, &l->parent);
-	code_u32(c, &l->no_parent);
-	code_u32(c, &l->root);
-	code_u32(c, &l->plain);
+	code_u32s(c, &l->disambiguator, &l->parent, &l->no_parent, &l->root, &l->plain);
 	code_string(c, &l->problem);
 	code_string(c, &l->crates_problem);
 	code_string(c, &l->current_problem);
@@ -581,7 +482,17 @@ static void code_plan(struct codec *c, struct plan *plan)
 	plan->steps = code_array(c, plan->steps, &plan->n_steps, sizeof(*plan->steps));
 	for (uint32_t i = 0; !c->err && i < plan->n_steps; i++)
 		code_step(c, &plan->steps[i], plan);
-	code_frames(c, plan);
+	plan->frames = code_array(c, plan->frames, &plan->n_frames, sizeof(*plan->frames));
+	for (uint32_t i = 0; !c->err && i < plan->n_frames; i++) {
+		code_frame(c, &plan->frames[i], plan);
+		require(c, plan->frames[i].kind != PLAN_FRAME_GUARD);
+	}
+	plan->guard_frames = code_array(c, plan->guard_frames, &plan->n_guard_frames,
+					sizeof(*plan->guard_frames));
+	for (uint32_t i = 0; !c->err && i < plan->n_guard_frames; i++) {
+		code_frame(c, &plan->guard_frames[i], plan);
+		require(c, plan->guard_frames[i].kind == PLAN_FRAME_GUARD);
+	}
 	plan->sites = code_array(c, plan->sites, &plan->n_sites, sizeof(*plan->sites));
 	for (uint32_t i = 0; !c->err && i < plan->n_sites; i++)
 		code_site(c, &plan->sites[i], plan);
@@ -623,7 +534,7 @@ int plan_encode(const struct plan *plan, uint8_t **buf, size_t *len)
 		return payload.err;
 	}
 	size = payload.len;
-	crc = crc32_z(0, payload.out, payload.len);
+	crc = crc32_z(0, (uint8_t *)payload.out, payload.len);
 	code_header(&whole, &crc, &size);
 	code_bytes(&whole, payload.out, payload.len);
 	free(payload.out);
@@ -631,7 +542,7 @@ int plan_encode(const struct plan *plan, uint8_t **buf, size_t *len)
 		free(whole.out);
 		return whole.err;
 	}
-	*buf = whole.out;
+	*buf = (uint8_t *)whole.out;
 	*len = whole.len;
 	return 0;
 }
