@@ -86,37 +86,11 @@ static int copy_queries(struct plan_frames *f, const struct plan *plan)
 	return 0;
 }
 
-static int copy_guards(struct plan_frames *f, const struct plan *plan)
-{
-	f->guards = calloc(plan->n_guards + 1UL, sizeof(*f->guards));
-	if (!f->guards)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < plan->n_guards; i++)
-		f->guards[i] = (struct guard){plan->guards[i].kind, plan->guards[i].label_of_query,
-					      PLAN_NONE};
-	for (uint32_t i = 0; i < plan->n_sites; i++)
-		if (plan->sites[i].role == WIRE_ROLE_GUARD)
-			f->guards[plan->sites[i].guard].query = plan->sites[i].query;
-	return 0;
-}
-
-static int copy_sites(struct plan_frames *f, const struct plan *plan)
-{
-	f->sites = calloc(plan->n_sites + 1UL, sizeof(*f->sites));
-	if (!f->sites)
-		return -ENOMEM;
-	for (; f->n_sites < plan->n_sites; f->n_sites++)
-		f->sites[f->n_sites] = plan->sites[f->n_sites].addr;
-	qsort(f->sites, f->n_sites, sizeof(*f->sites), array__by_u64);
-	return 0;
-}
-
 int plan_frames__new(const struct plan *plan, struct plan_frames **out)
 {
 	_plan_frames_ struct plan_frames *f = calloc(1, sizeof(*f));
 	int err = f ? copy_queries(f, plan) : -ENOMEM;
 
-	err = err ?: copy_guards(f, plan) ?: copy_sites(f, plan);
 	err = err ?: copy(&f->frames, plan->frames, plan->n_frames, sizeof(*f->frames));
 	err = err
 		      ?: copy(&f->guard_frames, plan->guard_frames, plan->n_guard_frames,
@@ -125,6 +99,20 @@ int plan_frames__new(const struct plan *plan, struct plan_frames **out)
 		return err;
 	f->n_frames = plan->n_frames;
 	f->n_guard_frames = plan->n_guard_frames;
+	f->guards = calloc(plan->n_guards + 1UL, sizeof(*f->guards));
+	f->sites = calloc(plan->n_sites + 1UL, sizeof(*f->sites));
+	if (!f->guards || !f->sites)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < plan->n_guards; i++)
+		f->guards[i] = (struct guard){plan->guards[i].kind, plan->guards[i].label_of_query,
+					      PLAN_NONE};
+	f->n_sites = plan->n_sites;
+	for (uint32_t i = 0; i < plan->n_sites; i++) {
+		f->sites[i] = plan->sites[i].addr;
+		if (plan->sites[i].role == WIRE_ROLE_GUARD)
+			f->guards[plan->sites[i].guard].query = plan->sites[i].query;
+	}
+	qsort(f->sites, f->n_sites, sizeof(*f->sites), array__by_u64);
 	*out = take_ptr(f);
 	return 0;
 }
@@ -212,40 +200,26 @@ static bool is_same_provider(const struct plan_frames *f, uint32_t query, uint32
 	return other == PLAN_NONE || f->queries[query].provider == f->queries[other].provider;
 }
 
-static bool is_possible(const struct plan_frames *f, const struct clues *c, uint32_t query)
-{
-	bool mode = c->body->incremental;
-
-	if (c->wrapper != PLAN_NONE &&
-	    f->queries[query].wrappers[mode] != f->queries[c->wrapper].wrappers[mode])
-		return false;
-	return is_same_provider(f, query, c->provider) && is_same_provider(f, query, c->called) &&
-	       !(c->unframed && f->queries[query].stays);
-}
-
 /* The number of possible queries; *query is one of them. */
 static uint32_t count_possible(const struct plan_frames *f, const struct clues *c, uint32_t *query)
 {
+	bool mode = c->body->incremental;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < c->body->n; i++) {
 		uint32_t of = f->of_bodies[c->body->first + i];
+		const struct query *q = &f->queries[of];
 
-		if (!is_possible(f, c, of))
+		if (c->wrapper != PLAN_NONE &&
+		    q->wrappers[mode] != f->queries[c->wrapper].wrappers[mode])
+			continue;
+		if (!is_same_provider(f, of, c->provider) || !is_same_provider(f, of, c->called) ||
+		    (c->unframed && q->stays))
 			continue;
 		*query = of;
 		n++;
 	}
 	return n;
-}
-
-/* The next frame inside that is a function of a query. */
-static const struct plan_frame *inside(const struct walk *w, uint32_t i)
-{
-	while (i--)
-		if (frame_at(w, i))
-			return frame_at(w, i);
-	return NULL;
 }
 
 /* The body of a part in which a query runs: a call's is that of the parts around it. */
@@ -267,9 +241,12 @@ static const struct body *body_of(const struct plan_frames *f, const struct plan
 /* Facts that the frames around frame `i`, a body's, show about its query. */
 static struct clues clues_at(const struct walk *w, uint32_t i)
 {
-	const struct plan_frame *frame = frame_at(w, i), *inner = inside(w, i);
+	const struct plan_frame *frame = frame_at(w, i), *inner = NULL;
 	const struct plan_frame *wrapper = w->wrapper == PLAN_NONE ? NULL : frame_at(w, w->wrapper);
 
+	/* The next frame inside that is a function of a query. */
+	while (i-- && !inner)
+		inner = frame_at(w, i);
 	return (struct clues){
 		.body = body_of(w->f, frame),
 		.wrapper = wrapper ? wrapper->of : PLAN_NONE,
@@ -353,14 +330,6 @@ static void on_provider(struct walk *w, uint32_t i)
 	show(w, shown);
 }
 
-static void on_body(struct walk *w, uint32_t i)
-{
-	struct clues c = clues_at(w, i);
-	uint32_t query, n = find_query(w, &c, &query);
-
-	w->asked = n == 1 ? query : PLAN_NONE;
-}
-
 static void on_function(struct walk *w, uint32_t i)
 {
 	const struct plan_frame *frame = frame_at(w, i);
@@ -371,11 +340,15 @@ static void on_function(struct walk *w, uint32_t i)
 	w->in_body = frame->kind == PLAN_FRAME_RUNS || frame->kind == PLAN_FRAME_CALLS;
 	if (w->in_body)
 		on_execution(w, i);
-	else if (frame->kind == PLAN_FRAME_BODY)
-		on_body(w, i);
 	else if (frame->kind == PLAN_FRAME_PROVIDER && !in_body)
 		on_provider(w, i);
 	w->asks = frame->kind == PLAN_FRAME_BODY;
+	if (w->asks) {
+		struct clues c = clues_at(w, i);
+		uint32_t query;
+
+		w->asked = find_query(w, &c, &query) == 1 ? query : PLAN_NONE;
+	}
 	w->wrapper = frame->kind == PLAN_FRAME_WRAPPER ? i : PLAN_NONE;
 }
 

@@ -73,11 +73,11 @@ static void walk(struct walker *w, uint64_t start, struct proof_site *sites, siz
 	}
 }
 
-static bool is_at_offset(const struct elf_image *img, const struct proof_site *site)
+static bool is_at_offset(const struct elf_image *img, uint64_t addr, uint64_t expected)
 {
 	uint64_t offset;
 
-	return elf_image__offset(img, site->addr, &offset) && offset == site->offset;
+	return elf_image__offset(img, addr, &offset) && offset == expected;
 }
 
 int proof__check(struct elf_image *img, struct proof_site *sites, size_t n)
@@ -99,7 +99,8 @@ int proof__check(struct elf_image *img, struct proof_site *sites, size_t n)
 			walk(&w, starts[behind - 1], &sites[i], end - i);
 	}
 	for (size_t i = 0; i < n; i++)
-		sites[i].proven = sites[i].proven && is_at_offset(img, &sites[i]);
+		sites[i].proven =
+			sites[i].proven && is_at_offset(img, sites[i].addr, sites[i].offset);
 	free(w.code);
 	return err;
 }
@@ -111,21 +112,10 @@ static int by_index(const void *a, const void *b)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* As plan_code_crc(), of the code that was proven. */
-static int check_crc(const struct plan *plan, struct proof_site *sites)
-{
-	uint32_t crc = crc32_z(0, NULL, 0);
-
-	if (plan->n_sites)
-		qsort(sites, plan->n_sites, sizeof(*sites), by_index);
-	for (uint32_t i = 0; i < plan->n_sites; i++)
-		crc = crc32_z(crc, sites[i].code, sites[i].n_code);
-	return crc == plan->code_crc ? 0 : -EBADMSG;
-}
-
 int proof__of_plan(struct elf_image *img, const struct plan *plan, uint64_t *bad)
 {
 	_free_ struct proof_site *sites = calloc(plan->n_sites + 1UL, sizeof(*sites));
+	uint32_t crc = crc32_z(0, NULL, 0);
 	int err;
 
 	*bad = 0;
@@ -146,19 +136,11 @@ int proof__of_plan(struct elf_image *img, const struct plan *plan, uint64_t *bad
 			return -EBADMSG;
 	}
 	*bad = 0;
-	return check_crc(plan, sites);
-}
-
-static bool is_good_code(const struct elf_image *img, const struct plan_site *site, uint32_t *crc)
-{
-	uint8_t code[INSN_LENGTH_MAX];
-	size_t len = elf_image__copy(img, site->addr, code, sizeof(code));
-	size_t size = insn_length(code, len);
-	uint64_t offset;
-
-	*crc = crc32_z(*crc, code, len < PLAN_CODE_BYTES ? len : PLAN_CODE_BYTES);
-	return size && opcode_is_emulated(code, size) &&
-	       elf_image__offset(img, site->addr, &offset) && offset == site->offset;
+	/* As plan_code_crc(), of the code that was proven. */
+	qsort(sites, plan->n_sites, sizeof(*sites), by_index);
+	for (uint32_t i = 0; i < plan->n_sites; i++)
+		crc = crc32_z(crc, sites[i].code, sites[i].n_code);
+	return crc == plan->code_crc ? 0 : -EBADMSG;
 }
 
 int proof__of_code(struct elf_image *img, const struct plan *plan, uint64_t *bad)
@@ -166,8 +148,15 @@ int proof__of_code(struct elf_image *img, const struct plan *plan, uint64_t *bad
 	uint32_t crc = crc32_z(0, NULL, 0);
 
 	for (uint32_t i = 0; i < plan->n_sites; i++) {
-		*bad = plan->sites[i].addr;
-		if (!is_good_code(img, &plan->sites[i], &crc))
+		const struct plan_site *site = &plan->sites[i];
+		uint8_t code[INSN_LENGTH_MAX];
+		size_t len = elf_image__copy(img, site->addr, code, sizeof(code));
+		size_t size = insn_length(code, len);
+
+		*bad = site->addr;
+		crc = crc32_z(crc, code, len < PLAN_CODE_BYTES ? len : PLAN_CODE_BYTES);
+		if (!size || !opcode_is_emulated(code, size) ||
+		    !is_at_offset(img, site->addr, site->offset))
 			return -EBADMSG;
 	}
 	*bad = 0;
