@@ -96,27 +96,19 @@ static void close_all_but(unsigned int a, unsigned int b)
 /* The group nogroup. */
 #define NOBODY 65534
 
-/* The child inherits our address space, and RLIMIT_AS counts it. */
-static unsigned long inherited_bytes(void)
-{
-	_fclose_ FILE *f = fopen("/proc/self/statm", "re");
-	unsigned long pages = 0;
-
-	if (f && fscanf(f, "%lu", &pages) != 1)
-		pages = 0;
-	return pages * (unsigned long)sysconf(_SC_PAGESIZE);
-}
-
 static void set_limits(void)
 {
-	const unsigned long most = inherited_bytes() + MOST_BYTES;
-	const struct rlimit bytes = {most, most};
-	const struct rlimit seconds = {MOST_SECONDS, MOST_SECONDS + 1}; /* SIGXCPU, then SIGKILL */
-	const struct rlimit none = {0, 0};
+	_fclose_ FILE *f = fopen("/proc/self/statm", "re");
+	unsigned long pages = 0, most;
 
-	setrlimit(RLIMIT_AS, &bytes);
-	setrlimit(RLIMIT_CPU, &seconds);
-	setrlimit(RLIMIT_CORE, &none);
+	/* The child inherits our address space, and RLIMIT_AS counts it. */
+	if (f && fscanf(f, "%lu", &pages) != 1)
+		pages = 0;
+	most = pages * (unsigned long)sysconf(_SC_PAGESIZE) + MOST_BYTES;
+	setrlimit(RLIMIT_AS, &(struct rlimit){most, most});
+	/* SIGXCPU, then SIGKILL */
+	setrlimit(RLIMIT_CPU, &(struct rlimit){MOST_SECONDS, MOST_SECONDS + 1});
+	setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
 }
 
 static void die_with(pid_t parent)
@@ -154,49 +146,38 @@ static void run_prepare(const struct file_job *j, pid_t parent)
 		j->prepare(j->file, j->arg);
 }
 
-/* The parent handles all signals, except the one for its own death. */
-static void become_child(int nice, unsigned int fd, unsigned int file_fd, pid_t parent)
-{
-	close_all_but(fd, file_fd);
-	/*
-	 * A build runs beside the child, so the child does not keep the priority of the recording
-	 * thread.
-	 */
-	setpriority(PRIO_PROCESS, 0, nice);
-	set_limits();
-	prctl(PR_SET_NAME, "qprof-bpf: read");
-	die_with(parent);
-}
-
-/* A file may take over its reader, which then has nothing but the file and our pipe. */
-static int give_up_rights(const struct library_file *file)
-{
-	int err;
-
-	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-		close(fd);
-	err = sandbox__enter(SANDBOX_PARSE, 0);
-	return !err ? 0
-		    : diag_error_r(
-			      err,
-			      "cannot read %s: the kernel refuses a sandbox for its reader: %s; it "
-			      "needs CONFIG_SECCOMP_FILTER",
-			      library_file__path(file), strerror(-err));
-}
-
-/* The exit status is the errno; if it is not 0, the error line is the last part that is sent. */
+/*
+ * The child. The parent handles all signals, except the one for its own death, and prints the
+ * child's errors, or holds them back. The exit status is the errno; if it is not 0, the error line
+ * is the last part that is sent.
+ */
 static __attribute__((noreturn)) void run(const struct file_job *j, int fd, pid_t parent)
 {
 	struct file_writer w = {.fd = fd};
 	char why[ERROR_LINE] = "";
 	int err;
 
-	become_child(j->nice, (unsigned int)fd, (unsigned int)library_file__fd(j->file), parent);
+	close_all_but((unsigned int)fd, (unsigned int)library_file__fd(j->file));
+	/*
+	 * A build runs beside the child, so the child does not keep the priority of the recording
+	 * thread.
+	 */
+	setpriority(PRIO_PROCESS, 0, j->nice);
+	set_limits();
+	prctl(PR_SET_NAME, "qprof-bpf: read");
+	die_with(parent);
 	if (j->prepare)
 		run_prepare(j, parent);
-	/* The parent prints the child's errors, or holds them back. */
 	diag_hold_errors(why, sizeof(why));
-	err = give_up_rights(j->file) ?: j->make(j->file, j->arg, &w) ?: w.error;
+	/* A file may take over its reader, which then has nothing but the file and our pipe. */
+	for (int std = STDIN_FILENO; std <= STDERR_FILENO; std++)
+		close(std);
+	err = sandbox__enter(SANDBOX_PARSE, 0);
+	if (err)
+		diag_error("cannot read %s: the kernel refuses a sandbox for its reader: %s; it "
+			   "needs CONFIG_SECCOMP_FILTER",
+			   library_file__path(j->file), strerror(-err));
+	err = err ?: j->make(j->file, j->arg, &w) ?: w.error;
 	if (err)
 		file_writer__write(&w, why, sizeof(why));
 	_exit(-err);
@@ -213,16 +194,6 @@ static pid_t wait_for(pid_t pid, int *status)
 	if (ended > 0)
 		ended_ns += clock_of_usage(&usage);
 	return ended;
-}
-
-static void reap(void)
-{
-	unsigned int kept = 0;
-
-	for (unsigned int i = 0; i < n_left; i++)
-		if (!wait_for(left[i], NULL))
-			left[kept++] = left[i];
-	n_left = kept;
 }
 
 /*
@@ -248,26 +219,19 @@ static int wait_for_child(struct file_job *j, int *status)
 	return -ETIME;
 }
 
-static void end_child(struct file_job *j)
-{
-	int status;
-
-	cleanup_close_p(&j->fd);
-	if (!j->pid)
-		return;
-	kill(j->pid, SIGKILL);
-	wait_for_child(j, &status);
-}
-
 /* ---- Jobs ------------------------------------------------------------------------------------ */
 
 static int start_child(struct file_job *j)
 {
 	pid_t parent = getpid();
 	_close_ int theirs = -1;
+	unsigned int kept = 0;
 	int pair[2];
 
-	reap();
+	for (unsigned int i = 0; i < n_left; i++)
+		if (!wait_for(left[i], NULL))
+			left[kept++] = left[i];
+	n_left = kept;
 	if (pipe2(pair, O_CLOEXEC))
 		return -errno;
 	j->fd = pair[0];
@@ -406,10 +370,8 @@ static int ms_left(const struct file_job *j)
 }
 
 /* Set the cause of `err`, and return it. */
-static int fail(struct file_job *j, int err, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static int fail(struct file_job *j, int err, const char *fmt, ...)
+static __attribute__((format(printf, 3, 4))) int fail(struct file_job *j, int err, const char *fmt,
+						      ...)
 {
 	int n = snprintf(j->why, sizeof(j->why), "cannot read %s: ", library_file__path(j->file));
 	va_list ap;
@@ -420,14 +382,6 @@ static int fail(struct file_job *j, int err, const char *fmt, ...)
 	vsnprintf(j->why + n, sizeof(j->why) - (size_t)n, fmt, ap);
 	va_end(ap);
 	return err;
-}
-
-/* The child's own error line, which is the last part that it has sent. */
-static int fail_as_told(struct file_job *j, int err)
-{
-	if (j->len >= ERROR_LINE)
-		memcpy(j->why, j->bytes + j->len - ERROR_LINE, ERROR_LINE - 1);
-	return *j->why ? err : fail(j, err, "%s", strerror(-err));
 }
 
 int file_job__finish(struct file_job *j, const uint8_t **bytes, size_t *len)
@@ -451,8 +405,12 @@ int file_job__finish(struct file_job *j, const uint8_t **bytes, size_t *len)
 			    "reading it ended with signal %d; see whether the file is being "
 			    "replaced",
 			    WTERMSIG(j->status));
-	if (WEXITSTATUS(j->status))
-		return fail_as_told(j, -WEXITSTATUS(j->status));
+	err = -WEXITSTATUS(j->status);
+	/* The child's own error line is the last part that it has sent. */
+	if (err && j->len >= ERROR_LINE)
+		memcpy(j->why, j->bytes + j->len - ERROR_LINE, ERROR_LINE - 1);
+	if (err)
+		return *j->why ? err : fail(j, err, "%s", strerror(-err));
 	*bytes = j->bytes;
 	*len = j->len;
 	return 0;
@@ -460,9 +418,15 @@ int file_job__finish(struct file_job *j, const uint8_t **bytes, size_t *len)
 
 void file_job__free(struct file_job *j)
 {
+	int status;
+
 	if (!j)
 		return;
-	end_child(j);
+	cleanup_close_p(&j->fd);
+	if (j->pid) {
+		kill(j->pid, SIGKILL);
+		wait_for_child(j, &status);
+	}
 	cleanup_close_p(&j->epoll);
 	library_file__free(j->file);
 	free(j->bytes);

@@ -139,37 +139,6 @@ struct plan_job {
 	struct debug_file *debug; /* the child's; of the library, whose symbols it reads once */
 };
 
-/*
- * The child sends the number of the plan's bytes, then the plan, then the cache hits; a part that
- * was not requested has no bytes.
- */
-static int make_plan(const struct plan_job *j, struct library_file *file, struct file_writer *to)
-{
-	_plan_ struct plan *plan = NULL;
-	_free_ uint8_t *bytes = NULL;
-	size_t len = 0;
-	uint64_t sent;
-	int err;
-
-	err = plan__build(file, j->debug, &plan) ?: plan_encode(plan, &bytes, &len);
-	if (err)
-		return err;
-	sent = len;
-	file_writer__write(to, &sent, sizeof(sent));
-	return file_writer__write(to, bytes, len);
-}
-
-static int make_hits(const struct plan_job *j, struct library_file *file, struct file_writer *to)
-{
-	_plan_hits_ struct plan_hits *hits = NULL;
-	int err = plan_hits__find(file, j->debug, &hits);
-
-	if (err)
-		return err;
-	file_writer__write(to, hits, sizeof(*hits));
-	return file_writer__write(to, hits->items, hits->n * sizeof(*hits->items));
-}
-
 /* A file_job_prepare_fn. */
 static void find_debug_file(struct library_file *file, void *arg)
 {
@@ -178,15 +147,34 @@ static void find_debug_file(struct library_file *file, void *arg)
 	j->debug = debug_file__find(file);
 }
 
-/* A file_job_fn. */
+/*
+ * A file_job_fn. The child sends the number of the plan's bytes, then the plan, then the cache
+ * hits; a part that was not requested has no bytes.
+ */
 static int make(struct library_file *file, const void *arg, struct file_writer *to)
 {
 	const struct plan_job *j = arg;
-	const uint64_t no_plan = 0;
-	int err = j->plan ? file_writer__write(to, &no_plan, sizeof(no_plan))
-			  : make_plan(j, file, to);
+	_plan_ struct plan *plan = NULL;
+	_plan_hits_ struct plan_hits *hits = NULL;
+	_free_ uint8_t *bytes = NULL;
+	size_t len = 0;
+	uint64_t sent;
+	int err = 0;
 
-	return err || !j->hits ? err : make_hits(j, file, to);
+	if (!j->plan)
+		err = plan__build(file, j->debug, &plan) ?: plan_encode(plan, &bytes, &len);
+	if (err)
+		return err;
+	sent = len;
+	file_writer__write(to, &sent, sizeof(sent));
+	err = file_writer__write(to, bytes, len);
+	if (err || !j->hits)
+		return err;
+	err = plan_hits__find(file, j->debug, &hits);
+	if (err)
+		return err;
+	file_writer__write(to, hits, sizeof(*hits));
+	return file_writer__write(to, hits->items, hits->n * sizeof(*hits->items));
 }
 
 static int start(struct library_file *file, struct plan *plan, bool hits, int nice,
@@ -253,32 +241,26 @@ static int take_plan(struct plan_job *j, const uint8_t *bytes, size_t len, struc
 	return 0;
 }
 
-static int decode_hits(const uint8_t *bytes, size_t len, struct plan_hits *hits)
-{
-	size_t size;
-
-	if (len < sizeof(*hits))
-		return -EBADMSG;
-	memcpy(hits, bytes, sizeof(*hits));
-	hits->items = NULL;
-	size = hits->n * sizeof(*hits->items);
-	if (len != sizeof(*hits) + size)
-		return -EBADMSG;
-	hits->items = calloc(hits->n + 1UL, sizeof(*hits->items));
-	if (!hits->items)
-		return -ENOMEM;
-	memcpy(hits->items, bytes + sizeof(*hits), size);
-	return 0;
-}
-
 /* Hits that are not proven are left out. */
 static int take_hits(struct plan_job *j, const uint8_t *bytes, size_t len, struct plan_hits **out)
 {
 	struct library_file *file = file_job__file(j->job);
 	_plan_hits_ struct plan_hits *hits = calloc(1, sizeof(*hits));
 	_elf_image_ struct elf_image *img = NULL;
-	int err = hits ? decode_hits(bytes, len, hits) : -ENOMEM;
+	int err = !hits ? -ENOMEM : len < sizeof(*hits) ? -EBADMSG : 0;
 
+	if (!err) {
+		const size_t size = len - sizeof(*hits);
+
+		memcpy(hits, bytes, sizeof(*hits));
+		hits->items = NULL;
+		if (size != hits->n * sizeof(*hits->items))
+			err = -EBADMSG;
+		else if (!(hits->items = calloc(hits->n + 1UL, sizeof(*hits->items))))
+			err = -ENOMEM;
+		else
+			memcpy(hits->items, bytes + sizeof(*hits), size);
+	}
 	err = err ?: elf_image__read(file, &img) ?: proof__of_hits(img, hits);
 	if (err)
 		return diag_error_r(err, "cannot use the cache hits of %s: %s",
@@ -287,39 +269,30 @@ static int take_hits(struct plan_job *j, const uint8_t *bytes, size_t len, struc
 	return 0;
 }
 
-static int take_all(struct plan_job *j, const uint8_t *bytes, size_t len, struct plan **out)
-{
-	struct library_file *file = file_job__file(j->job);
-	_plan_ struct plan *plan = take_ptr(j->plan);
-	const uint8_t *plan_bytes, *hits_bytes;
-	uint64_t plan_len = UINT64_MAX;
-	int err;
-
-	if (len >= sizeof(plan_len))
-		memcpy(&plan_len, bytes, sizeof(plan_len));
-	if (len < sizeof(plan_len) || plan_len > len - sizeof(plan_len))
-		return diag_error_r(-EBADMSG, "cannot read %s: its planner sent no plan",
-				    library_file__path(file));
-	plan_bytes = bytes + sizeof(plan_len);
-	hits_bytes = plan_bytes + plan_len;
-	err = plan ? 0 : take_plan(j, plan_bytes, plan_len, &plan);
-	if (!err && j->hits)
-		err = take_hits(j, hits_bytes, (size_t)(bytes + len - hits_bytes), &plan->hits);
-	if (err)
-		return err;
-	*out = take_ptr(plan);
-	return 0;
-}
-
 int plan_job__finish(struct plan_job *j, struct plan **out)
 {
+	_plan_ struct plan *plan = NULL;
+	uint64_t plan_len = UINT64_MAX;
 	const uint8_t *bytes;
 	size_t len;
 	int err = file_job__finish(j->job, &bytes, &len);
 
 	if (err)
 		return diag_error_r(err, "%s", file_job__why(j->job));
-	return take_all(j, bytes, len, out);
+	if (len >= sizeof(plan_len))
+		memcpy(&plan_len, bytes, sizeof(plan_len));
+	if (len < sizeof(plan_len) || plan_len > len - sizeof(plan_len))
+		return diag_error_r(-EBADMSG, "cannot read %s: its planner sent no plan",
+				    library_file__path(file_job__file(j->job)));
+	bytes += sizeof(plan_len);
+	len -= sizeof(plan_len);
+	plan = take_ptr(j->plan);
+	err = plan ? 0 : take_plan(j, bytes, plan_len, &plan);
+	if (!err && j->hits)
+		err = take_hits(j, bytes + plan_len, len - plan_len, &plan->hits);
+	if (!err)
+		*out = take_ptr(plan);
+	return err;
 }
 
 void plan_job__free(struct plan_job *j)
