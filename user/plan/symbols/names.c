@@ -342,75 +342,52 @@ static void match_dropped(struct cursor args, struct name_info *info)
 		info->kind = NAME_DROP_TIMER;
 }
 
-/* Legacy mangling spells the type out. */
-static void match_legacy_drop(struct word w, struct name_info *info)
-{
-	if (word_is(w, "drop_in_place$LT$rustc_data_structures..profiling..TimingGuard$GT$") ||
-	    word_is(w, "drop_in_place$LT$core..option..Option$LT$rustc_data_structures..profiling.."
-		       "TimingGuard$GT$$GT$"))
-		info->kind = NAME_DROP_GUARD;
-	else if (word_is(w, "drop_in_place$LT$rustc_data_structures..profiling.."
-			    "VerboseTimingGuard$GT$"))
-		info->kind = NAME_DROP_TIMER;
-}
-
-/* rustc_interface::callbacks::<function>: they find the query context by themselves. */
-static void match_callback(const struct path *path, struct name_info *info)
-{
-	if (word_is(path->words[2], "def_id_debug"))
-		info->kind = NAME_DEF_ID_DEBUG;
-	else if (word_is(path->words[2], "track_span_parent"))
-		info->kind = NAME_TRACK_PARENT;
-	else if (word_is(path->words[2], "dep_kind_debug"))
-		info->kind = NAME_DEP_KIND_DEBUG;
-	else if (word_is(path->words[2], "dep_node_debug"))
-		info->kind = NAME_DEP_NODE_DEBUG;
-}
-
-/*
- * rustc_data_structures::outline::<F, R>, F a closure in the check that a task is new. The types of
- * the task are in F. key_name.h reads them.
- */
-static void match_outline(struct cursor args, struct name_info *info)
-{
-	static const char check[] = "52assert_dep_node_not_yet_allocated_in_current_session";
-
-	if (eat_prefix(&args, "NCINvM") &&
-	    memmem(args.p, (size_t)(args.end - args.p), check, strlen(check)))
-		info->kind = NAME_KEY_WITNESS;
-}
+/* Functions that are neither generic nor methods. Callbacks find the query context themselves. */
+static const struct {
+	const char *crate;
+	const char *module;
+	const char *function;
+	enum name_kind kind;
+} plain_functions[] = {
+	{"rustc_query_impl", "profiling_support", "alloc_self_profile_query_strings",
+	 NAME_QUERY_STRINGS},
+	{"rustc_span", "source_map", "get_source_map", NAME_SOURCE_MAP},
+	{"rustc_interface", "passes", "source_span", NAME_SOURCE_SPAN},
+	{"rustc_interface", "callbacks", "def_id_debug", NAME_DEF_ID_DEBUG},
+	{"rustc_interface", "callbacks", "track_span_parent", NAME_TRACK_PARENT},
+	{"rustc_interface", "callbacks", "dep_kind_debug", NAME_DEP_KIND_DEBUG},
+	{"rustc_interface", "callbacks", "dep_node_debug", NAME_DEP_NODE_DEBUG},
+};
 
 static void match_path(const struct path *path, struct cursor rest, const char *text,
 		       struct name_info *info)
 {
+	/*
+	 * rustc_data_structures::outline::<F, R>, F a closure in the check that a task is new. The
+	 * types of the task are in F. key_name.h reads them.
+	 */
+	static const char check[] = "52assert_dep_node_not_yet_allocated_in_current_session";
 	const struct word *w = path->words;
 
+	for (size_t i = 0; i < N_OF(plain_functions) && path->n == 3 && !path->generic; i++)
+		if (word_is(w[0], plain_functions[i].crate) &&
+		    word_is(w[1], plain_functions[i].module) &&
+		    word_is(w[2], plain_functions[i].function))
+			info->kind = plain_functions[i].kind;
 	if (path->n == 5 && word_is(w[0], "rustc_query_impl") && word_is(w[1], "query_impl"))
 		match_query_function(path, info);
 	else if (path->n == 3 && path->generic && word_is(w[0], "rustc_query_impl") &&
 		 word_is(w[1], "plumbing") && word_is(w[2], "__rust_begin_short_backtrace"))
 		match_provider_closure(rest, info);
-	else if (path->n == 3 && !path->generic && word_is(w[0], "rustc_query_impl") &&
-		 word_is(w[1], "profiling_support") &&
-		 word_is(w[2], "alloc_self_profile_query_strings"))
-		info->kind = NAME_QUERY_STRINGS;
 	else if (path->n == 2 && word_is(w[0], "__rustc") && word_is(w[1], "__rust_panic_cleanup"))
 		info->kind = NAME_PANIC_CLEANUP;
-	else if (path->n == 3 && !path->generic && word_is(w[0], "rustc_span") &&
-		 word_is(w[1], "source_map") && word_is(w[2], "get_source_map"))
-		info->kind = NAME_SOURCE_MAP;
 	else if (path->n == 3 && path->generic && word_is(w[0], "core") && word_is(w[1], "ptr") &&
 		 (word_is(w[2], "drop_in_place") || word_is(w[2], "drop_glue")))
 		match_dropped(rest, info);
-	else if (path->n == 3 && !path->generic && word_is(w[0], "rustc_interface") &&
-		 word_is(w[1], "callbacks"))
-		match_callback(path, info);
-	else if (path->n == 3 && !path->generic && word_is(w[0], "rustc_interface") &&
-		 word_is(w[1], "passes") && word_is(w[2], "source_span"))
-		info->kind = NAME_SOURCE_SPAN;
 	else if (path->n == 2 && path->generic && word_is(w[0], "rustc_data_structures") &&
-		 word_is(w[1], "outline"))
-		match_outline(rest, info);
+		 word_is(w[1], "outline") && eat_prefix(&rest, "NCINvM") &&
+		 memmem(rest.p, (size_t)(rest.end - rest.p), check, strlen(check)))
+		info->kind = NAME_KEY_WITNESS;
 	else
 		match_body(path, rest, text, info);
 }
@@ -462,16 +439,6 @@ static void match_cold_call(struct cursor c, struct name_info *info)
 		if (word_is(method, cold_calls[i].method))
 			info->kind = cold_calls[i].kind;
 	}
-}
-
-/* `c` is just after "NvNvM". */
-static void match_cold_hit(struct cursor c, struct name_info *info)
-{
-	struct word w[2];
-
-	if (eat_self_profiler(&c) && eat_identifier(&c, &w[0]) && eat_identifier(&c, &w[1]) &&
-	    c.p == c.end && word_is(w[0], "query_cache_hit") && word_is(w[1], "cold_call"))
-		info->kind = NAME_COLD_HIT;
 }
 
 /* Functions by which the compiler itself reads the names of definitions. */
@@ -533,17 +500,6 @@ static void match_accessor(struct cursor c, struct name_info *info)
 		if (word_is(crate, accessors[i].crate) && word_is(module, accessors[i].module) &&
 		    word_is(type, accessors[i].type) && word_is(method, accessors[i].method))
 			info->kind = accessors[i].kind;
-}
-
-/* `c` is just after "NvM". */
-static void match_method(struct cursor c, struct name_info *info)
-{
-	struct word w;
-
-	match_accessor(c, info);
-	if (eat_self_profiler(&c) && eat_identifier(&c, &w) && c.p == c.end &&
-	    word_is(w, "verbose_generic_activity"))
-		info->kind = NAME_TIMER;
 }
 
 /* `c` is just after the path of the impl. */
@@ -625,54 +581,58 @@ static void match_v0(struct cursor name, struct name_info *info)
 {
 	struct cursor c = name;
 	struct path path;
+	struct word w[2];
 
-	if (eat_prefix(&c, "INvNvM"))
+	if (eat_prefix(&c, "INvNvM")) {
 		match_cold_call(c, info);
-	else if (eat_prefix(&c, "INvM"))
+	} else if (eat_prefix(&c, "INvM")) {
 		match_table(c, info);
-	else if (eat_prefix(&c, "NvNvM"))
-		match_cold_hit(c, info);
-	else if (eat_prefix(&c, "NvM"))
-		match_method(c, info);
-	else if (eat_prefix(&c, "NvX"))
+	} else if (eat_prefix(&c, "NvNvM")) {
+		if (eat_self_profiler(&c) && eat_identifier(&c, &w[0]) &&
+		    eat_identifier(&c, &w[1]) && c.p == c.end && word_is(w[0], "query_cache_hit") &&
+		    word_is(w[1], "cold_call"))
+			info->kind = NAME_COLD_HIT;
+	} else if (eat_prefix(&c, "NvM")) {
+		match_accessor(c, info);
+		if (eat_self_profiler(&c) && eat_identifier(&c, &w[0]) && c.p == c.end &&
+		    word_is(w[0], "verbose_generic_activity"))
+			info->kind = NAME_TIMER;
+	} else if (eat_prefix(&c, "NvX")) {
 		match_trait_method(c, info);
-	else if (eat_v0_path(&c, &path) && (path.generic || c.p == c.end))
+	} else if (eat_v0_path(&c, &path) && (path.generic || c.p == c.end)) {
 		match_path(&path, c, name.p, info);
-}
-
-/* rustc_data_structures::profiling::SelfProfilerRef:: ... */
-static bool is_self_profiler(const struct path *path)
-{
-	const struct word *w = path->words;
-
-	return path->n > 3 && word_is(w[0], "rustc_data_structures") &&
-	       word_is(w[1], "profiling") && word_is(w[2], "SelfProfilerRef");
-}
-
-static void match_legacy_method(const struct path *path, struct name_info *info)
-{
-	const struct word *w = &path->words[3];
-
-	if (path->n == 5 && word_is(w[0], "exec") && word_is(w[1], "cold_call"))
-		info->kind = NAME_COLD_UNKNOWN;
-	else if (path->n == 5 && word_is(w[0], "query_cache_hit") && word_is(w[1], "cold_call"))
-		info->kind = NAME_COLD_HIT;
-	else if (path->n == 4 && word_is(w[0], "verbose_generic_activity"))
-		info->kind = NAME_TIMER;
+	}
 }
 
 static void match_legacy(struct cursor *c, struct name_info *info)
 {
 	struct path path;
+	const struct word *w = path.words;
 
 	if (!eat_legacy_path(c, &path))
 		return;
-	if (is_self_profiler(&path))
-		match_legacy_method(&path, info);
-	else if (path.n == 3 && word_is(path.words[0], "core") && word_is(path.words[1], "ptr"))
-		match_legacy_drop(path.words[2], info);
-	else
+	if (path.n > 3 && word_is(w[0], "rustc_data_structures") && word_is(w[1], "profiling") &&
+	    word_is(w[2], "SelfProfilerRef")) {
+		if (path.n == 5 && word_is(w[3], "exec") && word_is(w[4], "cold_call"))
+			info->kind = NAME_COLD_UNKNOWN;
+		else if (path.n == 5 && word_is(w[3], "query_cache_hit") &&
+			 word_is(w[4], "cold_call"))
+			info->kind = NAME_COLD_HIT;
+		else if (path.n == 4 && word_is(w[3], "verbose_generic_activity"))
+			info->kind = NAME_TIMER;
+	} else if (path.n == 3 && word_is(w[0], "core") && word_is(w[1], "ptr")) {
+		/* Legacy mangling spells the type out. */
+		if (word_is(w[2], "drop_in_place$LT$rustc_data_structures..profiling..TimingGuard"
+				  "$GT$") ||
+		    word_is(w[2], "drop_in_place$LT$core..option..Option$LT$rustc_data_structures.."
+				  "profiling..TimingGuard$GT$$GT$"))
+			info->kind = NAME_DROP_GUARD;
+		else if (word_is(w[2], "drop_in_place$LT$rustc_data_structures..profiling.."
+				       "VerboseTimingGuard$GT$"))
+			info->kind = NAME_DROP_TIMER;
+	} else {
 		match_path(&path, *c, c->p, info);
+	}
 }
 
 void name_classify(const char *symbol, struct name_info *info)
