@@ -71,37 +71,6 @@ struct elf_image {
 	struct got *got; /* NULL if the image is read */
 };
 
-static int check_size(struct elf_image *img)
-{
-	const char *path = elf_image__path(img);
-	uint64_t size = library_file__identity(img->file)->size;
-
-	if (size < EI_NIDENT)
-		return diag_error_r(-ENOEXEC, "%s is not an ELF file: it is too short", path);
-	if (size > SIZE_LIMIT)
-		return diag_error_r(-ENOEXEC, "%s is too large: over %llu GiB", path,
-				    SIZE_LIMIT >> 30);
-	img->size = size;
-	return 0;
-}
-
-static int map_file(struct elf_image *img)
-{
-	/*
-	 * A shared mapping: the kernel puts the breakpoints of a running capture into private
-	 * mappings.
-	 */
-	void *map = mmap(NULL, img->size, PROT_READ, MAP_SHARED, library_file__fd(img->file), 0);
-
-	if (map == MAP_FAILED) {
-		int err = errno;
-
-		return diag_error_r(-err, "cannot map %s: %s", elf_image__path(img), strerror(err));
-	}
-	img->map = map;
-	return 0;
-}
-
 /*
  * Read from the file or the mapping. Returns the number of bytes: less than `len` at the end of the
  * file or on an error.
@@ -131,23 +100,6 @@ static size_t read_at(const struct elf_image *img, uint64_t offset, void *buf, s
 	return done;
 }
 
-/*
- * libelf allocates memory for every section that the file claims to have. A library of rustc has
- * 44 sections and 11 segments; only a file with more than 65,279 sections keeps the number
- * elsewhere.
- */
-static int check_counts(const struct elf_image *img)
-{
-	Elf64_Ehdr ehdr;
-
-	if (read_at(img, 0, &ehdr, sizeof(ehdr)) < SELFMAG || memcmp(&ehdr, ELFMAG, SELFMAG))
-		return diag_error_r(-ENOEXEC, "%s is not an ELF file", elf_image__path(img));
-	if (ehdr.e_phnum > SEGMENTS_MAX || (ehdr.e_shoff && !ehdr.e_shnum))
-		return diag_error_r(-ENOEXEC, "%s is damaged: its ELF header cannot be read",
-				    elf_image__path(img));
-	return 0;
-}
-
 static int check_header(const struct elf_image *img)
 {
 	GElf_Ehdr ehdr;
@@ -165,20 +117,6 @@ static int check_header(const struct elf_image *img)
 	return 0;
 }
 
-static bool segment_init(const struct elf_image *img, const GElf_Phdr *phdr, struct segment *seg)
-{
-	uint64_t size = phdr->p_filesz < phdr->p_memsz ? phdr->p_filesz : phdr->p_memsz;
-
-	if (phdr->p_type != PT_LOAD || phdr->p_offset >= img->size)
-		return false;
-	if (size > img->size - phdr->p_offset)
-		size = img->size - phdr->p_offset;
-	if (!size || phdr->p_vaddr > UINT64_MAX - size)
-		return false;
-	*seg = (struct segment){phdr->p_vaddr, phdr->p_offset, size, phdr->p_flags & PF_X};
-	return true;
-}
-
 static int read_segments(struct elf_image *img)
 {
 	size_t n;
@@ -189,10 +127,18 @@ static int read_segments(struct elf_image *img)
 	if (!img->segs)
 		return diag_error_r(-ENOMEM, "out of memory reading %s", elf_image__path(img));
 	for (size_t i = 0; i < n; i++) {
-		GElf_Phdr phdr;
+		GElf_Phdr p;
+		uint64_t size;
 
-		if (gelf_getphdr(img->elf, i, &phdr))
-			img->n_segs += segment_init(img, &phdr, &img->segs[img->n_segs]);
+		if (!gelf_getphdr(img->elf, i, &p) || p.p_type != PT_LOAD ||
+		    p.p_offset >= img->size)
+			continue;
+		size = p.p_filesz < p.p_memsz ? p.p_filesz : p.p_memsz;
+		if (size > img->size - p.p_offset)
+			size = img->size - p.p_offset;
+		if (size && p.p_vaddr <= UINT64_MAX - size)
+			img->segs[img->n_segs++] =
+				(struct segment){p.p_vaddr, p.p_offset, size, p.p_flags & PF_X};
 	}
 	return 0;
 }
@@ -209,15 +155,42 @@ static int check_code(const struct elf_image *img)
 static int open_image(struct library_file *file, bool map, struct elf_image **out)
 {
 	_elf_image_ struct elf_image *img = calloc(1, sizeof(*img));
+	const char *path = library_file__path(file);
+	Elf64_Ehdr ehdr;
 	int err;
 
 	if (!img)
-		return diag_error_r(-ENOMEM, "out of memory opening %s", library_file__path(file));
+		return diag_error_r(-ENOMEM, "out of memory opening %s", path);
 	img->file = library_file__ref(file);
+	img->size = library_file__identity(file)->size;
 	elf_version(EV_CURRENT);
-	err = check_size(img) ?: (map ? map_file(img) : 0) ?: check_counts(img);
-	if (err)
-		return err;
+	if (img->size < EI_NIDENT)
+		return diag_error_r(-ENOEXEC, "%s is not an ELF file: it is too short", path);
+	if (img->size > SIZE_LIMIT)
+		return diag_error_r(-ENOEXEC, "%s is too large: over %llu GiB", path,
+				    SIZE_LIMIT >> 30);
+	if (map) {
+		/*
+		 * A shared mapping: the kernel puts the breakpoints of a running capture into
+		 * private mappings.
+		 */
+		void *p = mmap(NULL, img->size, PROT_READ, MAP_SHARED, library_file__fd(file), 0);
+
+		if (p == MAP_FAILED) {
+			err = errno;
+			return diag_error_r(-err, "cannot map %s: %s", path, strerror(err));
+		}
+		img->map = p;
+	}
+	/*
+	 * libelf allocates memory for every section that the file claims to have. A library of
+	 * rustc has 44 sections and 11 segments; only a file with more than 65,279 sections keeps
+	 * the number elsewhere.
+	 */
+	if (read_at(img, 0, &ehdr, sizeof(ehdr)) < SELFMAG || memcmp(&ehdr, ELFMAG, SELFMAG))
+		return diag_error_r(-ENOEXEC, "%s is not an ELF file", path);
+	if (ehdr.e_phnum > SEGMENTS_MAX || (ehdr.e_shoff && !ehdr.e_shnum))
+		return diag_error_r(-ENOEXEC, "%s is damaged: its ELF header cannot be read", path);
 	/*
 	 * libelf's parameter is not const, but it never writes the image: that is opened for
 	 * reading only.
@@ -290,20 +263,6 @@ static const struct segment *find_code(const struct elf_image *img, uint64_t add
 
 #define BASE_MOST (1u << 16) /* a longer name is cut here: many symbols may share one */
 
-/* Returns the bytes of the name. */
-static size_t set_base(struct elf_symbol *sym)
-{
-	size_t len = strnlen(sym->name, BASE_MOST);
-	const char *end = sym->name + len, *dot = memchr(sym->name, '.', len);
-	size_t left = dot ? (size_t)(end - dot) : 0;
-
-	if (dot)
-		end = memmem(dot, left, ".cold", 5) ?: memmem(dot, left, ".warm", 5) ?: end;
-	sym->base_len = (uint32_t)(end - sym->name);
-	sym->base_hash = (uint32_t)map_hash(sym->name, sym->base_len);
-	return len;
-}
-
 /* Set `sym` if it is a function whose code and name lie inside the file. */
 static bool symbol_init(const struct elf_image *img, const GElf_Sym *sym, const char *names,
 			size_t names_size, struct elf_symbol *out)
@@ -347,7 +306,16 @@ static int set_bases_and_sort(struct elf_image *img)
 	uint64_t bytes = 0;
 
 	for (size_t i = 0; i < img->n_syms; i++) {
-		bytes += set_base(&img->syms[i]);
+		struct elf_symbol *sym = &img->syms[i];
+		size_t len = strnlen(sym->name, BASE_MOST);
+		const char *end = sym->name + len, *dot = memchr(sym->name, '.', len);
+		size_t left = dot ? (size_t)(end - dot) : 0;
+
+		if (dot)
+			end = memmem(dot, left, ".cold", 5) ?: memmem(dot, left, ".warm", 5) ?: end;
+		sym->base_len = (uint32_t)(end - sym->name);
+		sym->base_hash = (uint32_t)map_hash(sym->name, sym->base_len);
+		bytes += len;
 		if (bytes > SYMBOL_NAMES_MAX)
 			return -EFBIG;
 	}
@@ -455,21 +423,6 @@ int elf_image__any_symbols(struct elf_image *img, const struct elf_symbol **syms
 
 /* ---- Where functions start ------------------------------------------------------------------- */
 
-/* Drop repeated starts. -EBADMSG: the others are not sorted. */
-static int drop_twins(struct elf_image *img)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < img->n_starts; i++) {
-		if (n && img->starts[i] < img->starts[n - 1])
-			return -EBADMSG;
-		if (!n || img->starts[i] != img->starts[n - 1])
-			img->starts[n++] = img->starts[i];
-	}
-	img->n_starts = n;
-	return 0;
-}
-
 /* Version, encodings of three fields, address of .eh_frame, number of rows. */
 #define FRAME_HEADER 12
 #define FRAME_ROW    8
@@ -541,10 +494,19 @@ int elf_image__starts(struct elf_image *img, const uint64_t **starts, size_t *n)
 	int err = 0;
 
 	if (!img->starts) {
+		size_t kept = 0;
+
 		err = starts_of_frames(img);
 		if (err == -ENODATA)
 			err = starts_of_symbols(img);
-		err = err ?: drop_twins(img);
+		/* Drop repeated starts. The others must be sorted. */
+		for (size_t i = 0; i < img->n_starts && !err; i++) {
+			if (kept && img->starts[i] < img->starts[kept - 1])
+				err = -EBADMSG;
+			else if (!kept || img->starts[i] != img->starts[kept - 1])
+				img->starts[kept++] = img->starts[i];
+		}
+		img->n_starts = kept;
 	}
 	if (err) {
 		free(take_ptr(img->starts));
@@ -605,12 +567,16 @@ bool elf_image__debuglink(const struct elf_image *img, char name[ELF_LINK_MAX])
 	return name[0];
 }
 
-static int read_got(struct elf_image *img)
+int elf_image__map(struct library_file *file, struct elf_image **out)
 {
 	static const char *const names[] = {".got", ".got.plt"};
+	_elf_image_ struct elf_image *img = NULL;
 	struct got_part parts[N_OF(names)];
 	size_t n = 0;
+	int err = open_image(file, true, &img) ?: check_code(img);
 
+	if (err)
+		return err;
 	for (size_t i = 0; i < N_OF(names); i++) {
 		parts[n].bytes =
 			elf_image__section_bytes(img, names[i], &parts[n].addr, &parts[n].size);
@@ -618,17 +584,8 @@ static int read_got(struct elf_image *img)
 	}
 	if (got__read(img->elf, parts, n, &img->got))
 		return diag_error_r(-ENOMEM, "out of memory reading %s", elf_image__path(img));
+	*out = take_ptr(img);
 	return 0;
-}
-
-int elf_image__map(struct library_file *file, struct elf_image **out)
-{
-	_elf_image_ struct elf_image *img = NULL;
-	int err = open_image(file, true, &img) ?: check_code(img) ?: read_got(img);
-
-	if (!err)
-		*out = take_ptr(img);
-	return err;
 }
 
 uint64_t elf_image__through(const struct elf_image *img, uint64_t slot)
