@@ -93,36 +93,12 @@ static enum wire_unwind_base base_of(const struct cfa *cfa)
 	return cfa->reg == EH_FRAME_R11 && !deref ? WIRE_UNWIND_R11 : WIRE_UNWIND_NONE;
 }
 
-/* Where a register is saved, as an offset from the CFA if that is known. */
-static struct saved place_of(const struct state *s, enum followed reg)
-{
-	struct saved saved = s->saved[reg];
-
-	if (saved.kind == SAVED_AT_REG && s->cfa.kind == CFA_REGISTER && saved.reg == s->cfa.reg)
-		saved = (struct saved){SAVED_AT_CFA, 0, saved.offset - s->cfa.offset};
-	return saved;
-}
-
-static void set_rbp(struct wire_unwind_rule *rule, const struct state *s)
-{
-	struct saved rbp = place_of(s, RBP);
-	bool fits = rbp.offset == (int16_t)rbp.offset;
-
-	rule->rbp_is = WIRE_UNWIND_RBP_LOST;
-	if (rbp.kind == SAVED_NOT)
-		rule->rbp_is = WIRE_UNWIND_RBP_SAME;
-	else if (rbp.kind == SAVED_AT_CFA && fits)
-		rule->rbp_is = WIRE_UNWIND_RBP_AT_CFA;
-	else if (rbp.kind == SAVED_AT_REG && rbp.reg == EH_FRAME_RBP && fits)
-		rule->rbp_is = WIRE_UNWIND_RBP_AT_RBP;
-	if (rule->rbp_is == WIRE_UNWIND_RBP_AT_CFA || rule->rbp_is == WIRE_UNWIND_RBP_AT_RBP)
-		rule->rbp = (int16_t)rbp.offset;
-}
-
 /* Equal rules have equal bytes. */
 static struct wire_unwind_rule rule_of(const struct eh_cie *cie, const struct state *s)
 {
 	struct wire_unwind_rule rule = {};
+	struct saved rbp = s->saved[RBP];
+	bool fits;
 
 	if (s->saved[RA].kind == SAVED_NOWHERE) {
 		rule.base = WIRE_UNWIND_END;
@@ -139,7 +115,20 @@ static struct wire_unwind_rule rule_of(const struct eh_cie *cie, const struct st
 	if (rule.base == WIRE_UNWIND_NONE)
 		return rule;
 	rule.cfa = (int32_t)s->cfa.offset;
-	set_rbp(&rule, s);
+
+	/* The place of rbp is an offset from the CFA if that is known. */
+	if (rbp.kind == SAVED_AT_REG && s->cfa.kind == CFA_REGISTER && rbp.reg == s->cfa.reg)
+		rbp = (struct saved){SAVED_AT_CFA, 0, rbp.offset - s->cfa.offset};
+	fits = rbp.offset == (int16_t)rbp.offset;
+	rule.rbp_is = WIRE_UNWIND_RBP_LOST;
+	if (rbp.kind == SAVED_NOT)
+		rule.rbp_is = WIRE_UNWIND_RBP_SAME;
+	else if (rbp.kind == SAVED_AT_CFA && fits)
+		rule.rbp_is = WIRE_UNWIND_RBP_AT_CFA;
+	else if (rbp.kind == SAVED_AT_REG && rbp.reg == EH_FRAME_RBP && fits)
+		rule.rbp_is = WIRE_UNWIND_RBP_AT_RBP;
+	if (rule.rbp_is == WIRE_UNWIND_RBP_AT_CFA || rule.rbp_is == WIRE_UNWIND_RBP_AT_RBP)
+		rule.rbp = (int16_t)rbp.offset;
 	return rule;
 }
 
@@ -196,15 +185,6 @@ static struct cfa cfa_of_expression(const uint8_t *p, size_t n)
 	else if (match_plt(p, n, &cfa.offset))
 		cfa.kind = CFA_PLT;
 	return cfa;
-}
-
-static struct saved saved_of_expression(const uint8_t *p, size_t n)
-{
-	struct saved s = {.kind = SAVED_ELSEWHERE};
-
-	if (match_register(p, n, "", 0, &s.reg, &s.offset))
-		s.kind = SAVED_AT_REG;
-	return s;
 }
 
 /* A block: its size, and that many bytes. NULL if it is not there. */
@@ -292,31 +272,6 @@ static int advance(struct machine *m, uint64_t n)
 	return m->program.bad ? -EBADMSG : advance_to(m, pc);
 }
 
-static int set_location(struct machine *m)
-{
-	uint64_t pc;
-
-	if (!eh_frame__address(m->frame, m->fde->cie.encoding, &m->program.at, m->program.end, &pc))
-		return -EBADMSG;
-	return advance_to(m, pc);
-}
-
-static int remember(struct machine *m)
-{
-	if (m->n_states == CFA_STATES_MAX)
-		return -EBADMSG;
-	m->states[m->n_states++] = m->now;
-	return 0;
-}
-
-static int restore_state(struct machine *m)
-{
-	if (!m->n_states)
-		return -EBADMSG;
-	m->now = m->states[--m->n_states];
-	return 0;
-}
-
 /* Change one half of "register and offset". */
 static int set_cfa(struct machine *m, const uint64_t *reg, const int64_t *offset)
 {
@@ -329,29 +284,13 @@ static int set_cfa(struct machine *m, const uint64_t *reg, const int64_t *offset
 	return 0;
 }
 
-static void set_by_expression(struct machine *m, uint64_t reg)
-{
-	size_t n;
-	const uint8_t *p = take_block(m, &n);
-
-	if (p)
-		set_register(m, reg, saved_of_expression(p, n));
-}
-
-static void set_cfa_by_expression(struct machine *m)
-{
-	size_t n;
-	const uint8_t *p = take_block(m, &n);
-
-	if (p)
-		m->now.cfa = cfa_of_expression(p, n);
-}
-
 static int change_cfa(struct machine *m, uint8_t operation)
 {
 	struct dwarf_bytes *b = &m->program;
 	uint64_t reg = 0;
 	int64_t offset = 0;
+	const uint8_t *p;
+	size_t n;
 
 	switch (operation) {
 	case DW_CFA_def_cfa:
@@ -370,16 +309,20 @@ static int change_cfa(struct machine *m, uint8_t operation)
 	case DW_CFA_def_cfa_offset_sf:
 		offset = scaled(m, dwarf_bytes__sleb(b));
 		return set_cfa(m, NULL, &offset);
-	default:
-		set_cfa_by_expression(m);
+	default: /* DW_CFA_def_cfa_expression */
+		p = take_block(m, &n);
+		if (p)
+			m->now.cfa = cfa_of_expression(p, n);
 		return 0;
 	}
 }
 
-static int change_register(struct machine *m, uint8_t operation)
+static void change_register(struct machine *m, uint8_t operation)
 {
 	struct dwarf_bytes *b = &m->program;
 	uint64_t reg = dwarf_bytes__uleb(b);
+	struct saved saved = {.kind = SAVED_ELSEWHERE};
+	const uint8_t *p;
 	size_t n;
 
 	switch (operation) {
@@ -402,21 +345,26 @@ static int change_register(struct machine *m, uint8_t operation)
 		set_register(m, reg, (struct saved){.kind = SAVED_NOT});
 		break;
 	case DW_CFA_expression:
-		set_by_expression(m, reg);
+		p = take_block(m, &n);
+		if (p && match_register(p, n, "", 0, &saved.reg, &saved.offset))
+			saved.kind = SAVED_AT_REG;
+		if (p)
+			set_register(m, reg, saved);
 		break;
 	case DW_CFA_val_expression:
 		take_block(m, &n);
-		set_register(m, reg, (struct saved){.kind = SAVED_ELSEWHERE});
+		set_register(m, reg, saved);
 		break;
 	default: /* DW_CFA_register, DW_CFA_val_offset, DW_CFA_val_offset_sf: another number */
 		dwarf_bytes__uleb(b);
-		set_register(m, reg, (struct saved){.kind = SAVED_ELSEWHERE});
+		set_register(m, reg, saved);
 	}
-	return 0;
 }
 
 static int step_extended(struct machine *m, uint8_t operation)
 {
+	uint64_t pc;
+
 	switch (operation) {
 	case DW_CFA_nop:
 		return 0;
@@ -424,7 +372,10 @@ static int step_extended(struct machine *m, uint8_t operation)
 		dwarf_bytes__uleb(&m->program);
 		return 0;
 	case DW_CFA_set_loc:
-		return set_location(m);
+		return eh_frame__address(m->frame, m->fde->cie.encoding, &m->program.at,
+					 m->program.end, &pc)
+			       ? advance_to(m, pc)
+			       : -EBADMSG;
 	case DW_CFA_advance_loc1:
 		return advance(m, dwarf_bytes__number(&m->program, 1));
 	case DW_CFA_advance_loc2:
@@ -432,9 +383,15 @@ static int step_extended(struct machine *m, uint8_t operation)
 	case DW_CFA_advance_loc4:
 		return advance(m, dwarf_bytes__number(&m->program, 4));
 	case DW_CFA_remember_state:
-		return remember(m);
+		if (m->n_states == CFA_STATES_MAX)
+			return -EBADMSG;
+		m->states[m->n_states++] = m->now;
+		return 0;
 	case DW_CFA_restore_state:
-		return restore_state(m);
+		if (!m->n_states)
+			return -EBADMSG;
+		m->now = m->states[--m->n_states];
+		return 0;
 	case DW_CFA_def_cfa:
 	case DW_CFA_def_cfa_sf:
 	case DW_CFA_def_cfa_register:
@@ -453,7 +410,8 @@ static int step_extended(struct machine *m, uint8_t operation)
 	case DW_CFA_val_expression:
 	case DW_CFA_val_offset:
 	case DW_CFA_val_offset_sf:
-		return change_register(m, operation);
+		change_register(m, operation);
+		return 0;
 	default: /* its operands are unknown, so the next operation is */
 		return -EBADMSG;
 	}
@@ -491,32 +449,28 @@ static int run_program(struct machine *m, const struct eh_program *program)
 	return err;
 }
 
-static int run_all(struct machine *m)
-{
-	struct state states[CFA_STATES_MAX]; /* clearing them would take longer than all else */
-	const struct eh_fde *fde = m->fde;
-	int err;
-
-	m->states = states;
-	m->pc = fde->start;
-	m->in_cie = true;
-	if (__builtin_add_overflow(fde->start, fde->length, &m->end))
-		return -EBADMSG;
-	/* Until a program says where, nothing is known of the return address. */
-	m->now.cfa.kind = CFA_OTHER;
-	m->now.saved[RA].kind = SAVED_ELSEWHERE;
-	err = run_program(m, &fde->cie.program);
-	if (err)
-		return err;
-	m->initial = m->now;
-	m->in_cie = false;
-	err = run_program(m, &fde->program);
-	return err ?: advance_to(m, m->end);
-}
-
 int cfa__run(const struct eh_frame *frame, const struct eh_fde *fde, cfa_run_fn *run, void *ctx)
 {
-	struct machine m = {.frame = frame, .fde = fde, .run = run, .ctx = ctx};
+	struct state states[CFA_STATES_MAX]; /* clearing them would take longer than all else */
+	struct machine m = {
+		.frame = frame,
+		.fde = fde,
+		.run = run,
+		.ctx = ctx,
+		.states = states,
+		.pc = fde->start,
+		.in_cie = true,
+		/* Until a program says where, nothing is known of the return address. */
+		.now = {.cfa.kind = CFA_OTHER, .saved[RA].kind = SAVED_ELSEWHERE},
+	};
+	int err;
 
-	return run_all(&m);
+	if (__builtin_add_overflow(fde->start, fde->length, &m.end))
+		return -EBADMSG;
+	err = run_program(&m, &fde->cie.program);
+	if (err)
+		return err;
+	m.initial = m.now;
+	m.in_cie = false;
+	return run_program(&m, &fde->program) ?: advance_to(&m, m.end);
 }

@@ -169,16 +169,6 @@ static bool read_cie(const struct eh_frame *frame, uint32_t at, struct eh_cie *o
 	return true;
 }
 
-/* Neighbouring functions mostly have the same CIE. */
-static bool find_cie(struct eh_frame_reader *r, uint32_t at)
-{
-	if (r->has_cie && r->cie_at == at)
-		return true;
-	r->has_cie = read_cie(r->frame, at, &r->cie);
-	r->cie_at = at;
-	return r->has_cie;
-}
-
 /* A record is one of three things. */
 enum record { IS_FDE, IS_OTHER, IS_UNREADABLE };
 
@@ -186,23 +176,27 @@ static enum record read_record(struct eh_frame_reader *r, size_t at, struct eh_f
 			       size_t *next)
 {
 	struct dwarf_bytes b;
-	const uint8_t *id_at;
-	uint64_t back;
+	uint64_t id_at, back;
 
 	if (!open_record(r->frame, at, &b, next))
 		return IS_UNREADABLE;
 	/* A record without content ends the part that one object file has given. */
 	if (!dwarf_bytes__left(&b))
 		return IS_OTHER;
-	id_at = b.at;
+	id_at = (uint64_t)(b.at - r->frame->data);
 	back = dwarf_bytes__number(&b, 4);
 	if (b.bad)
 		return IS_UNREADABLE;
 	if (!back)
 		return IS_OTHER;
-	if (back > (uint64_t)(id_at - r->frame->data))
+	if (back > id_at)
 		return IS_UNREADABLE;
-	if (!find_cie(r, (uint32_t)((uint64_t)(id_at - r->frame->data) - back)))
+	/* Neighbouring functions mostly have the same CIE. */
+	if (!r->has_cie || r->cie_at != (uint32_t)(id_at - back)) {
+		r->cie_at = (uint32_t)(id_at - back);
+		r->has_cie = read_cie(r->frame, r->cie_at, &r->cie);
+	}
+	if (!r->has_cie)
 		return IS_UNREADABLE;
 	out->at = (uint32_t)at;
 	out->cie = r->cie;
