@@ -43,34 +43,16 @@ static int note_rule(void *ctx, uint64_t start, uint64_t end, struct wire_unwind
 	return -ECANCELED;
 }
 
-/* A function that is not called, such as _start, counts as one, too. */
-static bool begins_on_stack(const struct finder *f, const struct eh_fde *fde)
+static bool is_part(const struct finder *f, const struct eh_fde *fde)
 {
 	struct wire_unwind_rule rule = {.base = WIRE_UNWIND_NONE};
 
-	cfa__run(&f->frame, fde, note_rule, &rule);
-	return (rule.base == WIRE_UNWIND_RSP && rule.cfa != 8) || rule.base == WIRE_UNWIND_RBP;
-}
-
-static bool is_part(const struct finder *f, const struct eh_fde *fde)
-{
 	for (size_t i = 0; i < N_OF(part_sections); i++)
 		if (fde->start - f->starts[i] < f->sizes[i])
 			return true;
-	return begins_on_stack(f, fde);
-}
-
-static int add_bounds(struct finder *f, const struct eh_fde *fde)
-{
-	struct bound b = {.addr = fde->start, .size = fde->length};
-	size_t room;
-
-	if (!elf_image__code(f->img, b.addr, &room))
-		return 0;
-	b.size = b.size < room ? b.size : room;
-	b.of = is_part(f, fde) ? BOUNDS_NONE : 0;
-	f->has_parts = f->has_parts || b.of == BOUNDS_NONE;
-	return array__add(&f->out->items, &f->out->n, &f->out->capacity, &b);
+	/* Something is on its stack. A function that is not called, such as _start, counts, too. */
+	cfa__run(&f->frame, fde, note_rule, &rule);
+	return (rule.base == WIRE_UNWIND_RSP && rule.cfa != 8) || rule.base == WIRE_UNWIND_RBP;
 }
 
 /* The longest of those that begin at the same address comes first. */
@@ -107,14 +89,23 @@ static void sort(struct bounds *b)
 
 static int read_frame(struct finder *f)
 {
+	struct bounds *out = f->out;
 	struct eh_frame_reader reader;
 	struct eh_fde fde;
 	int err = 0;
 
 	eh_frame_reader__init(&reader, &f->frame);
-	while (!err && f->out->n < BOUNDS_MAX && eh_frame_reader__next(&reader, &fde))
-		if (fde.length)
-			err = add_bounds(f, &fde);
+	while (!err && out->n < BOUNDS_MAX && eh_frame_reader__next(&reader, &fde)) {
+		struct bound b = {.addr = fde.start, .size = fde.length};
+		size_t room;
+
+		if (!fde.length || !elf_image__code(f->img, b.addr, &room))
+			continue;
+		b.size = b.size < room ? b.size : room;
+		b.of = is_part(f, &fde) ? BOUNDS_NONE : 0;
+		f->has_parts = f->has_parts || b.of == BOUNDS_NONE;
+		err = array__add(&out->items, &out->n, &out->capacity, &b);
+	}
 	return err;
 }
 
@@ -193,23 +184,19 @@ static int find_functions_of_parts(struct finder *f)
 
 /* ---------------------------------------------------------------------------------------------- */
 
-static int find_sections(struct finder *f)
-{
-	for (size_t i = 0; i < N_OF(part_sections); i++)
-		if (!elf_image__section(f->img, part_sections[i], &f->starts[i], &f->sizes[i]))
-			f->sizes[i] = 0;
-	f->frame.data =
-		elf_image__section_bytes(f->img, ".eh_frame", &f->frame.addr, &f->frame.size);
-	return f->frame.data && f->frame.size <= EH_FRAME_SIZE_MAX ? 0 : -ENODATA;
-}
-
 int bounds__find(const struct elf_image *img, struct bounds *out)
 {
 	struct finder f = {.img = img, .out = out};
 	int err;
 
 	*out = (struct bounds){0};
-	err = find_sections(&f) ?: read_frame(&f);
+	for (size_t i = 0; i < N_OF(part_sections); i++)
+		if (!elf_image__section(img, part_sections[i], &f.starts[i], &f.sizes[i]))
+			f.sizes[i] = 0;
+	f.frame.data = elf_image__section_bytes(img, ".eh_frame", &f.frame.addr, &f.frame.size);
+	if (!f.frame.data || f.frame.size > EH_FRAME_SIZE_MAX)
+		return -ENODATA;
+	err = read_frame(&f);
 	if (err)
 		return err;
 	sort(out);
@@ -268,18 +255,7 @@ static int mark(struct marker *m, uint64_t addr)
 	return array__add(&m->work, &m->n, &m->capacity, &i);
 }
 
-/* The place that the instruction of `size` bytes at `p` leads to, or makes a pointer to; or 0. */
-static uint64_t target_of(const uint8_t *p, size_t size, uint64_t end)
-{
-	if (size == 5 && opcode_is_call(p))
-		return opcode_target(p + 1, end);
-	if (size == 6 && opcode_is_jcc(p))
-		return opcode_target(p + 2, end);
-	if (size == 7 && opcode_is_lea_rip(p + 1))
-		return opcode_target(p + 3, end);
-	return 0;
-}
-
+/* Mark the places that the code of a bound leads to, or makes a pointer to. */
 static int follow(struct marker *m, const struct bound *b)
 {
 	size_t room, size, at = 0;
@@ -287,22 +263,17 @@ static int follow(struct marker *m, const struct bound *b)
 	int err = 0;
 
 	while (code && at < b->size && !err && (size = insn_length(code + at, room - at))) {
-		err = mark(m, target_of(code + at, size, b->addr + at + size));
+		const uint8_t *p = code + at;
+		uint64_t end = b->addr + at + size;
+
+		if (size == 5 && opcode_is_call(p))
+			err = mark(m, opcode_target(p + 1, end));
+		else if (size == 6 && opcode_is_jcc(p))
+			err = mark(m, opcode_target(p + 2, end));
+		else if (size == 7 && opcode_is_lea_rip(p + 1))
+			err = mark(m, opcode_target(p + 3, end));
 		at += size;
 	}
-	return err;
-}
-
-static int follow_exports(struct marker *m)
-{
-	const struct elf_symbol *syms;
-	size_t n;
-	int err = elf_image__any_symbols(m->img, &syms, &n);
-
-	if (err)
-		return err == -ENODATA ? 0 : err;
-	for (size_t i = 0; i < n && !err; i++)
-		err = mark(m, syms[i].addr);
 	return err;
 }
 
@@ -341,8 +312,15 @@ static int follow_pointers(struct marker *m)
 
 static int mark_all(struct marker *m)
 {
-	int err = follow_exports(m) ?: follow_pointers(m);
+	const struct elf_symbol *syms;
+	size_t n = 0;
+	int err = elf_image__any_symbols(m->img, &syms, &n);
 
+	if (err == -ENODATA)
+		err = 0;
+	for (size_t i = 0; i < n && !err; i++)
+		err = mark(m, syms[i].addr);
+	err = err ?: follow_pointers(m);
 	for (uint32_t i = 0; i < m->b->n && !err; i++)
 		if (!is_old(m, m->b->items[i].addr))
 			err = follow(m, &m->b->items[i]);

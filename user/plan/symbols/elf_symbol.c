@@ -55,19 +55,6 @@ static void sort_by_digit(struct elf_symbol *to, const struct elf_symbol *from, 
 		to[at[digit(&from[i], shift)]++] = from[i];
 }
 
-static void sort_alike(struct elf_symbol *syms, size_t n)
-{
-	size_t end;
-
-	for (size_t i = 0; i < n; i = end) {
-		end = i + 1;
-		while (end < n && syms[end].addr == syms[i].addr)
-			end++;
-		if (end - i > 1)
-			qsort(&syms[i], end - i, sizeof(*syms), compare);
-	}
-}
-
 void elf_symbols__sort(struct elf_symbol *syms, size_t n)
 {
 	_free_ struct elf_symbol *other = n <= UINT32_MAX ? calloc(n + 1, sizeof(*other)) : NULL;
@@ -83,29 +70,16 @@ void elf_symbols__sort(struct elf_symbol *syms, size_t n)
 		sort_by_digit(other, syms, n, shift, at);
 		memcpy(syms, other, n * sizeof(*syms));
 	}
-	sort_alike(syms, n);
+	/* Then those of one address. */
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && syms[end].addr == syms[i].addr;)
+			end++;
+		if (end - i > 1)
+			qsort(&syms[i], end - i, sizeof(*syms), compare);
+	}
 }
 
 /* ---- The build-id ---------------------------------------------------------------------------- */
-
-static uint32_t find_in_notes(Elf_Data *data, uint8_t *id, uint32_t most)
-{
-	size_t off = 0, name_off, desc_off;
-	GElf_Nhdr nhdr;
-
-	while ((off = gelf_getnote(data, off, &nhdr, &name_off, &desc_off)) > 0) {
-		const char *buf = data->d_buf;
-
-		if (nhdr.n_type != NT_GNU_BUILD_ID || nhdr.n_namesz != sizeof(ELF_NOTE_GNU) ||
-		    memcmp(buf + name_off, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)))
-			continue;
-		if (!nhdr.n_descsz || nhdr.n_descsz > most)
-			return 0;
-		memcpy(id, buf + desc_off, nhdr.n_descsz);
-		return nhdr.n_descsz;
-	}
-	return 0;
-}
 
 uint32_t build_id_of(Elf *elf, uint8_t *id, uint32_t most)
 {
@@ -113,15 +87,25 @@ uint32_t build_id_of(Elf *elf, uint8_t *id, uint32_t most)
 	GElf_Shdr shdr;
 
 	while ((scn = elf_nextscn(elf, scn))) {
+		size_t off = 0, name_off, desc_off;
+		const char *buf;
+		GElf_Nhdr nhdr;
 		Elf_Data *data;
-		uint32_t len;
 
 		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type != SHT_NOTE)
 			continue;
 		data = elf_getdata(scn, NULL);
-		len = data && data->d_buf ? find_in_notes(data, id, most) : 0;
-		if (len)
-			return len;
+		buf = data ? data->d_buf : NULL;
+		while (buf && (off = gelf_getnote(data, off, &nhdr, &name_off, &desc_off)) > 0) {
+			if (nhdr.n_type != NT_GNU_BUILD_ID ||
+			    nhdr.n_namesz != sizeof(ELF_NOTE_GNU) ||
+			    memcmp(buf + name_off, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)))
+				continue;
+			if (!nhdr.n_descsz || nhdr.n_descsz > most)
+				break;
+			memcpy(id, buf + desc_off, nhdr.n_descsz);
+			return nhdr.n_descsz;
+		}
 	}
 	return 0;
 }

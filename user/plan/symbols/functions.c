@@ -66,24 +66,12 @@ static void builder__destroy(struct builder *b)
 
 static int add_name(struct builder *b, const char *name, uint32_t *at)
 {
-	size_t size = strlen(name) + 1, capacity = b->names_capacity;
+	size_t size = strlen(name) + 1;
 
 	if (size >= NO_NAME - b->names_size)
 		return -EFBIG;
-	while (capacity - b->names_size < size)
-		capacity = capacity ? 2 * capacity : 65536;
-	if (capacity > b->names_capacity) {
-		char *names = realloc(b->names, capacity);
-
-		if (!names)
-			return -ENOMEM;
-		b->names = names;
-		b->names_capacity = capacity;
-	}
-	memcpy(b->names + b->names_size, name, size);
 	*at = (uint32_t)b->names_size;
-	b->names_size += size;
-	return 0;
+	return bytes__append(&b->names, &b->names_size, &b->names_capacity, name, size);
 }
 
 static int add_range(struct builder *b, uint64_t addr, uint64_t end, uint32_t name)

@@ -61,22 +61,6 @@ static int add_got_slot(struct reader *r, const struct slot *slot)
 	return slot->value ? array__add(&r->got->slots, &r->got->n, &r->got->capacity, slot) : 0;
 }
 
-static int read_section(struct reader *r, Elf_Data *data, Elf_Data *symbols)
-{
-	GElf_Rela rela;
-
-	for (int i = 0; gelf_getrela(data, i, &rela); i++) {
-		struct slot slot = {.at = rela.r_offset};
-
-		if (!part_of(r, slot.at))
-			continue;
-		slot.value = value_of(&rela, symbols);
-		if (add_got_slot(r, &slot))
-			return -ENOMEM;
-	}
-	return 0;
-}
-
 /* The file has the address in the slot itself. */
 static int add_packed(void *arg, uint64_t place)
 {
@@ -90,24 +74,6 @@ static int add_packed(void *arg, uint64_t place)
 	return add_got_slot(r, &slot);
 }
 
-static int read_packed(struct reader *r, Elf *elf)
-{
-	Elf_Scn *scn = NULL;
-	int err = 0;
-
-	while (!err && (scn = elf_nextscn(elf, scn))) {
-		GElf_Shdr shdr;
-		Elf_Data *data;
-
-		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type != SHT_RELR)
-			continue;
-		data = elf_rawdata(scn, NULL);
-		if (data && data->d_buf)
-			err = relr__each(data->d_buf, data->d_size, add_packed, r);
-	}
-	return err;
-}
-
 static int read_all(struct reader *r, Elf *elf)
 {
 	Elf_Scn *scn = NULL;
@@ -116,17 +82,31 @@ static int read_all(struct reader *r, Elf *elf)
 	while (!err && (scn = elf_nextscn(elf, scn))) {
 		Elf_Data *data, *symbols = NULL;
 		GElf_Shdr shdr;
+		GElf_Rela rela;
 		Elf_Scn *linked;
 
-		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type != SHT_RELA ||
-		    !(shdr.sh_flags & SHF_ALLOC))
+		if (!gelf_getshdr(scn, &shdr))
+			continue;
+		if (shdr.sh_type == SHT_RELR) {
+			data = elf_rawdata(scn, NULL);
+			if (data && data->d_buf)
+				err = relr__each(data->d_buf, data->d_size, add_packed, r);
+			continue;
+		}
+		if (shdr.sh_type != SHT_RELA || !(shdr.sh_flags & SHF_ALLOC))
 			continue;
 		data = elf_getdata(scn, NULL);
 		linked = elf_getscn(elf, shdr.sh_link);
 		if (linked && gelf_getshdr(linked, &shdr) && shdr.sh_type == SHT_DYNSYM)
 			symbols = elf_getdata(linked, NULL);
-		if (data)
-			err = read_section(r, data, symbols);
+		for (int i = 0; data && !err && gelf_getrela(data, i, &rela); i++) {
+			struct slot slot = {.at = rela.r_offset};
+
+			if (!part_of(r, slot.at))
+				continue;
+			slot.value = value_of(&rela, symbols);
+			err = add_got_slot(r, &slot);
+		}
 	}
 	return err;
 }
@@ -136,7 +116,7 @@ int got__read(Elf *elf, const struct got_part *parts, size_t n_parts, struct got
 	_got_ struct got *g = calloc(1, sizeof(*g));
 	struct reader r = {g, parts, n_parts};
 
-	if (!g || (n_parts && (read_all(&r, elf) || read_packed(&r, elf))))
+	if (!g || (n_parts && read_all(&r, elf)))
 		return -ENOMEM;
 	if (g->n)
 		qsort(g->slots, g->n, sizeof(*g->slots), array__by_u64);
