@@ -164,13 +164,6 @@ struct copied {
 	const char *last_nul;  /* of this table, or NULL */
 };
 
-static int add_text(struct copied *c, const char *name, size_t size)
-{
-	return size > NAMES_MAX - c->len
-		       ? -EFBIG
-		       : bytes__append(&c->text, &c->len, &c->text_capacity, name, size);
-}
-
 static bool holds(const Elf_Data *data, const char *name)
 {
 	const char *start = data ? data->d_buf : NULL;
@@ -204,15 +197,6 @@ static bool ends(struct copied *c, Elf *elf, const char *name)
 	return c->names && c->last_nul && name <= c->last_nul;
 }
 
-static int add_symbol(struct copied *c, const char *name, GElf_Sym sym)
-{
-	if (c->n == SYMBOLS_MAX)
-		return -EFBIG;
-	sym.st_name = (Elf64_Word)c->len;
-	return add_text(c, name, strlen(name) + 1)
-		       ?: array__add(&c->symbols, &c->n, &c->symbols_capacity, &sym);
-}
-
 static int copy_symbols(Dwfl_Module *mod, struct copied *c)
 {
 	int n = dwfl_module_getsymtab(mod), err = 0;
@@ -227,14 +211,20 @@ static int copy_symbols(Dwfl_Module *mod, struct copied *c)
 		GElf_Addr addr;
 		GElf_Word section;
 		Elf *elf = NULL;
+		size_t size;
 		const char *name =
 			dwfl_module_getsym_info(mod, i, &sym, &addr, &section, &elf, NULL);
 
 		if (!name || GELF_ST_TYPE(sym.st_info) != STT_FUNC || section == SHN_UNDEF ||
 		    !ends(c, elf, name) || !*name)
 			continue;
+		size = strlen(name) + 1;
+		if (c->n == SYMBOLS_MAX || size > NAMES_MAX - c->len)
+			return -EFBIG;
 		sym.st_value = addr - bias;
-		err = add_symbol(c, name, sym);
+		sym.st_name = (Elf64_Word)c->len;
+		err = bytes__append(&c->text, &c->len, &c->text_capacity, name, size)
+			      ?: array__add(&c->symbols, &c->n, &c->symbols_capacity, &sym);
 	}
 	return err;
 }
@@ -262,33 +252,25 @@ static const Dwfl_Callbacks callbacks = {
 	.section_address = dwfl_offline_section_address,
 };
 
-static int read_module(Dwfl *dwfl, const char *path, int library_fd, struct debug_file *debug,
-		       struct copied *c)
-{
-	Dwfl_Module *mod = dwfl_report_offline(dwfl, "", path, library_fd);
-	void **userdata;
-
-	if (!mod) {
-		close(library_fd);
-		return -ENODATA;
-	}
-	dwfl_module_info(mod, &userdata, NULL, NULL, NULL, NULL, NULL, NULL);
-	*userdata = debug;
-	dwfl_report_end(dwfl, NULL, NULL);
-	return copy_symbols(mod, c);
-}
-
 /* Symbols that cannot be read are none. Only -ENOMEM is an error. */
 static int read_symbols(struct elf_image *img, struct debug_file *debug)
 {
 	int library_fd = take_fd(debug->library_fd);
 	Dwfl *dwfl = dwfl_begin(&callbacks);
+	Dwfl_Module *mod =
+		dwfl ? dwfl_report_offline(dwfl, "", elf_image__path(img), library_fd) : NULL;
 	struct copied c = {0};
-	int err;
+	void **userdata;
+	int err = dwfl ? -ENODATA : -ENOMEM;
 
-	if (!dwfl)
+	if (mod) {
+		dwfl_module_info(mod, &userdata, NULL, NULL, NULL, NULL, NULL, NULL);
+		*userdata = debug;
+		dwfl_report_end(dwfl, NULL, NULL);
+		err = copy_symbols(mod, &c);
+	} else {
 		close(library_fd);
-	err = dwfl ? read_module(dwfl, elf_image__path(img), library_fd, debug, &c) : -ENOMEM;
+	}
 	dwfl_end(dwfl);
 	if (!err && c.n)
 		err = elf_image__take_symbols(img, c.symbols, c.n, take_ptr(c.text), c.len);

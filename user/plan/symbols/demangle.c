@@ -49,18 +49,6 @@ static bool is_hash(struct word w)
 	return __builtin_popcount(seen) >= 5;
 }
 
-/* "$u7b$" and similar escapes: printable ASCII only. 0 if it is no such escape. */
-static char unicode_escape(struct word w)
-{
-	int high, low;
-
-	if (w.len != 3 || w.s[0] != 'u')
-		return '\0';
-	high = hex_digit(w.s[1]);
-	low = hex_digit(w.s[2]);
-	return high >= 2 && high < 8 && low >= 0 ? (char)(high << 4 | low) : '\0';
-}
-
 /* The character of the escape at the start of `w`, and its length; 0 if it is unknown. */
 static char escape(struct word w, size_t *len)
 {
@@ -71,6 +59,7 @@ static char escape(struct word w, size_t *len)
 		       {"LT", '<'}, {"GT", '>'}, {"LP", '('}, {"RP", ')'}};
 	const char *end = memchr(w.s + 1, '$', w.len - 1);
 	struct word name = {w.s + 1, end ? (size_t)(end - w.s - 1) : 0};
+	int high, low;
 
 	*len = name.len + 2;
 	for (size_t i = 0; i < N_OF(escapes); i++) {
@@ -78,33 +67,12 @@ static char escape(struct word w, size_t *len)
 		    !memcmp(name.s, escapes[i].name, name.len))
 			return escapes[i].c;
 	}
-	return unicode_escape(name);
-}
-
-/*
- * Write an escape, or the text up to the next escape. Returns the number of bytes taken from `w`.
- */
-static size_t put_piece(struct demangled *d, struct word w, bool *fits)
-{
-	size_t len = 0;
-	char c;
-
-	if (w.s[0] == '$') {
-		c = escape(w, &len);
-		if (!c)
-			len = w.len;
-		*fits = c ? demangled__put(d, &c, 1) : demangled__put(d, w.s, w.len);
-		return len;
-	}
-	if (w.s[0] == '.') {
-		len = w.len >= 2 && w.s[1] == '.' ? 2 : 1;
-		*fits = demangled__put(d, len == 2 ? "::" : ".", len);
-		return len;
-	}
-	while (len < w.len && w.s[len] != '$' && w.s[len] != '.')
-		len++;
-	*fits = demangled__put(d, w.s, len);
-	return len;
+	/* "$u7b$" and similar ones: printable ASCII only. */
+	if (name.len != 3 || name.s[0] != 'u')
+		return '\0';
+	high = hex_digit(name.s[1]);
+	low = hex_digit(name.s[2]);
+	return high >= 2 && high < 8 && low >= 0 ? (char)(high << 4 | low) : '\0';
 }
 
 static bool put_word(struct demangled *d, struct word w)
@@ -117,8 +85,22 @@ static bool put_word(struct demangled *d, struct word w)
 		w.len--;
 	}
 	while (w.len && fits) {
-		size_t len = put_piece(d, w, &fits);
+		size_t len = 0;
+		char c;
 
+		if (w.s[0] == '$') {
+			c = escape(w, &len);
+			if (!c)
+				len = w.len;
+			fits = c ? demangled__put(d, &c, 1) : demangled__put(d, w.s, w.len);
+		} else if (w.s[0] == '.') {
+			len = w.len >= 2 && w.s[1] == '.' ? 2 : 1;
+			fits = demangled__put(d, len == 2 ? "::" : ".", len);
+		} else {
+			while (len < w.len && w.s[len] != '$' && w.s[len] != '.')
+				len++;
+			fits = demangled__put(d, w.s, len);
+		}
 		w.s += len;
 		w.len -= len;
 	}

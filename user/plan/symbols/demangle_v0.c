@@ -6,6 +6,7 @@
 #include "plan/symbols/demangle.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -93,15 +94,6 @@ static void read_nested(struct v0_reader *r, bool in_value)
 			v0__put_number(r, number);
 		}
 	}
-}
-
-static void read_crate(struct v0_reader *r)
-{
-	struct v0_name name;
-
-	v0__read_optional(r, 's');
-	name = v0__read_name(r);
-	v0__put_name(r, &name);
 }
 
 /* Read without writing. */
@@ -225,14 +217,20 @@ static void read_arguments(struct v0_reader *r)
 	read_list(r, read_generic_argument, ", ");
 }
 
-static void read_path_rule(struct v0_reader *r, bool in_value)
+static void read_path(struct v0_reader *r, bool in_value)
 {
-	char tag = v0__next(r);
+	struct v0_name name;
 	size_t behind;
+	char tag;
 
+	if (!v0__enter(r))
+		return;
+	tag = v0__next(r);
 	switch (tag) {
 	case 'C':
-		read_crate(r);
+		v0__read_optional(r, 's');
+		name = v0__read_name(r);
+		v0__put_name(r, &name);
 		break;
 	case 'N':
 		read_nested(r, in_value);
@@ -262,31 +260,10 @@ static void read_path_rule(struct v0_reader *r, bool in_value)
 	default:
 		r->bad = true;
 	}
-}
-
-static void read_path(struct v0_reader *r, bool in_value)
-{
-	if (!v0__enter(r))
-		return;
-	read_path_rule(r, in_value);
 	v0__leave(r);
 }
 
 /* ---- Types ----------------------------------------------------------------------------------- */
-
-static const char *basic_type(char tag)
-{
-	static const char *const names[] = {
-		['a'] = "i8",  ['b'] = "bool", ['c'] = "char",	['d'] = "f64",	 ['e'] = "str",
-		['f'] = "f32", ['h'] = "u8",   ['i'] = "isize", ['j'] = "usize", ['l'] = "i32",
-		['m'] = "u32", ['n'] = "i128", ['o'] = "u128",	['p'] = "_",	 ['s'] = "i16",
-		['t'] = "u16", ['u'] = "()",   ['v'] = "...",	['x'] = "i64",	 ['y'] = "u64",
-		['z'] = "!",
-	};
-	unsigned char c = (unsigned char)tag;
-
-	return c < N_OF(names) ? names[c] : NULL;
-}
 
 static void read_reference(struct v0_reader *r, const char *mut)
 {
@@ -301,17 +278,6 @@ static void read_reference(struct v0_reader *r, const char *mut)
 	}
 	v0__put(r, mut);
 	read_type(r);
-}
-
-static void read_slice(struct v0_reader *r, bool is_array)
-{
-	v0__put(r, "[");
-	read_type(r);
-	if (is_array) {
-		v0__put(r, "; ");
-		read_const(r);
-	}
-	v0__put(r, "]");
 }
 
 /* "extern "C" "; an ABI with '-' has '_' in the symbol. */
@@ -417,12 +383,26 @@ static void read_dyn(struct v0_reader *r)
 	}
 }
 
-static void read_type_rule(struct v0_reader *r)
+static void read_type(struct v0_reader *r)
 {
-	char tag = v0__next(r);
+	static const char *const basic[UCHAR_MAX + 1] = {
+		['a'] = "i8",  ['b'] = "bool", ['c'] = "char",	['d'] = "f64",	 ['e'] = "str",
+		['f'] = "f32", ['h'] = "u8",   ['i'] = "isize", ['j'] = "usize", ['l'] = "i32",
+		['m'] = "u32", ['n'] = "i128", ['o'] = "u128",	['p'] = "_",	 ['s'] = "i16",
+		['t'] = "u16", ['u'] = "()",   ['v'] = "...",	['x'] = "i64",	 ['y'] = "u64",
+		['z'] = "!",
+	};
+	unsigned char tag = r->at < r->len ? (unsigned char)r->s[r->at] : '\0';
 	size_t behind;
 
-	switch (tag) {
+	if (basic[tag]) {
+		v0__next(r);
+		v0__put(r, basic[tag]);
+		return;
+	}
+	if (!v0__enter(r))
+		return;
+	switch (v0__next(r)) {
 	case 'R':
 	case 'Q':
 		read_reference(r, tag == 'Q' ? "mut " : "");
@@ -434,7 +414,13 @@ static void read_type_rule(struct v0_reader *r)
 		break;
 	case 'A':
 	case 'S':
-		read_slice(r, tag == 'A');
+		v0__put(r, "[");
+		read_type(r);
+		if (tag == 'A') {
+			v0__put(r, "; ");
+			read_const(r);
+		}
+		v0__put(r, "]");
 		break;
 	case 'T':
 		v0__put(r, "(");
@@ -461,19 +447,7 @@ static void read_type_rule(struct v0_reader *r)
 			r->at--;
 		read_path(r, false);
 	}
-}
-
-static void read_type(struct v0_reader *r)
-{
-	const char *basic = r->at < r->len ? basic_type(r->s[r->at]) : NULL;
-
-	if (basic) {
-		v0__next(r);
-		v0__put(r, basic);
-	} else if (v0__enter(r)) {
-		read_type_rule(r);
-		v0__leave(r);
-	}
+	v0__leave(r);
 }
 
 /* ---- Constants ------------------------------------------------------------------------------- */
@@ -492,16 +466,6 @@ static void read_unsigned(struct v0_reader *r)
 		v0__put(r, "0x");
 		v0__put_bytes(r, digits, n);
 	}
-}
-
-static void read_bool(struct v0_reader *r)
-{
-	const char *digits;
-	uint64_t value;
-
-	if (v0__read_hex(r, &digits, &value) != 1 || value > 1)
-		r->bad = true;
-	v0__put(r, value ? "true" : "false");
 }
 
 /* Write a character as text, or as a number if it is not ASCII. */
@@ -526,43 +490,38 @@ static void read_char(struct v0_reader *r)
 	v0__put(r, text);
 }
 
-static void read_const_rule(struct v0_reader *r)
+static void read_const(struct v0_reader *r)
 {
-	char tag = v0__next(r);
+	const char *digits;
+	uint64_t value;
+	size_t behind;
+	char tag;
 
-	if (r->bad)
+	if (!v0__enter(r))
 		return;
-	if (strchr("aslxni", tag)) {
+	tag = v0__next(r);
+	if (tag == 'B') {
+		behind = v0__go_back(r);
+		if (behind) {
+			read_const(r);
+			r->at = behind;
+		}
+	} else if (tag && strchr("aslxni", tag)) {
 		if (v0__eat(r, 'n'))
 			v0__put(r, "-");
 		read_unsigned(r);
-	} else if (strchr("htmyoj", tag)) {
+	} else if (tag && strchr("htmyoj", tag)) {
 		read_unsigned(r);
 	} else if (tag == 'b') {
-		read_bool(r);
+		if (v0__read_hex(r, &digits, &value) != 1 || value > 1)
+			r->bad = true;
+		v0__put(r, value ? "true" : "false");
 	} else if (tag == 'c') {
 		read_char(r);
 	} else if (tag == 'p') {
 		v0__put(r, "_");
 	} else {
 		r->bad = true;
-	}
-}
-
-static void read_const(struct v0_reader *r)
-{
-	size_t behind;
-
-	if (!v0__enter(r))
-		return;
-	if (v0__eat(r, 'B')) {
-		behind = v0__go_back(r);
-		if (behind) {
-			read_const(r);
-			r->at = behind;
-		}
-	} else {
-		read_const_rule(r);
 	}
 	v0__leave(r);
 }

@@ -28,17 +28,6 @@ const char *function_name_suffix(const char *symbol)
 }
 
 /*
- * Skip the number that LLVM adds to a name when it moves the function to another module: it means
- * nothing to a person.
- */
-static const char *without_llvm(const char *suffix)
-{
-	if (strncmp(suffix, ".llvm.", 6))
-		return suffix;
-	return suffix + 6 + strspn(suffix + 6, "0123456789");
-}
-
-/*
  * Demangle the name without its suffix, and set *suffix to that; the result is empty if the name is
  * no Rust name.
  */
@@ -66,7 +55,13 @@ char *function_name(const char *symbol)
 		return NULL;
 	if (!d->len)
 		return strdup(symbol);
-	if (asprintf(&name, "%.*s%s", (int)d->len, d->text, without_llvm(suffix)) < 0)
+	/*
+	 * Skip the number that LLVM adds to a name when it moves the function to another module: it
+	 * means nothing to a person.
+	 */
+	if (!strncmp(suffix, ".llvm.", 6))
+		suffix += 6 + strspn(suffix + 6, "0123456789");
+	if (asprintf(&name, "%.*s%s", (int)d->len, d->text, suffix) < 0)
 		return NULL;
 	return name;
 }

@@ -70,33 +70,26 @@ static int collect_line(struct collector *c, Dwarf_Line *line)
 	return array__add(&c->rows, &c->n, &c->capacity, &found);
 }
 
-static int collect_unit(struct collector *c, Dwarf_Die *unit)
-{
-	Dwarf_Lines *lines;
-	size_t n;
-	int err = 0;
-
-	if (!dwarf_hasattr(unit, DW_AT_stmt_list))
-		return 0;
-	if (dwarf_getsrclines(unit, &lines, &n))
-		return -EBADMSG;
-	for (size_t i = 0; i < n && !err; i++)
-		err = collect_line(c, dwarf_onesrcline(lines, i));
-	return err;
-}
-
 static int collect(struct collector *c, Dwarf *dwarf)
 {
 	Dwarf_Off at = 0, next;
-	size_t header;
+	size_t header, n;
 	int more, err = 0;
 
 	while (!err && (more = dwarf_nextcu(dwarf, at, &next, &header, NULL, NULL, NULL)) == 0) {
+		Dwarf_Lines *lines;
 		Dwarf_Die unit;
 		int any = dwarf_offdie(dwarf, at + header, &unit) ? has_any(c, &unit) : -EBADMSG;
 
-		err = any > 0 ? collect_unit(c, &unit) : any;
 		at = next;
+		if (any < 0)
+			return any;
+		if (!any || !dwarf_hasattr(&unit, DW_AT_stmt_list))
+			continue;
+		if (dwarf_getsrclines(&unit, &lines, &n))
+			return -EBADMSG;
+		for (size_t i = 0; i < n && !err; i++)
+			err = collect_line(c, dwarf_onesrcline(lines, i));
 	}
 	return !err && more < 0 ? -EBADMSG : err;
 }

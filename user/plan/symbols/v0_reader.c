@@ -125,19 +125,6 @@ size_t v0__read_hex(struct v0_reader *r, const char **digits, uint64_t *value)
 	return n;
 }
 
-/* The deltas of punycode follow the last '_'; without a '_', the whole name is deltas. */
-static void split_punycode(struct v0_reader *r, struct v0_name *ident)
-{
-	size_t len = ident->n_ascii;
-	const char *line = memrchr(ident->ascii, '_', len);
-
-	ident->n_ascii = line ? (size_t)(line - ident->ascii) : 0;
-	ident->deltas = line ? line + 1 : ident->ascii;
-	ident->n_deltas = line ? len - ident->n_ascii - 1 : len;
-	if (!ident->n_deltas)
-		r->bad = true;
-}
-
 struct v0_name v0__read_name(struct v0_reader *r)
 {
 	bool is_punycode = v0__eat(r, 'u');
@@ -159,8 +146,15 @@ struct v0_name v0__read_name(struct v0_reader *r)
 	ident.ascii = r->s + r->at;
 	ident.n_ascii = len;
 	r->at += len;
-	if (is_punycode)
-		split_punycode(r, &ident);
+	if (is_punycode) {
+		/* The deltas follow the last '_'; without a '_', the whole name is deltas. */
+		const char *line = memrchr(ident.ascii, '_', len);
+
+		ident.n_ascii = line ? (size_t)(line - ident.ascii) : 0;
+		ident.deltas = line ? line + 1 : ident.ascii;
+		ident.n_deltas = line ? len - ident.n_ascii - 1 : len;
+		r->bad = !ident.n_deltas;
+	}
 	return ident;
 }
 
