@@ -68,17 +68,10 @@ int constants_compare(const struct sum *left, const struct sum *right, uint8_t w
 	}
 }
 
-static int64_t sign_extended(uint64_t value, uint8_t size)
-{
-	unsigned int unused = 64 - 8 * size;
-
-	return (int64_t)(value << unused) >> unused;
-}
-
 struct sum constants_fold(unsigned int id, const struct sum *a, const struct sum *b, uint8_t size)
 {
 	uint64_t mask = size == 8 ? ~0ull : (1ull << 8 * size) - 1;
-	unsigned int by = b->constant & (size == 8 ? 63 : 31);
+	unsigned int by = b->constant & (size == 8 ? 63 : 31), unused = 64 - 8 * size;
 
 	if (!sum_is_constant(a) || !sum_is_constant(b))
 		return sum_unknown;
@@ -88,7 +81,8 @@ struct sum constants_fold(unsigned int id, const struct sum *a, const struct sum
 	case X86_INS_OR:
 		return sum_constant(a->constant | b->constant);
 	case X86_INS_SAR:
-		return sum_constant((uint64_t)(sign_extended(a->constant, size) >> by) & mask);
+		return sum_constant((uint64_t)((int64_t)(a->constant << unused) >> unused >> by) &
+				    mask);
 	case X86_INS_SHR:
 		return sum_constant((a->constant & mask) >> by);
 	case X86_INS_SHL:

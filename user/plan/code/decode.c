@@ -102,15 +102,6 @@ static uint16_t writes_of(const cs_insn *insn)
 	return writes;
 }
 
-static enum code_flow jump_flow(const cs_insn *insn)
-{
-	if (insn->id == X86_INS_JMP)
-		return insn->detail->x86.operands[0].type == X86_OP_IMM ? CODE_JMP
-									: CODE_JMP_INDIRECT;
-	/* jrcxz and loop end a block like any branch, but the kernel does not emulate them. */
-	return CODE_JCC;
-}
-
 static enum code_flow flow_of(const cs_insn *insn)
 {
 	switch (insn->id) {
@@ -128,10 +119,16 @@ static enum code_flow flow_of(const cs_insn *insn)
 	default:
 		break;
 	}
-	for (int i = 0; i < insn->detail->groups_count; i++)
-		if (insn->detail->groups[i] == CS_GRP_JUMP ||
-		    insn->detail->groups[i] == CS_GRP_BRANCH_RELATIVE)
-			return jump_flow(insn);
+	for (int i = 0; i < insn->detail->groups_count; i++) {
+		if (insn->detail->groups[i] != CS_GRP_JUMP &&
+		    insn->detail->groups[i] != CS_GRP_BRANCH_RELATIVE)
+			continue;
+		/* jrcxz and loop end a block, too, but the kernel does not emulate them. */
+		if (insn->id != X86_INS_JMP)
+			return CODE_JCC;
+		return insn->detail->x86.operands[0].type == X86_OP_IMM ? CODE_JMP
+									: CODE_JMP_INDIRECT;
+	}
 	return CODE_FALLS;
 }
 
@@ -267,12 +264,9 @@ static void shape_of_test(struct code_insn *out, const cs_x86_op *a, const cs_x8
 		out->imm = (uint32_t)b->imm & 0xff;
 		set_memory(out, a);
 	} else if (a->type == X86_OP_REG && b->type == X86_OP_IMM) {
-		bool high = a->reg == X86_REG_AH || a->reg == X86_REG_BH || a->reg == X86_REG_CH ||
-			    a->reg == X86_REG_DH;
-
 		out->shape = CODE_TEST_IMM;
 		out->reg = code_register(a->reg);
-		out->imm = (uint32_t)b->imm << (high ? 8 : 0);
+		out->imm = (uint32_t)b->imm << (code_register_is_high_byte(a->reg) ? 8 : 0);
 	}
 }
 
@@ -422,32 +416,24 @@ static void reduce(const cs_insn *insn, struct code_insn *out)
 }
 
 /*
- * Decode the first instruction of `bytes`, which are at `addr`. Returns its size, 0 if there is
- * none.
+ * Decode the first instruction of `bytes`, which are at `addr`. A call or jump through the global
+ * offset table goes to the function itself. Returns its size, 0 if there is none.
  */
-static size_t decode_as_is(struct code_decoder *d, const uint8_t *bytes, size_t len, uint64_t addr,
-			   struct code_insn *insn)
-{
-	const uint8_t *rest = bytes;
-	size_t size = code_memo__find(d->memo, bytes, len, addr, insn);
-
-	if (size)
-		return size;
-	if (!cs_disasm_iter(d->cs, &rest, &len, &addr, d->insn))
-		return 0;
-	reduce(d->insn, insn);
-	code_memo__add(d->memo, bytes, insn);
-	return insn->size;
-}
-
-/* The same; a call or jump through the global offset table goes to the function itself. */
 static size_t decode(struct code_decoder *d, const uint8_t *bytes, size_t len, uint64_t addr,
 		     struct code_insn *insn)
 {
-	size_t size = decode_as_is(d, bytes, len, addr, insn);
-	uint64_t function =
-		size && insn->shape == CODE_GO_RIP ? elf_image__through(d->img, insn->target) : 0;
+	const uint8_t *rest = bytes;
+	size_t size = code_memo__find(d->memo, bytes, len, addr, insn);
+	uint64_t function;
 
+	if (!size) {
+		if (!cs_disasm_iter(d->cs, &rest, &len, &addr, d->insn))
+			return 0;
+		reduce(d->insn, insn);
+		code_memo__add(d->memo, bytes, insn);
+		size = insn->size;
+	}
+	function = insn->shape == CODE_GO_RIP ? elf_image__through(d->img, insn->target) : 0;
 	if (function) {
 		insn->flow = insn->flow == CODE_CALL_INDIRECT ? CODE_CALL : CODE_JMP;
 		insn->shape = CODE_OTHER;
@@ -494,34 +480,29 @@ static int decode_region(struct code_decoder *d, const struct code_region *regio
 	return 0;
 }
 
-/* Regions that overlap give some instructions twice. */
-static void sort_and_unite(struct code *code)
-{
-	size_t n = 0;
-
-	qsort(code->insns, code->n, sizeof(*code->insns), array__by_u64);
-	for (size_t i = 0; i < code->n; i++)
-		if (!n || code->insns[n - 1].addr != code->insns[i].addr)
-			code->insns[n++] = code->insns[i];
-	code->n = n;
-}
-
 int code_decoder__decode(struct code_decoder *d, const struct code_region *regions,
 			 size_t n_regions, struct code *code)
 {
 	bool sorted = true;
-	int err;
+	size_t n = 0;
 
 	code->n = 0;
 	for (size_t i = 0; i < n_regions; i++) {
-		err = decode_region(d, &regions[i], code);
+		int err = decode_region(d, &regions[i], code);
+
 		if (err)
 			return err;
 		sorted = sorted &&
 			 (i == 0 || regions[i - 1].addr + regions[i - 1].size <= regions[i].addr);
 	}
-	if (!sorted && code->n)
-		sort_and_unite(code);
+	if (sorted || !code->n)
+		return 0;
+	/* Regions that overlap give some instructions twice. */
+	qsort(code->insns, code->n, sizeof(*code->insns), array__by_u64);
+	for (size_t i = 0; i < code->n; i++)
+		if (!n || code->insns[n - 1].addr != code->insns[i].addr)
+			code->insns[n++] = code->insns[i];
+	code->n = n;
 	return 0;
 }
 

@@ -103,11 +103,16 @@ static void store_slot(const struct machine *m, struct path *p, int64_t at, uint
 		p->slots_lost = true;
 }
 
-/* The value that a slot held before the run; unknown if it was changed since. */
-static struct sum load_older(struct machine *m, const struct path *p, int64_t at, uint8_t size)
+/*
+ * What a slot holds. What it held before the run is unknown if any of its bytes was changed since.
+ */
+static struct sum load_slot(struct machine *m, const struct path *p, int64_t at, uint8_t size)
 {
 	struct sum_node node = {.kind = SUM_LOAD, .size = size};
 
+	for (uint32_t i = 0; i < p->n_slots; i++)
+		if (p->slots[i].at == at && p->slots[i].size == size)
+			return p->slots[i].value;
 	for (uint32_t i = 0; i < p->n_slots; i++)
 		if (p->slots[i].at < at + size && at < p->slots[i].at + p->slots[i].size)
 			return sum_unknown;
@@ -119,14 +124,6 @@ static struct sum load_older(struct machine *m, const struct path *p, int64_t at
 		return sum_unknown;
 	node.of = sum_add(entry_value(m, CODE_REG_SP), sum_constant((uint64_t)at));
 	return sum_of_node(&m->out->nodes, node);
-}
-
-static struct sum load_slot(struct machine *m, const struct path *p, int64_t at, uint8_t size)
-{
-	for (uint32_t i = 0; i < p->n_slots; i++)
-		if (p->slots[i].at == at && p->slots[i].size == size)
-			return p->slots[i].value;
-	return load_older(m, p, at, size);
 }
 
 /* The value of memory that is given. */
@@ -219,31 +216,6 @@ static struct sum address_of(const struct machine *m, const struct path *p, cons
 	return a;
 }
 
-static struct sum load(struct machine *m, const struct path *p, const cs_x86_op *op)
-{
-	struct sum_node node = {
-		.kind = SUM_LOAD,
-		.size = op->size,
-		.thread = op->mem.segment == X86_REG_FS,
-		.of = address_of(m, p, op),
-	};
-
-	return load_at(m, p, node);
-}
-
-static void store(struct machine *m, struct path *p, const cs_x86_op *op, struct sum value)
-{
-	struct sum address = address_of(m, p, op);
-	int64_t at;
-
-	if (op->mem.segment == X86_REG_FS)
-		return;
-	if (on_stack(m, &address, &at))
-		store_slot(m, p, at, op->size, value);
-	else if (address.known && value.known)
-		note(&m->out->stores, address, value, &m->out->partial);
-}
-
 static bool is_wide(const cs_x86_op *op)
 {
 	return op->type == X86_OP_REG && op->reg >= X86_REG_XMM0 && op->reg <= X86_REG_XMM15;
@@ -255,7 +227,11 @@ static struct sum get(struct machine *m, const struct path *p, const cs_x86_op *
 	uint8_t r;
 
 	if (op->type == X86_OP_MEM)
-		return load(m, p, op);
+		return load_at(m, p,
+			       (struct sum_node){.kind = SUM_LOAD,
+						 .size = op->size,
+						 .thread = op->mem.segment == X86_REG_FS,
+						 .of = address_of(m, p, op)});
 	if (is_wide(op))
 		return p->wide[op->reg - X86_REG_XMM0];
 	if (op->type == X86_OP_IMM)
@@ -275,7 +251,15 @@ static void set(struct machine *m, struct path *p, const cs_x86_op *op, struct s
 	uint8_t r;
 
 	if (op->type == X86_OP_MEM) {
-		store(m, p, op, value);
+		struct sum address = address_of(m, p, op);
+		int64_t at;
+
+		if (op->mem.segment == X86_REG_FS)
+			return;
+		if (on_stack(m, &address, &at))
+			store_slot(m, p, at, op->size, value);
+		else if (address.known && value.known)
+			note(&m->out->stores, address, value, &m->out->partial);
 		return;
 	}
 	if (is_wide(op))
@@ -405,28 +389,25 @@ static void note_call(struct machine *m, const struct path *p, uint64_t target)
 		out->calls[out->n_calls++] = c;
 }
 
-static struct sum found_in_thread(struct machine *m, uint64_t target)
-{
-	struct sum_node offset = {.kind = SUM_LOAD, .size = 8};
-	uint64_t word;
-
-	if (!constants_in_thread(m->f->img, target, &word))
-		return sum_unknown;
-	offset.of = sum_constant(word);
-	return sum_add(thread_base(m), sum_of_node(&m->out->nodes, offset));
-}
-
 static struct sum returned(struct machine *m, const struct path *p, uint64_t target)
 {
 	const cs_x86_op *to = &m->insn->detail->x86.operands[0];
-	struct sum found = m->f->follows && target ? found_in_thread(m, target) : sum_unknown;
 	struct sum_node node = {.kind = SUM_CALL, .of = sum_constant(target)};
+	uint64_t word;
 
+	if (m->f->follows && target && constants_in_thread(m->f->img, target, &word)) {
+		struct sum_node offset = {.kind = SUM_LOAD, .size = 8, .of = sum_constant(word)};
+		struct sum base = thread_base(m);
+		struct sum found = sum_add(base, sum_of_node(&m->out->nodes, offset));
+
+		if (found.known)
+			return found;
+	}
 	if (!target) {
 		node.kind = SUM_CALL_BY;
 		node.of = to->type == X86_OP_MEM ? address_of(m, p, to) : sum_unknown;
 	}
-	return found.known || !node.of.known ? found : sum_of_node(&m->out->nodes, node);
+	return sum_of_node(&m->out->nodes, node);
 }
 
 /* A function that is given the address of a slot may change any. */
@@ -462,15 +443,6 @@ static bool is_self(const cs_x86_op *a, const cs_x86_op *b)
 	return a->type == X86_OP_REG && b->type == X86_OP_REG && a->reg == b->reg;
 }
 
-static struct sum sign_extended(struct machine *m, struct path *p, const cs_x86_op *src)
-{
-	struct sum value = get(m, p, src);
-
-	if (!sum_is_constant(&value) || src->size != 4)
-		return sum_unknown;
-	return sum_constant((uint64_t)(int64_t)(int32_t)value.constant);
-}
-
 static int decide(const struct path *p, unsigned int jump)
 {
 	if (p->carry && jump != X86_INS_JB && jump != X86_INS_JAE)
@@ -478,23 +450,13 @@ static int decide(const struct path *p, unsigned int jump)
 	return constants_compare(&p->left, &p->right, p->width, jump);
 }
 
-/* A conditional move. */
-static bool move_if(struct machine *m, struct path *p)
-{
-	const cs_x86_op *a = &m->insn->detail->x86.operands[0];
-	unsigned int jump = constants_condition(m->insn->id);
-	int taken = jump ? decide(p, jump) : -1;
-
-	if (jump)
-		set(m, p, a, taken < 0 ? sum_unknown : get(m, p, taken ? a + 1 : a));
-	return jump;
-}
-
 /* Instructions that leave the flags as they are. */
 static bool move(struct machine *m, struct path *p)
 {
 	const cs_x86_op *a = &m->insn->detail->x86.operands[0], *b = a + 1;
+	unsigned int jump;
 	struct sum value;
+	int taken;
 
 	switch (m->insn->id) {
 	case X86_INS_XCHG:
@@ -512,7 +474,11 @@ static bool move(struct machine *m, struct path *p)
 		set(m, p, a, get(m, p, b));
 		return true;
 	case X86_INS_MOVSXD:
-		set(m, p, a, sign_extended(m, p, b));
+		value = get(m, p, b);
+		set(m, p, a,
+		    sum_is_constant(&value) && b->size == 4
+			    ? sum_constant((uint64_t)(int64_t)(int32_t)value.constant)
+			    : sum_unknown);
 		return true;
 	case X86_INS_LEA:
 		set(m, p, a, address_of(m, p, b));
@@ -527,24 +493,24 @@ static bool move(struct machine *m, struct path *p)
 	case X86_INS_ENDBR64:
 		return true;
 	default:
-		return move_if(m, p);
+		/* A conditional move. */
+		jump = constants_condition(m->insn->id);
+		taken = jump ? decide(p, jump) : -1;
+		if (jump)
+			set(m, p, a, taken < 0 ? sum_unknown : get(m, p, taken ? b : a));
+		return jump;
 	}
 }
 
-/* A mask that is constant says nothing of use. */
-static struct sum below(struct machine *m, struct sum mask)
-{
-	if (sum_is_constant(&mask))
-		return sum_unknown;
-	return sum_of_node(&m->out->nodes, (struct sum_node){.kind = SUM_BELOW, .of = mask});
-}
-
+/* A mask that is constant says nothing of use, unless the value is constant, too. */
 static struct sum masked(struct machine *m, const struct sum *value, const struct sum *mask,
 			 uint8_t size)
 {
 	struct sum both = constants_fold(X86_INS_AND, value, mask, size);
 
-	return both.known ? both : below(m, *mask);
+	if (both.known || sum_is_constant(mask))
+		return both;
+	return sum_of_node(&m->out->nodes, (struct sum_node){.kind = SUM_BELOW, .of = *mask});
 }
 
 /* The bit of a register that another register, or the instruction, names. */
@@ -756,26 +722,6 @@ static bool step(struct machine *m, struct path *p)
 	return true;
 }
 
-static void run(struct machine *m)
-{
-	struct path *first = &m->work[m->n_work++];
-
-	*first = (struct path){.at = m->f->entry};
-	for (uint8_t r = 0; r < REGS; r++)
-		first->regs[r] = entry_value(m, r);
-	if (m->f->has_first)
-		first->regs[WIRE_REG_DI] = sum_constant(m->f->first);
-	if (m->f->has_second)
-		first->regs[WIRE_REG_SI] = sum_constant(m->f->second);
-	while (m->n_work) {
-		struct path p = m->work[--m->n_work];
-
-		while (step(m, &p))
-			;
-	}
-	m->out->partial = m->out->partial || m->out->nodes.full;
-}
-
 int eval__run(const struct eval_function *f, struct eval **out)
 {
 	_free_ struct path *work = calloc(PATHS_MAX, sizeof(*work));
@@ -786,13 +732,26 @@ int eval__run(const struct eval_function *f, struct eval **out)
 		return -ENOMEM;
 	cs_option(m.cs, CS_OPT_DETAIL, CS_OPT_ON);
 	m.insn = cs_malloc(m.cs);
-	if (m.insn) {
-		run(&m);
-		cs_free(m.insn, 1);
-	}
-	cs_close(&m.cs);
-	if (!m.insn)
+	if (!m.insn) {
+		cs_close(&m.cs);
 		return -ENOMEM;
+	}
+	work[m.n_work++].at = f->entry;
+	for (uint8_t r = 0; r < REGS; r++)
+		work->regs[r] = entry_value(&m, r);
+	if (f->has_first)
+		work->regs[WIRE_REG_DI] = sum_constant(f->first);
+	if (f->has_second)
+		work->regs[WIRE_REG_SI] = sum_constant(f->second);
+	while (m.n_work) {
+		struct path p = work[--m.n_work];
+
+		while (step(&m, &p))
+			;
+	}
+	result->partial = result->partial || result->nodes.full;
+	cs_free(m.insn, 1);
+	cs_close(&m.cs);
 	*out = take_ptr(result);
 	return 0;
 }

@@ -216,15 +216,6 @@ static inline size_t simple_opcode(const uint8_t *p, uint8_t *f)
 	return at + 1;
 }
 
-/* As any_length(), with few branches: needs INSN_LENGTH_MAX bytes. 0: use any_length(). */
-static inline size_t simple_length(const uint8_t *p)
-{
-	uint8_t f;
-	size_t at = simple_opcode(p, &f);
-
-	return is_simple[f] ? at + immediates[f] + (modrms[f] ? modrm_length(p + at, 2) : 0) : 0;
-}
-
 static size_t any_length(const uint8_t *p, size_t len)
 {
 	struct prefixes pre = {0};
@@ -255,37 +246,39 @@ static size_t any_length(const uint8_t *p, size_t len)
 
 size_t insn_length(const uint8_t *p, size_t len)
 {
-	size_t size = len >= INSN_LENGTH_MAX ? simple_length(p) : 0;
+	size_t at;
+	uint8_t f;
 
-	return size ?: any_length(p, len);
-}
-
-/* jmp, jcc, loop and jrcxz, in one byte. */
-static bool is_short_branch(uint8_t opcode)
-{
-	return opcode == 0xeb || (opcode & 0xf0) == 0x70 || (opcode & 0xfc) == 0xe0;
+	/* Most instructions, with few branches. */
+	if (len >= INSN_LENGTH_MAX) {
+		at = simple_opcode(p, &f);
+		if (is_simple[f])
+			return at + immediates[f] + (modrms[f] ? modrm_length(p + at, 2) : 0);
+	}
+	return any_length(p, len);
 }
 
 /* By the length that ModRM leads to: bytes of the displacement in it. */
 static const uint8_t displacements[7] = {[2] = 1, [3] = 1, [5] = 4, [6] = 4};
 
-static inline struct insn_displacement displacement_of_modrm(const uint8_t *p, size_t at)
-{
-	size_t n = modrm_length(p + at, 2);
-	bool only_sib = n == 2 && (modrm_lengths[p[at]] & 0x80);
-	uint8_t size = only_sib ? 0 : displacements[n];
-
-	return (struct insn_displacement){(uint8_t)(at + n - size), size};
-}
-
 /* The displacement of an instruction whose opcode ends at `at`. */
 static inline struct insn_displacement find_displacement(const uint8_t *p, size_t at, enum follow f)
 {
-	if (has_modrm(f))
-		return displacement_of_modrm(p, at);
+	uint8_t opcode = p[at - 1];
+
+	if (has_modrm(f)) {
+		size_t n = modrm_length(p + at, 2);
+		bool only_sib = n == 2 && (modrm_lengths[p[at]] & 0x80);
+		uint8_t size = only_sib ? 0 : displacements[n];
+
+		return (struct insn_displacement){(uint8_t)(at + n - size), size};
+	}
 	if (f == J)
 		return (struct insn_displacement){(uint8_t)at, 4};
-	return (struct insn_displacement){(uint8_t)at, f == B && is_short_branch(p[at - 1])};
+	/* jmp, jcc, loop and jrcxz, in one byte. */
+	return (struct insn_displacement){
+		(uint8_t)at,
+		f == B && (opcode == 0xeb || (opcode & 0xf0) == 0x70 || (opcode & 0xfc) == 0xe0)};
 }
 
 size_t insn_length_displaced(const uint8_t *p, size_t len, struct insn_displacement *d)

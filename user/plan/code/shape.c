@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "plan/plan.h"
 
 /* A term of a shape: `factor` times a node; as a letter, or as a number if there is no letter. */
@@ -134,7 +135,7 @@ static bool is_sum(const struct sum_nodes *nodes, const struct sum *a, const cha
 
 static uint8_t register_of(const char *node)
 {
-	for (size_t i = 0; i < sizeof(registers) / sizeof(*registers); i++)
+	for (size_t i = 0; i < N_OF(registers); i++)
 		if (!strncmp(node, registers[i].name, 2))
 			return registers[i].reg;
 	return WIRE_REG_NONE;
@@ -150,7 +151,7 @@ static bool is_node(const struct sum_nodes *nodes, uint32_t number, const char *
 		return take(l, shape[1], number);
 	if (reg != WIRE_REG_NONE)
 		return node->kind == SUM_ENTRY && node->reg == reg;
-	for (size_t i = 0; i < sizeof(operators) / sizeof(*operators); i++) {
+	for (size_t i = 0; i < N_OF(operators); i++) {
 		size_t len = strlen(operators[i].name);
 		const char *size = skip_node(shape);
 
@@ -251,44 +252,38 @@ static bool are_sums(const struct eval *e, const struct sum *const *values, cons
 	return true;
 }
 
-static bool is_pair(const struct eval *e, const struct eval_pair *pair, const char *shape,
-		    struct letters *l)
-{
-	const struct sum *values[] = {&pair->a, &pair->b}, *swapped[] = {&pair->b, &pair->a};
-
-	return are_sums(e, values, shape, l) ||
-	       (strchr(shape, '=') && are_sums(e, swapped, shape, l));
-}
-
-static bool is_call(const struct eval *e, const struct eval_call *call, const char *shape,
-		    struct letters *l)
-{
-	const struct sum target = sum_constant(call->target);
-	const struct sum *values[] = {&target, &call->first, &call->second, &call->third,
-				      &call->fourth};
-
-	return (call->target || *shape == '?') && are_sums(e, values, shape, l);
-}
-
 /* The place with the number i of those that the shape asks about; false: there are not so many. */
 static bool look(const struct eval *e, const char *shape, uint32_t i, bool *is, struct letters *l)
 {
 	const struct eval_pairs *pairs = *shape == 'r'	 ? &e->returns
 					 : *shape == 's' ? &e->stores
 							 : &e->compares;
-	const char *values = strchr(shape, ' ') + 1;
+	const char *sums = strchr(shape, ' ') + 1;
 
+	*is = false;
 	if (!strncmp(shape, "call ", 5)) {
-		*is = i < e->n_calls && is_call(e, &e->calls[i], values, l);
+		const struct eval_call *c = &e->calls[i];
+		const struct sum target = i < e->n_calls ? sum_constant(c->target) : sum_unknown;
+		const struct sum *values[] = {&target, &c->first, &c->second, &c->third,
+					      &c->fourth};
+
+		*is = i < e->n_calls && (c->target || *sums == '?') && are_sums(e, values, sums, l);
 		return i < e->n_calls;
 	}
 	if (*shape == 'n') {
 		const struct sum node = {.known = true, .n = 1, .terms = {{i, 1}}};
 
-		*is = i < e->nodes.n && shape__is(&e->nodes, &node, values, l);
+		*is = i < e->nodes.n && shape__is(&e->nodes, &node, sums, l);
 		return i < e->nodes.n;
 	}
-	*is = i < pairs->n && is_pair(e, &pairs->items[i], values, l);
+	if (i < pairs->n) {
+		const struct eval_pair *pair = &pairs->items[i];
+		const struct sum *values[] = {&pair->a, &pair->b},
+				 *swapped[] = {&pair->b, &pair->a};
+
+		*is = are_sums(e, values, sums, l) ||
+		      (strchr(sums, '=') && are_sums(e, swapped, sums, l));
+	}
 	return i < pairs->n;
 }
 

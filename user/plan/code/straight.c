@@ -150,11 +150,21 @@ static struct bytes outside(size_t size)
 }
 
 /* Outside our memory constants are known, and pointers to functions in the global offset table. */
-static struct bytes load_constant(struct machine *m, uint64_t addr, size_t size)
+static struct bytes load(struct machine *m, uint64_t addr, size_t size)
 {
-	uint64_t function = size == 8 ? elf_image__through(m->img, addr) : 0, words[2] = {0};
-	struct bytes v = {.known = mask_of(size)};
+	struct bytes v = unknown;
+	uint64_t function, words[2] = {0};
+	struct area *a;
+	size_t at;
 
+	if (find_area(m, addr, size, &a, &at)) {
+		for (size_t i = 0; i < size; i++) {
+			v.b[i] = a->b[at + i];
+			v.known |= (uint16_t)(a->known[at + i] << i);
+		}
+		return v;
+	}
+	function = size == 8 ? elf_image__through(m->img, addr) : 0;
 	if (function)
 		return constant(function);
 	if (size % 8 || size > WIDEST)
@@ -163,21 +173,7 @@ static struct bytes load_constant(struct machine *m, uint64_t addr, size_t size)
 		if (!constant_word(m, addr + 8 * i, &words[i]))
 			return unknown;
 	memcpy(v.b, words, size);
-	return v;
-}
-
-static struct bytes load(struct machine *m, uint64_t addr, size_t size)
-{
-	struct bytes v = unknown;
-	struct area *a;
-	size_t at;
-
-	if (!find_area(m, addr, size, &a, &at))
-		return load_constant(m, addr, size);
-	for (size_t i = 0; i < size; i++) {
-		v.b[i] = a->b[at + i];
-		v.known |= (uint16_t)(a->known[at + i] << i);
-	}
+	v.known = mask_of(size);
 	return v;
 }
 
@@ -231,25 +227,21 @@ static struct bytes *vector_of(struct machine *m, unsigned int reg)
 	return NULL;
 }
 
-static struct bytes get_register(struct machine *m, unsigned int reg)
-{
-	const struct bytes *vector = vector_of(m, reg);
-	uint8_t r = code_register(reg);
-
-	if (vector)
-		return *vector;
-	return r < REGS && !code_register_is_high_byte(reg) ? m->regs[r] : unknown;
-}
-
 static struct bytes get(struct machine *m, const cs_x86_op *op)
 {
+	const struct bytes *vector;
 	uint64_t addr;
+	uint8_t r;
 
 	switch (op->type) {
 	case X86_OP_IMM:
 		return constant((uint64_t)op->imm);
 	case X86_OP_REG:
-		return get_register(m, op->reg);
+		vector = vector_of(m, op->reg);
+		if (vector)
+			return *vector;
+		r = code_register(op->reg);
+		return r < REGS && !code_register_is_high_byte(op->reg) ? m->regs[r] : unknown;
 	case X86_OP_MEM:
 		if (op->size > WIDEST)
 			return unknown;
@@ -259,35 +251,32 @@ static struct bytes get(struct machine *m, const cs_x86_op *op)
 	}
 }
 
-static void set_general(struct machine *m, const cs_x86_op *op, struct bytes v)
-{
-	uint8_t r = code_register(op->reg);
-	size_t size = op->size;
-
-	if (r >= REGS)
-		return;
-	if (code_register_is_high_byte(op->reg)) {
-		m->regs[r].known &= (uint16_t)~2u;
-	} else if (size >= 4) {
-		m->regs[r] = zero_extended(v, size);
-	} else {
-		memcpy(m->regs[r].b, v.b, size);
-		m->regs[r].known &= (uint16_t)~mask_of(size);
-		m->regs[r].known |= v.known & mask_of(size);
-	}
-}
-
 static void set(struct machine *m, const cs_x86_op *op, struct bytes v)
 {
-	struct bytes *vector = op->type == X86_OP_REG ? vector_of(m, op->reg) : NULL;
+	struct bytes *to = op->type == X86_OP_REG ? vector_of(m, op->reg) : NULL;
+	size_t size = op->size;
 	uint64_t addr;
+	uint8_t r;
 
-	if (vector)
-		*vector = v;
-	else if (op->type == X86_OP_REG)
-		set_general(m, op, v);
-	else if (op->type == X86_OP_MEM && address_of(m, op, &addr))
-		store(m, addr, op->size, op->size <= WIDEST ? &v : &unknown);
+	if (op->type == X86_OP_MEM && address_of(m, op, &addr))
+		store(m, addr, size, size <= WIDEST ? &v : &unknown);
+	if (to)
+		*to = v;
+	if (to || op->type != X86_OP_REG)
+		return;
+	r = code_register(op->reg);
+	if (r >= REGS)
+		return;
+	to = &m->regs[r];
+	if (code_register_is_high_byte(op->reg)) {
+		to->known &= (uint16_t)~2u;
+	} else if (size >= 4) {
+		*to = zero_extended(v, size);
+	} else {
+		memcpy(to->b, v.b, size);
+		to->known &= (uint16_t)~mask_of(size);
+		to->known |= v.known & mask_of(size);
+	}
 }
 
 /* ---- Instructions ---------------------------------------------------------------------------- */
@@ -586,36 +575,22 @@ static void fill(struct machine *m)
 	}
 }
 
-static bool enters(struct machine *m)
-{
-	struct area *a;
-	uint64_t first;
-	size_t at;
-
-	return m->n_frames < CALLS_MAX && number(&m->regs[WIRE_REG_DI], 8, &first) &&
-	       find_area(m, first, 0, &a, &at);
-}
-
-static bool is_code(const struct machine *m, uint64_t addr)
-{
-	size_t len;
-
-	return elf_image__code(m->img, addr, &len);
-}
-
 /* The function of the library that a call or jump goes to. */
 static bool target_of(struct machine *m, uint64_t *to)
 {
 	struct bytes v = get(m, &m->insn->detail->x86.operands[0]);
+	size_t len;
 
-	return number(&v, 8, to) && is_code(m, *to);
+	return number(&v, 8, to) && elf_image__code(m->img, *to, &len);
 }
 
 static void call(struct machine *m)
 {
 	struct frame *f = &m->frames[m->n_frames];
 	struct bytes first = m->regs[WIRE_REG_DI];
-	uint64_t to;
+	uint64_t to, addr;
+	struct area *a;
+	size_t at;
 
 	if (!target_of(m, &to)) {
 		fill(m);
@@ -623,7 +598,8 @@ static void call(struct machine *m)
 		m->regs[WIRE_REG_AX] = first;
 		return;
 	}
-	if (!enters(m) || !number(&m->regs[CODE_REG_SP], 8, &f->sp)) {
+	if (m->n_frames == CALLS_MAX || !number(&first, 8, &addr) ||
+	    !find_area(m, addr, 0, &a, &at) || !number(&m->regs[CODE_REG_SP], 8, &f->sp)) {
 		forget_scratch(m);
 		return;
 	}
@@ -714,21 +690,6 @@ static bool step(struct machine *m)
 	return true;
 }
 
-static void run(struct machine *m, uint64_t entry, uint64_t argument)
-{
-	static const uint8_t arguments[] = {WIRE_REG_SI, WIRE_REG_DX, WIRE_REG_CX, WIRE_REG_R8,
-					    WIRE_REG_R9};
-
-	for (size_t i = 0; i < sizeof(arguments); i++)
-		m->regs[arguments[i]] = constant(argument);
-	m->regs[WIRE_REG_DI] = constant(RESULT_AT);
-	m->regs[CODE_REG_SP] = constant(STACK_AT + STACK_SIZE - STACK_ABOVE - 8);
-	m->at = entry;
-	m->steps = m->total = STEPS_MAX;
-	while (step(m))
-		;
-}
-
 static int area__init(struct area *a, uint64_t addr, size_t size)
 {
 	a->addr = addr;
@@ -738,19 +699,26 @@ static int area__init(struct area *a, uint64_t addr, size_t size)
 	return a->b ? 0 : -ENOMEM;
 }
 
-static int run_in(struct machine *m, uint64_t entry, uint64_t argument)
+static int run(struct machine *m, uint64_t entry, uint64_t argument)
 {
 	if (cs_open(CS_ARCH_X86, CS_MODE_64, &m->cs) != CS_ERR_OK)
 		return -ENOMEM;
 	cs_option(m->cs, CS_OPT_DETAIL, CS_OPT_ON);
 	m->insn = cs_malloc(m->cs);
-	if (m->insn) {
-		run(m, entry, argument);
-		cs_free(m->insn, 1);
-	}
-	cs_close(&m->cs);
-	if (!m->insn)
+	if (!m->insn) {
+		cs_close(&m->cs);
 		return -ENOMEM;
+	}
+	m->regs[WIRE_REG_DI] = constant(RESULT_AT);
+	for (size_t i = 1; i < CODE_ARGUMENTS; i++)
+		m->regs[code_arguments[i]] = constant(argument);
+	m->regs[CODE_REG_SP] = constant(STACK_AT + STACK_SIZE - STACK_ABOVE - 8);
+	m->at = entry;
+	m->steps = m->total = STEPS_MAX;
+	while (step(m))
+		;
+	cs_free(m->insn, 1);
+	cs_close(&m->cs);
 	return m->returned ? 0 : -ENOTSUP;
 }
 
@@ -765,7 +733,7 @@ int straight__run(const struct elf_image *img, uint64_t entry, uint64_t argument
 		return -ENOMEM;
 	m->img = img;
 	m->areas[0] = s->result;
-	err = area__init(&m->areas[1], STACK_AT, STACK_SIZE) ?: run_in(m, entry, argument);
+	err = area__init(&m->areas[1], STACK_AT, STACK_SIZE) ?: run(m, entry, argument);
 	free(m->areas[1].b);
 	if (!err)
 		*out = take_ptr(s);
