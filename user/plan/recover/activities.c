@@ -38,8 +38,18 @@ static bool is_text(const struct eval *e, const struct eval_call *call)
 	return at.n == 1 || !memcmp(at.at, length.at, (at.n - 1UL) * sizeof(at.at[0]));
 }
 
-/* The function that is given the first text; 0 if there is none. */
-static int find_intern(struct elf_image *img, const struct owner *o, uint64_t *intern)
+/* Functions of which no name is known: those that are known make other events, too. */
+static bool is_unnamed(const struct owner *o)
+{
+	return !strncmp(o->name, "fn_", 3);
+}
+
+/*
+ * Name a cold side that gives a text a number, and the function by which it does that: it is given
+ * the first text. Several cold sides call one function: one name is enough.
+ */
+static int look_at(struct elf_image *img, const struct owner *o, size_t number,
+		   struct recovered *out)
 {
 	const struct eval_function f = {
 		.img = img,
@@ -47,50 +57,28 @@ static int find_intern(struct elf_image *img, const struct owner *o, uint64_t *i
 		.fills = true,
 	};
 	_free_ struct eval *e = NULL;
+	uint64_t intern = 0;
 	int err = eval__run(&f, &e);
 
-	*intern = 0;
-	for (uint32_t i = 0; !err && i < e->n_calls && !*intern; i++)
+	for (uint32_t i = 0; !err && i < e->n_calls && !intern; i++)
 		if (e->calls[i].target && is_text(e, &e->calls[i]))
-			*intern = e->calls[i].target;
-	return err;
-}
-
-/* Functions of which no name is known: those that are known make other events, too. */
-static bool is_unnamed(const struct owner *o)
-{
-	return !strncmp(o->name, "fn_", 3);
-}
-
-/* Several cold sides call one function: one name is enough. */
-static int name_intern(struct recovered *out, uint64_t intern, size_t number)
-{
-	for (uint32_t i = 0; i < out->n; i++)
-		if (out->items[i].addr == intern && strstr(out->text + out->items[i].at, INTERN))
-			return 0;
-	return recovered__addf(
-		out, intern,
-		"_RINvMs0_NtC21rustc_data_structures9profilingNtB2_12SelfProfiler" INTERN
-		"ReEB2_.llvm.%zu",
-		number);
-}
-
-static int look_at(struct elf_image *img, const struct owner *o, size_t number,
-		   struct recovered *out)
-{
-	bool unnamed = is_unnamed(o);
-	uint64_t intern;
-	int err = find_intern(img, o, &intern);
-
+			intern = e->calls[i].target;
 	if (err || !intern)
 		return err;
-	if (unnamed)
+	if (is_unnamed(o))
 		err = recovered__addf(
 			out, o->entry,
 			"_RINvNvMNtC21rustc_data_structures9profilingNtB2_15SelfProfilerRef4exec"
 			"9cold_callNCINvB2_34generic_activity_with_arg_recorder0E0EB2_.llvm.%zu",
 			number);
-	return err ?: name_intern(out, intern, number);
+	for (uint32_t i = 0; i < out->n && !err; i++)
+		if (out->items[i].addr == intern && strstr(out->text + out->items[i].at, INTERN))
+			return 0;
+	return err
+		       ?: recovered__addf(out, intern,
+					  "_RINvMs0_NtC21rustc_data_structures9profilingNtB2_"
+					  "12SelfProfiler" INTERN "ReEB2_.llvm.%zu",
+					  number);
 }
 
 /* Those of the function with this part of a name; none without such a function. */
@@ -135,26 +123,17 @@ static bool has_name(const struct known_symbols *known, uint64_t entry)
 	return false;
 }
 
-/* The number tells them apart, as the types do in the names that the compiler gives. */
-static int name_bodies(const struct owners *owners, const struct known_symbols *known,
-		       struct recovered *out)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < owners->n && !err; i++)
-		if (!has_name(known, owners->items[i].entry))
-			err = recovered__addf(
-				out, owners->items[i].entry,
-				"_RNvNtC16rustc_query_impl9execution17try_execute_query.%zu", i);
-	return err;
-}
-
 int bodies__recover(struct elf_image *img, const struct known_symbols *known, struct recovered *out)
 {
 	_owners_ struct owners owners = {0};
-	int err = callers__of_cold(img, known, NAME_COLD_PROVIDER, NAME_COLD_PROVIDER, &owners)
-			  ?: name_bodies(&owners, known, out);
+	int err = callers__of_cold(img, known, NAME_COLD_PROVIDER, NAME_COLD_PROVIDER, &owners);
 
+	/* The number tells them apart, as the types do in the names that the compiler gives. */
+	for (size_t i = 0; i < owners.n && !err; i++)
+		if (!has_name(known, owners.items[i].entry))
+			err = recovered__addf(
+				out, owners.items[i].entry,
+				"_RNvNtC16rustc_query_impl9execution17try_execute_query.%zu", i);
 	return err == -ENODATA ? 0 : err;
 }
 
@@ -203,17 +182,6 @@ static int note_call(void *arg, uint64_t addr, uint64_t to)
 	return 0;
 }
 
-static int find_called(struct elf_image *img, struct droppers *d)
-{
-	struct code_range range = {UINT64_MAX, 0};
-
-	for (uint32_t i = 0; i < d->n; i++) {
-		range.first = d->addrs[i] < range.first ? d->addrs[i] : range.first;
-		range.last = d->addrs[i] > range.last ? d->addrs[i] : range.last;
-	}
-	return d->n ? code_scan__calls(img, range, note_call, d) : 0;
-}
-
 static int find_droppers(struct elf_image *img, struct droppers *d, const char **problem)
 {
 	_owners_ struct owners owners = {0};
@@ -235,8 +203,15 @@ static int find_droppers(struct elf_image *img, struct droppers *d, const char *
 int timers__recover(struct elf_image *img, struct recovered *out, const char **problem)
 {
 	struct droppers d = {.n = 0};
-	int err = find_droppers(img, &d, problem) ?: find_called(img, &d);
+	struct code_range range = {UINT64_MAX, 0};
+	int err = find_droppers(img, &d, problem);
 
+	for (uint32_t i = 0; i < d.n; i++) {
+		range.first = d.addrs[i] < range.first ? d.addrs[i] : range.first;
+		range.last = d.addrs[i] > range.last ? d.addrs[i] : range.last;
+	}
+	if (!err && d.n)
+		err = code_scan__calls(img, range, note_call, &d);
 	for (uint32_t i = 0; i < d.n && !err; i++)
 		if (d.called[i])
 			err = recovered__addf(
@@ -266,12 +241,6 @@ struct search {
 	struct addresses clocks; /* functions that tell the time that has passed */
 	struct code_decoder *decoder;
 	struct code code;
-};
-
-/* Where the function that is looked at has its guards, by bytes above sp at its entry. */
-struct slots {
-	uint64_t at[SLOTS_MAX];
-	size_t n;
 };
 
 static int add_address(struct addresses *a, uint64_t addr)
@@ -306,53 +275,31 @@ static bool passes_slot(const struct fixpoint *flow, size_t i, uint64_t *at)
 	return s.reached && s.regs[WIRE_REG_DI].kind == FLOW_STACK;
 }
 
-static int note_passed(struct search *s, const struct fixpoint *flow)
-{
-	struct slots slots = {.n = 0};
-	uint64_t at;
-	int err = 0;
-
-	for (size_t i = 0; i < s->code.n && slots.n < SLOTS_MAX; i++)
-		if (makes(s, &s->code.insns[i]) && passes_slot(flow, i, &slots.at[slots.n]))
-			slots.n++;
-	for (size_t i = 0; i < s->code.n && slots.n && !err; i++)
-		if (s->code.insns[i].flow == CODE_CALL && !makes(s, &s->code.insns[i]) &&
-		    passes_slot(flow, i, &at) && array__has_u64(slots.at, slots.n, at))
-			err = add_address(&s->passed, s->code.insns[i].target);
-	return err;
-}
-
+/* Find where the function has its guards, and which functions it passes their addresses to. */
 static int look_at_maker(struct search *s, const struct owner *f)
 {
 	_fixpoint_ struct fixpoint *flow = NULL;
+	const struct code *code = &s->code;
+	uint64_t slots[SLOTS_MAX], at; /* bytes above sp at the entry */
+	size_t n = 0;
 	struct walk w;
 	int err = code_decoder__decode(s->decoder, f->regions, f->n_regions, &s->code);
 
 	if (err)
 		return err == -EFAULT ? 0 : err;
-	err = walk__init(&w, s->img, &s->code, f->entry);
-	err = err ?: flow__new(&w, f->entry, is_direct_call, s, &flow) ?: note_passed(s, flow);
+	err = walk__init(&w, s->img, code, f->entry)
+		      ?: flow__new(&w, f->entry, is_direct_call, s, &flow);
+	for (size_t i = 0; i < code->n && n < SLOTS_MAX && !err; i++)
+		n += makes(s, &code->insns[i]) && passes_slot(flow, i, &slots[n]);
+	for (size_t i = 0; i < code->n && n && !err; i++)
+		if (code->insns[i].flow == CODE_CALL && !makes(s, &code->insns[i]) &&
+		    passes_slot(flow, i, &at) && array__has_u64(slots, n, at))
+			err = add_address(&s->passed, code->insns[i].target);
 	walk__fini(&w);
 	return err;
 }
 
-static int find_passed(struct search *s)
-{
-	_owners_ struct owners owners = {0};
-	int err = callers__find(s->img, s->makers.items, s->makers.n, &owners);
-
-	for (size_t i = 0; i < owners.n && !err; i++)
-		err = look_at_maker(s, &owners.items[i]);
-	return err;
-}
-
 /* ---- Those that drop it ---------------------------------------------------------------------- */
-
-static bool is_clock(const char *name)
-{
-	return !strstr(name, ".cold") && (strstr(name, "3std4timeNtB2_7Instant7elapsed") ||
-					  strstr(name, "_ZN3std4time7Instant7elapsed"));
-}
 
 static int find_clocks(struct search *s)
 {
@@ -360,9 +307,13 @@ static int find_clocks(struct search *s)
 	size_t n;
 	int err = elf_image__symbols(s->img, &syms, &n);
 
-	for (size_t i = 0; i < n && !err; i++)
-		if (is_clock(syms[i].name))
+	for (size_t i = 0; i < n && !err; i++) {
+		const char *name = syms[i].name;
+
+		if (!strstr(name, ".cold") && (strstr(name, "3std4timeNtB2_7Instant7elapsed") ||
+					       strstr(name, "_ZN3std4time7Instant7elapsed")))
 			err = add_address(&s->clocks, syms[i].addr);
+	}
 	return err;
 }
 
@@ -431,29 +382,26 @@ static int name_drops(struct search *s, struct recovered *out)
 
 /* ---------------------------------------------------------------------------------------------- */
 
-static int find_makers(const struct known_symbols *known, struct addresses *makers)
+int recovered_guards__find(struct elf_image *img, const struct known_symbols *known,
+			   struct recovered *out)
 {
-	int err = 0;
+	_code_decoder_ struct code_decoder *decoder = NULL;
+	_owners_ struct owners owners = {0};
+	struct search s = {.img = img};
+	int err = code_decoder__new(img, &decoder);
 
+	s.decoder = decoder;
 	for (uint32_t i = 0; i < known->n && !err; i++) {
 		const struct known_symbol *k = &known->items[i];
 
 		if (k->info.part == NAME_PART_ENTRY && k->info.kind >= NAME_COLD_PROVIDER &&
 		    k->info.kind <= NAME_COLD_HASHING)
-			err = add_address(makers, k->sym->addr);
+			err = add_address(&s.makers, k->sym->addr);
 	}
-	return err;
-}
-
-int recovered_guards__find(struct elf_image *img, const struct known_symbols *known,
-			   struct recovered *out)
-{
-	_code_decoder_ struct code_decoder *decoder = NULL;
-	struct search s = {.img = img};
-	int err = find_makers(known, &s.makers) ?: code_decoder__new(img, &decoder);
-
-	s.decoder = decoder;
-	err = err ?: find_passed(&s) ?: find_clocks(&s) ?: name_drops(&s, out);
+	err = err ?: callers__find(img, s.makers.items, s.makers.n, &owners);
+	for (size_t i = 0; i < owners.n && !err; i++)
+		err = look_at_maker(&s, &owners.items[i]);
+	err = err ?: find_clocks(&s) ?: name_drops(&s, out);
 	code__free(&s.code);
 	free(s.makers.items);
 	free(s.passed.items);
@@ -478,9 +426,8 @@ static const struct {
 	{0x100, "19incr_result_hashing"}, {0x200, "13artifact_size"},
 };
 
-/* A function that may be a cold side, and the bits that its callers test. */
+/* The bits that the callers of a function test, which may be a cold side. */
 struct side {
-	uint64_t entry;
 	uint32_t filter;
 	bool several;
 };
@@ -489,8 +436,8 @@ struct cold_kinds_search {
 	struct elf_image *img;
 	struct code_decoder *decoder;
 	struct code code;
-	struct side sides[SIDES_MAX];
 	uint64_t entries[SIDES_MAX];
+	struct side sides[SIDES_MAX]; /* of these */
 	uint32_t n;
 };
 
@@ -505,24 +452,10 @@ int cold_kinds__are_unnamed(struct elf_image *img)
 	return err && err != -ENODATA ? err : 1;
 }
 
-static int find_sides(struct cold_kinds_search *s)
-{
-	_owners_ struct owners owners = {0};
-	int err = callers_of(s->img, DYNSYM_THREAD_NUMBER, &owners);
-
-	for (size_t i = 0; i < owners.n && s->n < SIDES_MAX && !err; i++) {
-		if (!is_unnamed(&owners.items[i]))
-			continue;
-		s->entries[s->n] = owners.items[i].entry;
-		s->sides[s->n++].entry = owners.items[i].entry;
-	}
-	return err;
-}
-
 static struct side *side_at(struct cold_kinds_search *s, uint64_t entry)
 {
 	for (uint32_t i = 0; i < s->n; i++)
-		if (s->sides[i].entry == entry)
+		if (s->entries[i] == entry)
 			return &s->sides[i];
 	return NULL;
 }
@@ -565,25 +498,15 @@ static int look_into(struct cold_kinds_search *s, const struct owner *f)
 	return err;
 }
 
-static int find_kinds(struct cold_kinds_search *s)
+static int name_side(const struct cold_kinds_search *s, uint32_t i, struct recovered *out)
 {
-	_owners_ struct owners owners = {0};
-	int err = callers__find(s->img, s->entries, s->n, &owners);
-
-	for (size_t i = 0; i < owners.n && !err; i++)
-		err = look_into(s, &owners.items[i]);
-	return err;
-}
-
-static int name_side(const struct side *side, uint32_t number, struct recovered *out)
-{
-	for (size_t i = 0; i < N_OF(kinds); i++)
-		if (kinds[i].filter == side->filter)
+	for (size_t k = 0; k < N_OF(kinds); k++)
+		if (kinds[k].filter == s->sides[i].filter)
 			return recovered__addf(
-				out, side->entry,
+				out, s->entries[i],
 				"_RINvNvMNtC21rustc_data_structures9profilingNtB2_15SelfProfilerRef"
 				"4exec9cold_callNCNvB2_%s0EB2_.llvm.%u",
-				kinds[i].method, number);
+				kinds[k].method, i);
 	return 0;
 }
 
@@ -591,16 +514,23 @@ int cold_kinds__recover(struct elf_image *img, bool activities, struct recovered
 {
 	_code_decoder_ struct code_decoder *decoder = NULL;
 	_free_ struct cold_kinds_search *s = calloc(1, sizeof(*s));
+	_owners_ struct owners sides = {0}, callers = {0};
 	int err = s ? code_decoder__new(img, &decoder) : -ENOMEM;
 
 	if (err)
 		return err;
 	s->img = img;
 	s->decoder = decoder;
-	err = find_sides(s) ?: find_kinds(s);
+	err = callers_of(img, DYNSYM_THREAD_NUMBER, &sides);
+	for (size_t i = 0; i < sides.n && s->n < SIDES_MAX && !err; i++)
+		if (is_unnamed(&sides.items[i]))
+			s->entries[s->n++] = sides.items[i].entry;
+	err = err ?: callers__find(img, s->entries, s->n, &callers);
+	for (size_t i = 0; i < callers.n && !err; i++)
+		err = look_into(s, &callers.items[i]);
 	for (uint32_t i = 0; i < s->n && !err; i++)
 		if (!s->sides[i].several && activities == (s->sides[i].filter == ACTIVITY))
-			err = name_side(&s->sides[i], i, out);
+			err = name_side(s, i, out);
 	code__free(&s->code);
 	return err;
 }

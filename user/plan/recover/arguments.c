@@ -411,39 +411,13 @@ static void find_likely(const struct elf_image *img, const struct bounds *bounds
 	}
 }
 
-static int readers_run(const struct elf_image *img, const struct reader *r, const struct owner *f,
-		       bool *is)
-{
-	const struct eval_function ef = {
-		.img = img,
-		EVAL_OF(f),
-		.steps = r->steps,
-		.has_second = r->second,
-		.second = r->second,
-	};
-	_free_ struct eval *e = NULL;
-	int err = eval__run(&ef, &e);
-
-	*is = !err && r->is(e);
-	return err;
-}
-
-static int name_all(const struct reader *r, const struct addresses *found, struct recovered *out)
-{
-	int err = 0;
-
-	if (r->single && found->n > 1)
-		return 0;
-	for (uint32_t i = 0; i < found->n && !err; i++)
-		err = recovered__add(out, found->items[i], r->name);
-	return err;
-}
-
 static int find(struct elf_image *img, const struct bounds *bounds, const struct reader *r,
 		struct recovered *out)
 {
-	struct addresses likely = {.n = 0}, found = {.n = 0};
+	struct addresses likely = {.n = 0};
 	_owners_ struct owners owners = {0};
+	uint64_t found[FOUND_MAX];
+	uint32_t n = 0;
 	int err;
 
 	find_likely(img, bounds, r, &likely);
@@ -451,14 +425,26 @@ static int find(struct elf_image *img, const struct bounds *bounds, const struct
 	if (r->single && likely.more)
 		return 0;
 	err = owners__find(img, likely.items, likely.n, &owners);
-	for (size_t i = 0; i < owners.n && found.n < FOUND_MAX && !err; i++) {
-		bool is;
+	for (size_t i = 0; i < owners.n && n < FOUND_MAX && !err; i++) {
+		const struct owner *o = &owners.items[i];
+		const struct eval_function f = {
+			.img = img,
+			EVAL_OF(o),
+			.steps = r->steps,
+			.has_second = r->second,
+			.second = r->second,
+		};
+		_free_ struct eval *e = NULL;
 
-		err = readers_run(img, r, &owners.items[i], &is);
-		if (!err && is)
-			found.items[found.n++] = owners.items[i].entry;
+		err = eval__run(&f, &e);
+		if (!err && r->is(e))
+			found[n++] = o->entry;
 	}
-	return err ?: name_all(r, &found, out);
+	if (r->single && n > 1)
+		return err;
+	for (uint32_t i = 0; i < n && !err; i++)
+		err = recovered__add(out, found[i], r->name);
+	return err;
 }
 
 int readers__recover(struct elf_image *img, const struct bounds *bounds, struct recovered *out)

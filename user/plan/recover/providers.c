@@ -29,13 +29,6 @@ static void places__destroy(struct places *p)
 	free(p->items);
 }
 
-static bool reads_function(const struct code_insn *insn)
-{
-	return (insn->shape == CODE_LOAD64 || insn->shape == CODE_CALL_MEM ||
-		insn->shape == CODE_JMP_MEM) &&
-	       insn->base != CODE_REG_SP && insn->disp > 0 && !(insn->disp & 7);
-}
-
 /* The instructions that a provider may come to, in all its parts, the nearest first. */
 struct walk {
 	struct code_decoder *decoder;
@@ -46,17 +39,11 @@ struct walk {
 	uint32_t n_seen;
 };
 
-static int add_place(struct places *p, const struct code_insn *insn, uint32_t provider)
-{
-	struct place place = {(uint64_t)insn->disp, provider};
-
-	return reads_function(insn) ? array__add(&p->items, &p->n, &p->capacity, &place) : 0;
-}
-
 static int step(struct walk *w, uint32_t provider, struct places *p)
 {
 	uint64_t at = w->ways[w->gone++];
 	struct code_insn insn;
+	struct place place;
 
 	if (array__has_u64(w->seen, w->n_seen, at) || !code_decoder__at(w->decoder, at, &insn))
 		return 0;
@@ -69,7 +56,13 @@ static int step(struct walk *w, uint32_t provider, struct places *p)
 	if (insn.flow == CODE_JMP_INDIRECT && w->whole &&
 	    at + insn.size - w->whole->addr < w->whole->size)
 		w->ways[w->n_ways++] = at + insn.size;
-	return add_place(p, &insn, provider);
+	/* It may read a function there. */
+	place = (struct place){(uint64_t)insn.disp, provider};
+	if ((insn.shape == CODE_LOAD64 || insn.shape == CODE_CALL_MEM ||
+	     insn.shape == CODE_JMP_MEM) &&
+	    insn.base != CODE_REG_SP && insn.disp > 0 && !(insn.disp & 7))
+		return array__add(&p->items, &p->n, &p->capacity, &place);
+	return 0;
 }
 
 static int find_places(struct elf_image *img, const struct bounds *bounds,

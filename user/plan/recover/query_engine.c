@@ -157,27 +157,6 @@ static int check(struct elf_image *img, const struct bounds *bounds, const struc
 	return 0;
 }
 
-static int add_engine_query(const struct engine_methods *m, const struct variant_names *names,
-			    struct recovered *out, struct query_numbers *numbers)
-{
-	uint32_t offset = engine_methods__offset(m);
-	int err = 0;
-
-	numbers->offset = offset == UINT32_MAX ? 0 : offset;
-	for (uint32_t i = 0; i < m->n && !err; i++) {
-		const struct variant_name *name = &names->items[m->first + i];
-		uint64_t wrapper = m->items[i].wrapper;
-		struct query_number number = {.wrapper = wrapper, .number = m->first + i};
-
-		err = query_names__wrappers(out, name->text, name->len, wrapper, wrapper);
-		if (!err && offset != UINT32_MAX &&
-		    engine_methods__vtable(m, i, offset, &number.vtable))
-			err = query_numbers__add(numbers, number);
-	}
-	query_numbers__sort(numbers);
-	return err;
-}
-
 int query_engine__recover(struct elf_image *img, const struct bounds *bounds, struct recovered *out,
 			  struct query_numbers *numbers, const char **problem)
 {
@@ -185,38 +164,48 @@ int query_engine__recover(struct elf_image *img, const struct bounds *bounds, st
 	_known_symbols_ struct known_symbols known = {0};
 	_engine_methods_ struct engine_methods m = {0};
 	_free_ struct variant_names *names = calloc(1, sizeof(*names));
+	uint32_t offset;
 	int err = names ? known_symbols__find(img, &known) ?: find_described(img, &d) : -ENOMEM;
 
 	*problem = NULL;
 	err = err ?: read_debug(img, names) ?: engine_methods__find(img, bounds, &known, d.n, &m)
 		       ?: check(img, bounds, &m, names, &d, problem);
-	return err || *problem ? err : add_engine_query(&m, names, out, numbers);
+	if (err || *problem)
+		return err;
+	offset = engine_methods__offset(&m);
+	numbers->offset = offset == UINT32_MAX ? 0 : offset;
+	for (uint32_t i = 0; i < m.n && !err; i++) {
+		const struct variant_name *name = &names->items[m.first + i];
+		uint64_t wrapper = m.items[i].wrapper;
+		struct query_number number = {.wrapper = wrapper, .number = m.first + i};
+
+		err = query_names__wrappers(out, name->text, name->len, wrapper, wrapper);
+		if (!err && offset != UINT32_MAX &&
+		    engine_methods__vtable(&m, i, offset, &number.vtable))
+			err = query_numbers__add(numbers, number);
+	}
+	query_numbers__sort(numbers);
+	return err;
 }
 
 /* ---- Names of variants ----------------------------------------------------------------------- */
 
 /* Instructions of a case. */
-#define CASE_MAX		   16
-#define VARIANT_NAMES_NAME_MAX_LEN 128
+#define CASE_MAX 16
 
 _Static_assert(VARIANT_NAMES_MAX == WALK_TABLE_MAX, "all cases of a switch");
 
-static bool is_name(const char *s, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		if (!isalnum((unsigned char)s[i]) && s[i] != '_')
-			return false;
-	return len;
-}
-
-/* The text at `addr` of the image. */
+/* The text at `addr` of the image: a name, or none. */
 static struct variant_name read_name(struct elf_image *img, uint64_t addr, uint64_t len)
 {
 	size_t room;
 	const char *text = (const char *)elf_image__bytes(img, addr, &room);
 
-	if (!text || len > room || len > VARIANT_NAMES_NAME_MAX_LEN || !is_name(text, len))
+	if (!text || len > room || len > NAME_MAX_LEN)
 		return (struct variant_name){0};
+	for (size_t i = 0; i < len; i++)
+		if (!isalnum((unsigned char)text[i]) && text[i] != '_')
+			return (struct variant_name){0};
 	return (struct variant_name){text, (uint32_t)len};
 }
 
@@ -243,24 +232,10 @@ static struct variant_name name_of_case(struct elf_image *img, const struct code
 	return addr && len ? read_name(img, addr, len) : (struct variant_name){0};
 }
 
-static void read_cases(struct elf_image *img, const struct walk *w, struct variant_names *out)
-{
-	uint64_t targets[WALK_TABLE_MAX];
-
-	for (size_t i = 0; i < w->code->n; i++) {
-		if (w->code->insns[i].flow != CODE_JMP_INDIRECT)
-			continue;
-		out->n = (uint32_t)walk__table(w, i, targets);
-		for (uint32_t k = 0; k < out->n; k++)
-			out->items[k] =
-				name_of_case(img, w->code, code__index(w->code, targets[k]));
-		return;
-	}
-}
-
 int variant_names__read(struct elf_image *img, struct code_decoder *decoder,
 			struct code_region region, struct code *code, struct variant_names *out)
 {
+	uint64_t targets[WALK_TABLE_MAX];
 	struct walk w;
 	int err = code_decoder__decode(decoder, &region, 1, code);
 
@@ -268,8 +243,14 @@ int variant_names__read(struct elf_image *img, struct code_decoder *decoder,
 	if (err)
 		return err == -EFAULT ? 0 : err;
 	err = walk__init(&w, img, code, region.addr);
-	if (!err)
-		read_cases(img, &w, out);
+	for (size_t i = 0; i < code->n && !err; i++) {
+		if (code->insns[i].flow != CODE_JMP_INDIRECT)
+			continue;
+		out->n = (uint32_t)walk__table(&w, i, targets);
+		for (uint32_t k = 0; k < out->n; k++)
+			out->items[k] = name_of_case(img, code, code__index(code, targets[k]));
+		break;
+	}
 	walk__fini(&w);
 	return err;
 }
@@ -332,21 +313,10 @@ static uint32_t stored_number(const struct reader *r, const struct code_insn *in
 	return (uint32_t)bytes[insn->size - 4] | (uint32_t)bytes[insn->size - 3] << 8;
 }
 
-static int note(const struct reader *r, const struct code_insn *insn, int64_t sp,
-		struct engine_methods *m)
-{
-	int64_t disp = insn->shape == CODE_MOVE64 ? 0 : insn->disp;
-	struct engine_store store = {sp + disp, stored_number(r, insn)};
-
-	if ((insn->shape == CODE_LEA || insn->shape == CODE_MOVE64) && insn->base == CODE_REG_SP &&
-	    insn->reg < CODE_REG_SP)
-		return array__add(&m->addresses, &m->n_addresses, &m->addresses_capacity, &store);
-	return store.number == UINT32_MAX
-		       ? 0
-		       : array__add(&m->stores, &m->n_stores, &m->stores_capacity, &store);
-}
-
-/* Up to its first return sp moves in the order of the code. */
+/*
+ * Note the numbers that the function stores in its frame, and the places there whose address it
+ * takes. Up to its first return sp moves in the order of the code.
+ */
 static int note_frame(const struct reader *r, struct engine_methods *m)
 {
 	int64_t sp = 0;
@@ -354,32 +324,34 @@ static int note_frame(const struct reader *r, struct engine_methods *m)
 
 	for (size_t i = 0; i < r->code.n && !err; i++) {
 		const struct code_insn *insn = &r->code.insns[i];
+		int64_t disp = insn->shape == CODE_MOVE64 ? 0 : insn->disp;
+		struct engine_store store = {sp + disp, stored_number(r, insn)};
 
 		if (insn->flow == CODE_RET || insn->flow == CODE_TRAPS ||
 		    (insn->writes & 1u << CODE_REG_SP && !insn->sp_adjust &&
 		     insn->flow == CODE_FALLS))
 			break;
-		err = note(r, insn, sp, m);
+		if ((insn->shape == CODE_LEA || insn->shape == CODE_MOVE64) &&
+		    insn->base == CODE_REG_SP && insn->reg < CODE_REG_SP)
+			err = array__add(&m->addresses, &m->n_addresses, &m->addresses_capacity,
+					 &store);
+		else if (store.number != UINT32_MAX)
+			err = array__add(&m->stores, &m->n_stores, &m->stores_capacity, &store);
 		sp += insn->sp_adjust;
 	}
 	return err;
 }
 
-static bool is_cold_provider(const struct known_symbols *known, uint64_t addr)
-{
-	for (uint32_t i = 0; i < known->n; i++)
-		if (known->items[i].info.kind == NAME_COLD_PROVIDER &&
-		    known->items[i].sym->addr == addr)
-			return true;
-	return false;
-}
-
+/* The decoded function calls the cold side of a provider. */
 static bool executes(const struct reader *r)
 {
+	const struct known_symbols *known = r->known;
+
 	for (size_t i = 0; i < r->code.n; i++)
-		if (r->code.insns[i].flow == CODE_CALL &&
-		    is_cold_provider(r->known, r->code.insns[i].target))
-			return true;
+		for (uint32_t k = 0; k < known->n && r->code.insns[i].flow == CODE_CALL; k++)
+			if (known->items[k].info.kind == NAME_COLD_PROVIDER &&
+			    known->items[k].sym->addr == r->code.insns[i].target)
+				return true;
 	return false;
 }
 
@@ -447,17 +419,6 @@ static bool differ(const struct engine_methods *m, uint32_t from, uint32_t n)
 	return true;
 }
 
-static void keep(struct engine_methods *m, uint32_t from, uint32_t n, uint32_t number,
-		 struct engine_methods *out)
-{
-	memmove(m->items, m->items + from, n * sizeof(*m->items));
-	m->n = n;
-	m->first = number;
-	engine_methods__destroy(out);
-	*out = *m;
-	*m = (struct engine_methods){0};
-}
-
 static int try_run(struct reader *r, const uint64_t *functions, uint32_t n_functions, uint32_t n,
 		   uint32_t *found, struct engine_methods *out)
 {
@@ -468,11 +429,16 @@ static int try_run(struct reader *r, const uint64_t *functions, uint32_t n_funct
 	for (uint32_t i = 0; i < n_functions && !err; i++)
 		err = add_method(r, functions[i], &m);
 	ways = err ? 0 : number_run(&m, n, &from, &number);
-	if (ways && differ(&m, from, n)) {
-		*found += ways;
-		keep(&m, from, n, number, out);
-	}
-	return err;
+	if (!ways || !differ(&m, from, n))
+		return err;
+	*found += ways;
+	memmove(m.items, m.items + from, n * sizeof(*m.items));
+	m.n = n;
+	m.first = number;
+	engine_methods__destroy(out);
+	*out = m;
+	m = (struct engine_methods){0};
+	return 0;
 }
 
 static int try_runs(struct reader *r, const uint8_t *words, size_t n_words, uint32_t n,

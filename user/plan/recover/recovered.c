@@ -46,7 +46,6 @@ int recovered__addf(struct recovered *r, uint64_t addr, const char *fmt, ...)
 /* Symbols while they are made. `names` are theirs, and have no other items. */
 struct maker {
 	const struct recovered *from;
-	const struct bounds *bounds;
 	struct recovered names;
 	GElf_Sym *symbols;
 	uint32_t n, capacity;
@@ -83,27 +82,19 @@ static int add_symbols(struct maker *m, const struct bound *b, uint64_t addr, co
 	return add_symbol(m, b, name, suffix);
 }
 
-static int make_symbols(struct maker *m)
-{
-	int err = 0;
-
-	for (uint32_t i = 0; i < m->bounds->n && !err; i++) {
-		const struct bound *b = &m->bounds->items[i];
-		uint32_t of = b->of == BOUNDS_NONE ? i : b->of;
-
-		err = add_symbols(m, b, m->bounds->items[of].addr, b->of == i ? "" : ".cold");
-	}
-	return err;
-}
-
 int recovered__give(struct recovered *r, const struct bounds *bounds, struct elf_image *img)
 {
-	struct maker m = {.from = r, .bounds = bounds};
-	int err;
+	struct maker m = {.from = r};
+	int err = 0;
 
 	if (r->n)
 		qsort(r->items, r->n, sizeof(*r->items), array__by_u64);
-	err = make_symbols(&m);
+	for (uint32_t i = 0; i < bounds->n && !err; i++) {
+		const struct bound *b = &bounds->items[i];
+		uint32_t of = b->of == BOUNDS_NONE ? i : b->of;
+
+		err = add_symbols(&m, b, bounds->items[of].addr, b->of == i ? "" : ".cold");
+	}
 	if (!err)
 		err = elf_image__take_symbols(img, m.symbols, m.n, take_ptr(m.names.text),
 					      m.names.len);

@@ -312,23 +312,13 @@ static int find_loaders(struct table *t)
 	return err;
 }
 
-/* rustc has it as a closure, whose number is not known. It shows where spans are. */
-static int add_source_span(const struct table *t, struct recovered *out)
+static int read_table(struct table *t, const struct address_counts *counts, const char **problem)
 {
-	uint64_t function;
-	int found =
-		set_providers__find(t->img, t->bounds, t->defaults, t->n, "source_span", &function);
+	int err;
 
-	return found <= 0 ? found
-			  : recovered__add(out, function,
-					   "_RNvNtC15rustc_interface6passes11source_span");
-}
-
-static int run(struct table *t, uint64_t entry, const char **problem)
-{
 	for (uint64_t incremental = 0; incremental < 2; incremental++) {
-		int err = straight__run(t->img, entry, incremental, &t->runs[incremental]);
-
+		err = straight__run(t->img, counts->items[0].function, incremental,
+				    &t->runs[incremental]);
 		if (err == -ENOTSUP) {
 			*problem = "the function that makes the compiler's table of queries cannot "
 				   "be followed to its end";
@@ -337,15 +327,6 @@ static int run(struct table *t, uint64_t entry, const char **problem)
 		if (err)
 			return err;
 	}
-	return 0;
-}
-
-static int read_table(struct table *t, const struct address_counts *counts, const char **problem)
-{
-	int err = run(t, counts->items[0].function, problem);
-
-	if (err || *problem)
-		return err;
 	err = read_names(t);
 	if (err)
 		return err;
@@ -362,16 +343,18 @@ int vtables__recover(struct elf_image *img, const struct bounds *bounds, struct 
 {
 	__cleanup(table__destroy) struct table t = {.img = img, .bounds = bounds};
 	struct address_counts counts;
-	int err = addresses__count(img, bounds, &counts);
+	uint64_t source_span;
+	int err = addresses__count(img, bounds, &counts), found;
 
 	*problem = NULL;
 	if (!err && !counts.n)
 		*problem = "it has no function that could make the compiler's table of queries";
 	if (!err && !*problem)
 		err = read_table(&t, &counts, problem);
-	if (!err && !*problem)
-		err = find_loaders(&t);
-	for (uint32_t i = 0; !err && !*problem && i < t.n; i++) {
+	if (err || *problem)
+		return err;
+	err = find_loaders(&t);
+	for (uint32_t i = 0; !err && i < t.n; i++) {
 		const struct query *q = &t.queries[i];
 
 		err = q->loader ? query_names__loader(out, q->name, q->len, q->loader) : 0;
@@ -379,7 +362,13 @@ int vtables__recover(struct elf_image *img, const struct bounds *bounds, struct 
 						   q->wrapper[1])
 			       ?: query_names__provider(out, q->name, q->len, q->provider);
 	}
-	return err || *problem ? err : add_source_span(&t, out);
+	if (err)
+		return err;
+	/* rustc has it as a closure, whose number is not known. It shows where spans are. */
+	found = set_providers__find(img, bounds, t.defaults, t.n, "source_span", &source_span);
+	return found <= 0 ? found
+			  : recovered__add(out, source_span,
+					   "_RNvNtC15rustc_interface6passes11source_span");
 }
 
 /* ---- 1.85's closures ------------------------------------------------------------------------- */
@@ -473,14 +462,6 @@ void loaders__destroy(struct loaders *l)
 /* A function that refuses is short. */
 #define STEPS_MAX 32
 
-static bool is_text(const struct elf_image *img, uint64_t addr, const char *text, size_t len)
-{
-	size_t room;
-	const uint8_t *bytes = elf_image__bytes(img, addr, &room);
-
-	return bytes && room >= len && !memcmp(bytes, text, len);
-}
-
 /* It passes on the name, as an address and a length. 1, 0 or -ENOMEM. */
 static int refuses(const struct elf_image *img, uint64_t function, const char *query)
 {
@@ -496,9 +477,14 @@ static int refuses(const struct elf_image *img, uint64_t function, const char *q
 
 	for (uint32_t i = 0; !err && i < e->n_calls; i++) {
 		const struct eval_call *c = &e->calls[i];
+		const uint8_t *text;
+		size_t room;
 
-		if (sum_is_constant(&c->first) && sum_is_constant(&c->second) &&
-		    c->second.constant == len && is_text(img, c->first.constant, query, len))
+		if (!sum_is_constant(&c->first) || !sum_is_constant(&c->second) ||
+		    c->second.constant != len)
+			continue;
+		text = elf_image__bytes(img, c->first.constant, &room);
+		if (text && room >= len && !memcmp(text, query, len))
 			return 1;
 	}
 	return err;
