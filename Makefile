@@ -194,8 +194,7 @@ $(UNWIND_CODEC): private OBJ_CFLAGS = \
 
 # And what the same file has of LLVM.
 LLVM_SRC := $(sort $(wildcard user/plan/mine/llvm*.[ch])) include/qprof/wire_llvm.h \
-	$(addprefix user/plan/code/,decode.c decode.h insn.h insn_length.c insn_length.h \
-	opcode.h registers.c registers.h) \
+	$(addprefix user/plan/code/,decode.c decode.h insn.h insn_length.c insn_length.h opcode.h) \
 	$(addprefix user/plan/symbols/,demangle.c demangle.h got.c got.h)
 LLVM_CODEC := $(B)/user/plan/mine/llvm.o $(S)/user/plan/mine/llvm.o
 $(LLVM_CODEC): $(LLVM_SRC)

@@ -65,4 +65,17 @@ size_t code__after(const struct code *code, size_t i);
 
 void code__free(struct code *code);
 
+/* ---- Registers ------------------------------------------------------------------------------- */
+
+/* The registers of arguments, in their order: enum wire_reg. */
+#define CODE_ARGUMENTS 6
+extern const uint8_t code_arguments[CODE_ARGUMENTS];
+
+/* The enum wire_reg, or CODE_REG_SP, that capstone's register is or is a part of; else
+ * CODE_REG_OTHER. */
+uint8_t code_register(unsigned int capstone_register);
+
+/* ah, bh, ch, dh */
+bool code_register_is_high_byte(unsigned int capstone_register);
+
 #endif /* QPROF_PLAN_CODE_DECODE_H */

@@ -8,7 +8,6 @@
 
 #include "base/array.h"
 #include "plan/code/constants.h"
-#include "plan/code/registers.h"
 #include "plan/symbols/relocated.h"
 #include "plan/code/sum.h"
 

@@ -8,8 +8,7 @@
 
 #include "base/array.h"
 #include "plan/code/constants.h"
-#include "plan/code/insn.h"
-#include "plan/code/registers.h"
+#include "plan/code/decode.h"
 
 #define REGS	(CODE_REG_SP + 1)
 #define VECTORS 16

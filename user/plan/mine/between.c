@@ -7,7 +7,6 @@
 
 #include "base/array.h"
 #include "plan/code/flow.h"
-#include "plan/code/registers.h"
 #include "plan/mine/owners.h"
 
 /* Distances between a body and its providers may differ by as much: starts are looked for that much

@@ -18,7 +18,6 @@
 #include <string.h>
 
 #include "plan/code/flow.h"
-#include "plan/code/registers.h"
 
 #define SLOTS_MAX 24
 

@@ -11,7 +11,7 @@
 #include <capstone/capstone.h>
 
 #include "plan/code/insn.h"
-#include "plan/code/registers.h"
+#include "plan/code/decode.h"
 #include "plan/symbols/elf_image.h"
 
 #define BODY_RUN_REGS	  (CODE_REG_SP + 1)

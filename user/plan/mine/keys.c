@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "plan/code/registers.h"
+#include "plan/code/decode.h"
 #include "plan/check.h"
 #include "plan/mine/body_key.h"
 #include "plan/mine/key_types.h"
