@@ -39,14 +39,6 @@ static void store_le(uint8_t *p, uint32_t v, unsigned int size)
 		p[i] = (uint8_t)(v >> (8 * i));
 }
 
-/* The shortest of the three. */
-static unsigned int field_of_value(int32_t v)
-{
-	if (v == (int8_t)v)
-		return 1;
-	return v == (int16_t)v ? 2 : 3;
-}
-
 /* `n` pcs (NULL if none), and n + 1 values: at the start of the chunk, and from each pc on. */
 static int put_chunk(struct encoder *e, const uint8_t *pcs, const int32_t *values, unsigned int n)
 {
@@ -58,26 +50,13 @@ static int put_chunk(struct encoder *e, const uint8_t *pcs, const int32_t *value
 	for (unsigned int i = 0; i <= n; i++) {
 		uint32_t bias = i ? (uint32_t)values[0] : 0;
 		int32_t v = (int32_t)((uint32_t)values[i] - bias);
-		unsigned int field = field_of_value(v);
+		unsigned int field = v == (int8_t)v ? 1 : v == (int16_t)v ? 2 : 3;
 
 		lengths[i / 4] |= (uint8_t)(field << (2 * (i % 4)));
 		store_le(p, (uint32_t)v, length_of_field(field));
 		p += length_of_field(field);
 	}
 	return pctab_buffer__append(&e->chunks, bytes, (size_t)(p - bytes));
-}
-
-/* A chunk of one value, unless an earlier one will do. */
-static int put_constant(struct encoder *e, int32_t value, uint32_t *offset)
-{
-	uint32_t earlier = u64_map__get(&e->constants, (uint32_t)value);
-
-	if (earlier != U64_MAP_NONE) {
-		*offset = earlier;
-		return 0;
-	}
-	return u64_map__put(&e->constants, (uint32_t)value, *offset)
-		       ?: put_chunk(e, NULL, &value, 0);
 }
 
 static int encode_chunk(struct encoder *e, uint32_t chunk)
@@ -87,6 +66,7 @@ static int encode_chunk(struct encoder *e, uint32_t chunk)
 	uint8_t pcs[CHUNK_PCS];
 	int32_t values[VALUES_MAX];
 	unsigned int n = 0;
+	uint32_t earlier;
 
 	if (e->chunks.size >= U64_MAP_NONE)
 		return -EFBIG;
@@ -104,9 +84,16 @@ static int encode_chunk(struct encoder *e, uint32_t chunk)
 		pcs[n++] = (uint8_t)end;
 		values[n] = runs[e->run].value;
 	}
-	if (!n)
-		return put_constant(e, values[0], &e->offsets[chunk]);
-	return put_chunk(e, pcs, values, n);
+	if (n)
+		return put_chunk(e, pcs, values, n);
+	/* A chunk of one value, unless an earlier one will do. */
+	earlier = u64_map__get(&e->constants, (uint32_t)values[0]);
+	if (earlier != U64_MAP_NONE) {
+		e->offsets[chunk] = earlier;
+		return 0;
+	}
+	return u64_map__put(&e->constants, (uint32_t)values[0], e->offsets[chunk])
+		       ?: put_chunk(e, NULL, values, 0);
 }
 
 /* Bytes per entry of the narrowest index; an index of bytes cannot start with the other two's
@@ -226,15 +213,6 @@ static int decoder__init(struct decoder *d, const struct pctab_linear *t,
 	return 0;
 }
 
-/* The bytes of chunk `i`, from its first one to the end of the table; NULL if it is outside. */
-static const uint8_t *find_chunk(const struct decoder *d, uint32_t i)
-{
-	unsigned int width = d->stats.index_width;
-	uint32_t offset = i ? load_le(d->index + (size_t)(i - 1) * width, width) : 0;
-
-	return offset < (size_t)(d->end - d->chunks) ? d->chunks + offset : NULL;
-}
-
 /* The runs of a chunk whose pcs and lengths are inside of the table. */
 static int decode_values(struct decoder *d, const uint8_t *chunk, uint32_t first, uint32_t quanta)
 {
@@ -267,11 +245,13 @@ static int decode_chunk(struct decoder *d, uint32_t i)
 {
 	uint32_t total = d->t->length >> d->quantum_shift;
 	uint32_t first = i << PCTAB_CHUNK_SHIFT;
-	const uint8_t *chunk = find_chunk(d, i);
-	unsigned int n, unused;
+	unsigned int width = d->stats.index_width, n, unused;
+	uint32_t offset = i ? load_le(d->index + (size_t)(i - 1) * width, width) : 0;
+	const uint8_t *chunk;
 
-	if (!chunk)
+	if (offset >= (size_t)(d->end - d->chunks))
 		return -EBADMSG;
+	chunk = d->chunks + offset;
 	n = chunk[0];
 	if ((size_t)(d->end - chunk) < 1 + n + n / 4 + 1)
 		return -EBADMSG;
