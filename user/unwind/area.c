@@ -46,43 +46,28 @@ static uint32_t take(struct gap *g, uint32_t size, uint32_t align)
 	return (uint32_t)at;
 }
 
-static bool add_page(struct gap *g, const struct unwind_table *t, uint32_t page, uint32_t directory)
-{
-	uint32_t size = unwind_table__page_size(t, page), at = WIRE_UNWIND_NOWHERE;
-
-	if (size) {
-		at = take(g, size, 1);
-		if (at == WIRE_UNWIND_NOWHERE)
-			return false;
-		memcpy(at_offset(g->area, at), t->tables + t->directory[page], size);
-	}
-	memcpy(at_offset(g->area, directory) + page * sizeof(at), &at, sizeof(at));
-	return true;
-}
-
 static bool add_to_gap(struct gap *g, const struct unwind_table *t, struct wire_unwind_file *f)
 {
+	const struct unwind_area *a = g->area;
+
 	*f = (struct wire_unwind_file){.start = t->start, .pages = t->pages, .n_rules = t->n_rules};
 	f->rules = take(g, t->n_rules * (uint32_t)sizeof(*t->rules), sizeof(*t->rules));
 	f->directory = take(g, t->pages * (uint32_t)sizeof(*t->directory), sizeof(*t->directory));
 	if (f->rules == WIRE_UNWIND_NOWHERE || f->directory == WIRE_UNWIND_NOWHERE)
 		return false;
-	memcpy(at_offset(g->area, f->rules), t->rules, t->n_rules * sizeof(*t->rules));
-	for (uint32_t page = 0; page < t->pages; page++)
-		if (!add_page(g, t, page, f->directory))
-			return false;
-	return true;
-}
+	memcpy(at_offset(a, f->rules), t->rules, t->n_rules * sizeof(*t->rules));
+	for (uint32_t page = 0; page < t->pages; page++) {
+		uint32_t size = unwind_table__page_size(t, page), at = WIRE_UNWIND_NOWHERE;
 
-/* The gap before table `i`, or behind all of them. */
-static struct gap gap_before(const struct unwind_area *a, uint32_t i)
-{
-	return (struct gap){
-		.area = a,
-		.at = i ? a->tables[i - 1].end : FIRST,
-		.end = i < a->n ? a->tables[i].start
-				: (uint64_t)a->blocks << WIRE_UNWIND_BLOCK_SHIFT,
-	};
+		if (size) {
+			at = take(g, size, 1);
+			if (at == WIRE_UNWIND_NOWHERE)
+				return false;
+			memcpy(at_offset(a, at), t->tables + t->directory[page], size);
+		}
+		memcpy(at_offset(a, f->directory) + page * sizeof(at), &at, sizeof(at));
+	}
+	return true;
 }
 
 int unwind_area__add(struct unwind_area *a, const struct unwind_table *t,
@@ -94,8 +79,14 @@ int unwind_area__add(struct unwind_area *a, const struct unwind_table *t,
 	if (a->n == UNWIND_AREA_TABLES_MAX)
 		return -ENOSPC;
 	for (uint32_t i = 0; i <= a->n; i++) {
-		struct gap g = gap_before(a, i);
-		uint32_t start = (uint32_t)g.at;
+		uint32_t start = i ? a->tables[i - 1].end : FIRST;
+		/* Before table `i`, or behind all of them. */
+		struct gap g = {
+			.area = a,
+			.at = start,
+			.end = i < a->n ? a->tables[i].start
+					: (uint64_t)a->blocks << WIRE_UNWIND_BLOCK_SHIFT,
+		};
 
 		/* What does not fit is given up half written, over nothing. */
 		if (g.at + bytes > g.end || !add_to_gap(&g, t, &f))

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "pctab/pctab.h"
+#include "base/array.h"
 #include "plan/symbols/dwarf_bytes.h"
 
 #ifndef UNWIND_REVISION /* the Makefile sets it */
@@ -61,19 +61,25 @@ static uint8_t *put(uint8_t *p, uint64_t v, unsigned int size)
 	return p;
 }
 
-static uint8_t *put_header(uint8_t *p, const struct unwind_table *t)
+void unwind_codec__seal(uint8_t *buf, size_t len)
+{
+	uint8_t *p = put(put(buf, MAGIC, 4), REVISION, 4);
+
+	put(p, checksum(buf + CHECKED_FROM, len - CHECKED_FROM), 8);
+}
+
+int unwind_encode(const struct unwind_table *t, uint8_t **buf, size_t *len)
 {
 	const uint32_t numbers[] = {t->pages, t->n_rules,   t->n_segments, t->size,
 				    t->rows,  t->functions, t->unreadable, t->refused};
+	size_t size = size_of(t->n_segments, t->n_rules, t->pages, t->size);
+	uint8_t *bytes = calloc(1, size), *p = bytes + CHECKED_FROM;
 
+	if (!bytes)
+		return -ENOMEM;
 	p = put(p, t->start, 8);
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+	for (size_t i = 0; i < N_OF(numbers); i++)
 		p = put(p, numbers[i], 4);
-	return p;
-}
-
-static uint8_t *put_items(uint8_t *p, const struct unwind_table *t)
-{
 	for (uint32_t i = 0; i < t->n_segments; i++) {
 		p = put(p, t->segments[i].addr, 8);
 		p = put(p, t->segments[i].offset, 8);
@@ -89,24 +95,6 @@ static uint8_t *put_items(uint8_t *p, const struct unwind_table *t)
 	}
 	for (uint32_t i = 0; i < t->pages; i++)
 		p = put(p, t->directory[i], PAGE);
-	return p;
-}
-
-void unwind_codec__seal(uint8_t *buf, size_t len)
-{
-	uint8_t *p = put(put(buf, MAGIC, 4), REVISION, 4);
-
-	put(p, checksum(buf + CHECKED_FROM, len - CHECKED_FROM), 8);
-}
-
-int unwind_encode(const struct unwind_table *t, uint8_t **buf, size_t *len)
-{
-	size_t size = size_of(t->n_segments, t->n_rules, t->pages, t->size);
-	uint8_t *bytes = calloc(1, size), *p;
-
-	if (!bytes)
-		return -ENOMEM;
-	p = put_items(put_header(bytes + CHECKED_FROM, t), t);
 	if (t->size)
 		memcpy(p, t->tables, t->size);
 	unwind_codec__seal(bytes, size);
@@ -123,27 +111,12 @@ static bool read_header(struct dwarf_bytes *b, struct unwind_table *t)
 				     &t->rows,	&t->functions, &t->unreadable, &t->refused};
 
 	t->start = dwarf_bytes__number(b, 8);
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+	for (size_t i = 0; i < N_OF(numbers); i++)
 		*numbers[i] = (uint32_t)dwarf_bytes__number(b, 4);
 	return !b->bad && t->pages && t->pages <= WIRE_UNWIND_PAGES_MAX && t->n_rules &&
 	       t->n_rules <= WIRE_UNWIND_RULES_MAX && t->n_segments <= UNWIND_SEGMENTS_MAX &&
 	       t->size && t->size <= UNWIND_TABLE_BYTES_MAX &&
 	       t->start % WIRE_UNWIND_PAGE_BYTES == 0;
-}
-
-static bool read_rules(struct dwarf_bytes *b, struct unwind_table *t)
-{
-	for (uint32_t i = 0; i < t->n_rules; i++) {
-		struct wire_unwind_rule *rule = &t->rules[i];
-
-		rule->cfa = (int32_t)dwarf_bytes__number(b, 4);
-		rule->rbp = (int16_t)dwarf_bytes__number(b, 2);
-		rule->base = dwarf_bytes__u8(b);
-		rule->rbp_is = dwarf_bytes__u8(b);
-		if (rule->base >= WIRE_UNWIND_BASES || rule->rbp_is >= WIRE_UNWIND_RBP_WAYS)
-			return false;
-	}
-	return t->rules[0].base == WIRE_UNWIND_NONE;
 }
 
 /* Offsets must rise from 0 on, and no table may be longer than a block of the area. */
@@ -177,7 +150,18 @@ static int read_items(struct dwarf_bytes *b, struct unwind_table *t)
 		t->segments[i].offset = dwarf_bytes__number(b, 8);
 		t->segments[i].size = dwarf_bytes__number(b, 8);
 	}
-	return read_rules(b, t) && read_directory(b, t) && !b->bad ? 0 : -EBADMSG;
+	for (uint32_t i = 0; i < t->n_rules; i++) {
+		struct wire_unwind_rule *rule = &t->rules[i];
+
+		rule->cfa = (int32_t)dwarf_bytes__number(b, 4);
+		rule->rbp = (int16_t)dwarf_bytes__number(b, 2);
+		rule->base = dwarf_bytes__u8(b);
+		rule->rbp_is = dwarf_bytes__u8(b);
+		if (rule->base >= WIRE_UNWIND_BASES || rule->rbp_is >= WIRE_UNWIND_RBP_WAYS)
+			return -EBADMSG;
+	}
+	return t->rules[0].base == WIRE_UNWIND_NONE && read_directory(b, t) && !b->bad ? 0
+										       : -EBADMSG;
 }
 
 bool unwind_is_current(const uint8_t *buf, size_t len)
@@ -188,12 +172,15 @@ bool unwind_is_current(const uint8_t *buf, size_t len)
 	       !b.bad;
 }
 
-static int read_table(const uint8_t *buf, size_t len, struct unwind_table *t)
+int unwind_decode(const uint8_t *buf, size_t len, struct unwind_table **out)
 {
+	_unwind_table_ struct unwind_table *t = calloc(1, sizeof(*t));
 	struct dwarf_bytes b = {buf, buf + len, false};
 	uint64_t sum;
 	int err;
 
+	if (!t)
+		return -ENOMEM;
 	dwarf_bytes__number(&b, 8); /* magic, revision */
 	sum = dwarf_bytes__number(&b, 8);
 	if (b.bad || !unwind_is_current(buf, len) || sum != checksum(b.at, dwarf_bytes__left(&b)))
@@ -202,14 +189,6 @@ static int read_table(const uint8_t *buf, size_t len, struct unwind_table *t)
 		return -EBADMSG;
 	err = read_items(&b, t);
 	t->tables = b.at;
-	return err;
-}
-
-int unwind_decode(const uint8_t *buf, size_t len, struct unwind_table **out)
-{
-	_unwind_table_ struct unwind_table *t = calloc(1, sizeof(*t));
-	int err = t ? read_table(buf, len, t) : -ENOMEM;
-
 	if (!err)
 		*out = take_ptr(t);
 	return err;

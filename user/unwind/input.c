@@ -8,19 +8,6 @@
 /* Entries of a PLT have 16 bytes; LLVM 22 has 314. */
 #define PLT_SIZE_MAX (16u << 20)
 
-static void add_plt(const struct elf_image *img, const char *name, struct unwind_input *in)
-{
-	struct unwind_plt *plt = &in->plts[in->n_plts];
-	uint64_t addr, size;
-	size_t len;
-
-	if (!elf_image__section(img, name, &addr, &size))
-		return;
-	*plt = (struct unwind_plt){.start = addr, .code = elf_image__code(img, addr, &len)};
-	plt->length = size < len ? size : len;
-	in->n_plts += plt->code && plt->length && plt->length <= PLT_SIZE_MAX;
-}
-
 static int find_segments(const struct elf_image *img, struct unwind_input *in)
 {
 	size_t n = elf_image__code_segments(img, in->segments, UNWIND_SEGMENTS_MAX);
@@ -61,8 +48,15 @@ int unwind_input__find(const struct elf_image *img, struct unwind_input *out)
 		return -EFBIG;
 	in.frame.size = size < len ? size : len;
 	in.entry = elf_image__entry(img);
-	for (int i = 0; i < UNWIND_INPUT_PLTS_MAX; i++)
-		add_plt(img, plts[i], &in);
+	for (int i = 0; i < UNWIND_INPUT_PLTS_MAX; i++) {
+		struct unwind_plt *plt = &in.plts[in.n_plts];
+
+		if (!elf_image__section(img, plts[i], &addr, &size))
+			continue;
+		*plt = (struct unwind_plt){.start = addr, .code = elf_image__code(img, addr, &len)};
+		plt->length = size < len ? size : len;
+		in.n_plts += plt->code && plt->length && plt->length <= PLT_SIZE_MAX;
+	}
 	*out = in;
 	return 0;
 }

@@ -31,30 +31,10 @@ int unwind_table__of(struct library_file *file, struct unwind_table **out)
 		       ?: unwind_table__make(&input, &rows, out);
 }
 
-/* The parts of a file in memory of their own, behind their sizes. */
-static int join(const struct unwind_parts *p, uint8_t **out, size_t *out_len)
-{
-	const uint64_t sizes[] = {htole64(p->table_len), htole64(p->llvm_len)};
-	uint8_t *bytes, *at;
-
-	_Static_assert(sizeof(sizes) == UNWIND_LOAD_HEADER, "header");
-	*out_len = UNWIND_LOAD_HEADER + p->table_len + p->llvm_len + p->functions_len;
-	bytes = malloc(*out_len);
-	if (!bytes)
-		return -ENOMEM;
-	at = mempcpy(bytes, sizes, sizeof(sizes));
-	at = mempcpy(at, p->table, p->table_len);
-	if (p->llvm_len)
-		at = mempcpy(at, p->llvm, p->llvm_len);
-	if (p->functions_len)
-		memcpy(at, p->functions, p->functions_len);
-	*out = bytes;
-	return 0;
-}
-
 /*
- * Without the others a table is as good: functions are read again when names are wanted, and what
- * LLVM does is not known. They come last, as they take the image's symbols.
+ * The parts of a file's tables, behind the sizes of two. Without the others the unwind table is as
+ * good: functions are read again when names are wanted, and what LLVM does is not known. They come
+ * last, as they take the image's symbols.
  */
 static int encode(struct library_file *file, bool with_functions, uint8_t **out, size_t *out_len)
 {
@@ -63,20 +43,35 @@ static int encode(struct library_file *file, bool with_functions, uint8_t **out,
 	_unwind_table_ struct unwind_table *t = NULL;
 	_llvm_plan_ struct llvm_plan *llvm = NULL;
 	_free_ uint8_t *table = NULL, *llvm_bytes = NULL;
-	struct unwind_parts p = {0};
-	int err = unwind_table__of(file, &t) ?: unwind_encode(t, &table, &p.table_len);
+	size_t table_len, llvm_len = 0, functions_len = 0;
+	const uint8_t *function_bytes = NULL;
+	uint64_t sizes[2];
+	uint8_t *bytes, *at;
+	int err = unwind_table__of(file, &t) ?: unwind_encode(t, &table, &table_len);
 
+	_Static_assert(sizeof(sizes) == UNWIND_LOAD_HEADER, "header");
 	if (err)
 		return err;
-	p.table = table;
 	if (!elf_image__map(file, &img) && !llvm_plan__mine(img, &llvm) && llvm)
-		err = llvm_plan__encode(llvm, &llvm_bytes, &p.llvm_len);
+		err = llvm_plan__encode(llvm, &llvm_bytes, &llvm_len);
 	if (err)
 		return err;
-	p.llvm = llvm_bytes;
 	if (with_functions && img && !functions__of_image(img, &functions))
-		p.functions = functions__bytes(functions, &p.functions_len);
-	return join(&p, out, out_len);
+		function_bytes = functions__bytes(functions, &functions_len);
+	bytes = malloc(UNWIND_LOAD_HEADER + table_len + llvm_len + functions_len);
+	if (!bytes)
+		return -ENOMEM;
+	sizes[0] = htole64(table_len);
+	sizes[1] = htole64(llvm_len);
+	at = mempcpy(bytes, sizes, sizeof(sizes));
+	at = mempcpy(at, table, table_len);
+	if (llvm_len)
+		at = mempcpy(at, llvm_bytes, llvm_len);
+	if (functions_len)
+		at = mempcpy(at, function_bytes, functions_len);
+	*out = bytes;
+	*out_len = (size_t)(at - bytes);
+	return 0;
 }
 
 int unwind_tables__encode(struct library_file *file, uint8_t **bytes, size_t *len)
@@ -327,30 +322,25 @@ static int find_mapping(uint64_t *start, uint64_t *end)
 	return maps ? -ENOENT : -errno;
 }
 
-/* A file in memory with this content. */
-static int open_copy(uint64_t start, uint64_t end, struct library_file **out)
-{
-	_close_ int fd = memfd_create("vdso", MFD_CLOEXEC);
-	struct file_writer w = {.fd = fd};
-	char path[32];
-	int err;
-
-	if (fd < 0)
-		return -errno;
-	err = file_writer__write(&w, (const void *)(uintptr_t)start, end - start);
-	if (err)
-		return err;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return library_file__try(path, out);
-}
-
 int unwind_vdso__table(struct unwind_table **out)
 {
 	_library_file_ struct library_file *file = NULL;
+	_close_ int fd = -1;
+	struct file_writer w = {0};
 	uint64_t start, end;
-	char hidden[256];
-	int err = find_mapping(&start, &end) ?: open_copy(start, end, &file);
+	char path[32], hidden[256];
+	int err = find_mapping(&start, &end);
 
+	if (err)
+		return err;
+	/* A file in memory with this content. */
+	fd = memfd_create("vdso", MFD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	w.fd = fd;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	err = file_writer__write(&w, (const void *)(uintptr_t)start, end - start)
+		      ?: library_file__try(path, &file);
 	if (err)
 		return err;
 	diag_hold_errors(hidden, sizeof(hidden));

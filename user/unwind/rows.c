@@ -17,8 +17,7 @@ struct function {
 	uint64_t start;
 	uint64_t end;
 	enum kind kind;
-	uint32_t at; /* offset of its record */
-	const struct unwind_plt *plt;
+	uint32_t at; /* offset of its record, or number of the PLT */
 };
 
 struct functions {
@@ -51,33 +50,10 @@ static int add_function(struct functions *f, const struct unwind_input *in, stru
 	return 0;
 }
 
-static int list_records(const struct unwind_input *in, struct eh_frame_reader *r,
-			struct functions *f)
-{
-	struct eh_fde fde;
-	int err = 0;
-
-	while (!err && eh_frame_reader__next(r, &fde)) {
-		struct function new = {.start = fde.start, .at = fde.at};
-
-		/* A function without code is one that the linker has left out. */
-		if (fde.length && !__builtin_add_overflow(fde.start, fde.length, &new.end))
-			err = add_function(f, in, new);
-	}
-	return err;
-}
-
-static bool is_covered(const struct functions *f, uint64_t addr)
-{
-	for (uint32_t i = 0; i < f->n; i++)
-		if (f->items[i].start <= addr && addr < f->items[i].end)
-			return true;
-	return false;
-}
-
 static int list_others(const struct unwind_input *in, struct functions *f)
 {
 	struct function entry = {.start = in->entry, .kind = ENTRY};
+	bool covered = false;
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < in->n_plts; i++) {
@@ -87,7 +63,9 @@ static int list_others(const struct unwind_input *in, struct functions *f)
 		new.end = plt->start + plt->length;
 		err = add_function(f, in, new);
 	}
-	if (err || !in->entry || is_covered(f, in->entry) ||
+	for (uint32_t i = 0; i < f->n && in->entry && !covered; i++)
+		covered = f->items[i].start <= in->entry && in->entry < f->items[i].end;
+	if (err || !in->entry || covered ||
 	    __builtin_add_overflow(in->entry, ENTRY_MAX, &entry.end))
 		return err;
 	return add_function(f, in, entry);
@@ -144,25 +122,13 @@ static int add_run(void *ctx, uint64_t start, uint64_t end, struct wire_unwind_r
 	return err;
 }
 
-static int add_record(struct unwind_rows *r, const struct unwind_input *in,
-		      struct eh_frame_reader *reader, const struct function *f, struct target *to)
-{
-	struct eh_fde fde;
-	int err;
-
-	if (!eh_frame_reader__at(reader, f->at, &fde))
-		return 0;
-	err = cfa__run(&in->frame, &fde, add_run, to);
-	r->functions++;
-	r->unreadable += err == -EBADMSG;
-	return err == -EBADMSG ? 0 : err;
-}
-
 static int add_rows(struct unwind_rows *r, const struct unwind_input *in,
 		    struct eh_frame_reader *reader, const struct function *f, uint64_t end)
 {
 	const struct wire_unwind_rule outermost = {.base = WIRE_UNWIND_END};
 	struct target to = {r, end};
+	struct eh_fde fde;
+	int err;
 
 	switch (f->kind) {
 	case PLT:
@@ -170,30 +136,30 @@ static int add_rows(struct unwind_rows *r, const struct unwind_input *in,
 	case ENTRY:
 		return add_run(&to, f->start, end, outermost);
 	default:
-		return add_record(r, in, reader, f, &to);
+		if (!eh_frame_reader__at(reader, f->at, &fde))
+			return 0;
+		err = cfa__run(&in->frame, &fde, add_run, &to);
+		r->functions++;
+		r->unreadable += err == -EBADMSG;
+		return err == -EBADMSG ? 0 : err;
 	}
 }
 
-/* The next function that starts elsewhere; NULL if there is none. */
-static const struct function *next_start(const struct functions *f, const struct function *now)
-{
-	const struct function *end = f->items + f->n, *next = now + 1;
-
-	while (next < end && next->start == now->start)
-		next++;
-	return next < end ? next : NULL;
-}
-
+/* Of several functions that start at one address, the first counts, up to the next start. */
 static int add_all(struct unwind_rows *r, const struct unwind_input *in,
 		   struct eh_frame_reader *reader, const struct functions *f)
 {
-	const struct function *next;
 	int err = 0;
 
-	for (const struct function *now = f->items; !err && now; now = next) {
-		next = next_start(f, now);
-		err = add_rows(r, in, reader, now,
-			       next && next->start < now->end ? next->start : now->end);
+	for (uint32_t i = 0, next; !err && i < f->n; i = next) {
+		const struct function *now = &f->items[i];
+		uint64_t end = now->end;
+
+		for (next = i + 1; next < f->n && f->items[next].start == now->start;)
+			next++;
+		if (next < f->n && f->items[next].start < end)
+			end = f->items[next].start;
+		err = add_rows(r, in, reader, now, end);
 	}
 	return err ?: add_row(r, r->end, 0);
 }
@@ -202,10 +168,18 @@ int unwind_rows__read(const struct unwind_input *in, struct unwind_rows *out)
 {
 	__cleanup(functions__destroy) struct functions f = {};
 	struct eh_frame_reader reader;
-	int err;
+	struct eh_fde fde;
+	int err = 0;
 
 	eh_frame_reader__init(&reader, &in->frame);
-	err = list_records(in, &reader, &f) ?: list_others(in, &f);
+	while (!err && eh_frame_reader__next(&reader, &fde)) {
+		struct function new = {.start = fde.start, .at = fde.at};
+
+		/* A function without code is one that the linker has left out. */
+		if (fde.length && !__builtin_add_overflow(fde.start, fde.length, &new.end))
+			err = add_function(&f, in, new);
+	}
+	err = err ?: list_others(in, &f);
 	if (err)
 		return err;
 	if (!f.n)

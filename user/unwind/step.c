@@ -11,20 +11,6 @@ static bool read_word(const struct reader *from, uint64_t addr, uint64_t *word)
 	return from->read(from->ctx, addr, word);
 }
 
-/* See WIRE_UNWIND_SIGNAL. */
-static enum unwind_stepped leave_handler(struct unwind_registers *r, int32_t cfa,
-					 const struct reader *from)
-{
-	struct unwind_registers caller = {.r11_lost = true, .interrupted = true};
-	uint64_t at = r->sp + (uint64_t)cfa;
-
-	if (!read_word(from, at - 40, &caller.bp) || !read_word(from, at, &caller.sp) ||
-	    !read_word(from, at + 8, &caller.pc))
-		return UNWIND_NO_WORD;
-	*r = caller;
-	return UNWIND_CALLER;
-}
-
 static enum unwind_stepped find_cfa(const struct unwind_registers *r, struct wire_unwind_rule rule,
 				    const struct reader *from, uint64_t *cfa)
 {
@@ -87,8 +73,16 @@ enum unwind_stepped unwind_registers__step(struct unwind_registers *r, struct wi
 
 	if (rule.base == WIRE_UNWIND_END)
 		return UNWIND_WHOLE;
-	if (rule.base == WIRE_UNWIND_SIGNAL)
-		return leave_handler(r, rule.cfa, &from);
+	if (rule.base == WIRE_UNWIND_SIGNAL) {
+		uint64_t at = r->sp + (uint64_t)rule.cfa;
+
+		caller = (struct unwind_registers){.r11_lost = true, .interrupted = true};
+		if (!read_word(&from, at - 40, &caller.bp) || !read_word(&from, at, &caller.sp) ||
+		    !read_word(&from, at + 8, &caller.pc))
+			return UNWIND_NO_WORD;
+		*r = caller;
+		return UNWIND_CALLER;
+	}
 	stepped = find_cfa(r, rule, &from, &caller.sp);
 	if (stepped != UNWIND_CALLER)
 		return stepped;

@@ -67,16 +67,17 @@ static int make_pages(const struct unwind_rows *rows, struct unwind_table *t,
 	return err;
 }
 
-static int fill(const struct unwind_input *in, struct unwind_rows *rows, struct unwind_table *t)
+int unwind_table__make(const struct unwind_input *in, struct unwind_rows *rows,
+		       struct unwind_table **out)
 {
-	uint32_t last = rows->rows[rows->n - 1].at;
+	_unwind_table_ struct unwind_table *t = calloc(1, sizeof(*t));
 	struct pctab_buffer tables = {};
-	int err = sort_rules(rows);
+	int err = t ? sort_rules(rows) : -ENOMEM;
 
 	if (err)
 		return err;
 	t->start = rows->start;
-	t->pages = (last - 1) / WIRE_UNWIND_PAGE_BYTES + 1;
+	t->pages = (rows->rows[rows->n - 1].at - 1) / WIRE_UNWIND_PAGE_BYTES + 1;
 	t->directory = calloc(t->pages, sizeof(*t->directory));
 	if (!t->directory)
 		return -ENOMEM;
@@ -92,15 +93,6 @@ static int fill(const struct unwind_input *in, struct unwind_rows *rows, struct 
 	t->rules = take_ptr(rows->rules.rules);
 	t->n_segments = in->n_segments;
 	memcpy(t->segments, in->segments, sizeof(t->segments));
-	return err;
-}
-
-int unwind_table__make(const struct unwind_input *in, struct unwind_rows *rows,
-		       struct unwind_table **out)
-{
-	_unwind_table_ struct unwind_table *t = calloc(1, sizeof(*t));
-	int err = t ? fill(in, rows, t) : -ENOMEM;
-
 	if (!err)
 		*out = take_ptr(t);
 	return err;
@@ -136,21 +128,18 @@ struct wire_unwind_rule unwind_table__rule(const struct unwind_table *t, uint64_
 	return t->rules[number];
 }
 
-/* The kernel maps whole pages: a mapping may begin a little before its segment. */
-static bool holds(const struct elf_segment *s, uint64_t offset)
-{
-	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-
-	return offset >= s->offset / page * page && offset < s->offset + s->size;
-}
-
 bool unwind_segments__bias(const struct elf_segment *segments, uint32_t n, uint64_t start,
 			   uint64_t offset, uint64_t *bias)
 {
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+
 	for (uint32_t i = 0; i < n; i++) {
-		if (!holds(&segments[i], offset))
+		const struct elf_segment *s = &segments[i];
+
+		/* The kernel maps whole pages: a mapping may begin a little before its segment. */
+		if (offset < s->offset / page * page || offset >= s->offset + s->size)
 			continue;
-		*bias = start - (segments[i].addr - segments[i].offset + offset);
+		*bias = start - (s->addr - s->offset + offset);
 		return true;
 	}
 	return false;
