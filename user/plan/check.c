@@ -69,18 +69,13 @@ const char *plan_step_excess(const struct plan_step *s)
 	return vtable_fits(s->vtable_offset) ? NULL : "a vtable of more than 32,768 bytes";
 }
 
-/* Of a request, and of a wrapper, which is one too where callers are recorded. */
-static bool return_address_fits(const struct plan_site *s)
-{
-	int32_t slot = s->role == WIRE_ROLE_WRAPPER ? s->sp_delta : s->slot;
-
-	return s->addr <= UINT32_MAX && slot >= 0 && slot % 8 == 0;
-}
-
 const char *plan_site_excess(const struct plan_site *s)
 {
+	/* A wrapper is a request, too, where callers are recorded. */
+	int32_t back = s->role == WIRE_ROLE_WRAPPER ? s->sp_delta : s->slot;
+
 	if ((s->role == WIRE_ROLE_REQUEST || s->role == WIRE_ROLE_WRAPPER) &&
-	    !return_address_fits(s))
+	    (s->addr > UINT32_MAX || back < 0 || back % 8))
 		return "a wrapper whose return address has no known place, or 4 GiB of code";
 	if (s->role == WIRE_ROLE_GUARD_CALLED && s->slot < 0)
 		return "a load whose return address has no known place";

@@ -297,13 +297,6 @@ static void code_source(struct codec *c, struct wire_source *s)
 	require(c, s->text <= WIRE_ARGUMENT_C_STRING && s->value <= WIRE_VALUE_CALL);
 }
 
-static void code_expansions(struct codec *c, struct wire_expansions *x)
-{
-	code_u32s(c, &x->table, &x->count, &x->size, &x->kind, &x->call, &x->macro, &x->symbol,
-		  &x->tag);
-	code_bytes(c, x->macros, sizeof(x->macros));
-}
-
 static void code_guard(struct codec *c, struct plan_guard *g, const struct plan *plan)
 {
 	code_string(c, &g->function);
@@ -381,22 +374,6 @@ static void code_wire_layout(struct codec *c, struct wire_layout *w)
 	code_u32(c, &w->current.known);
 }
 
-static void code_wire_places(struct codec *c, struct wire_layout_places *p)
-{
-	code_u64(c, &p->ready);
-	code_u32s(c, &p->known, &p->spans, &p->n_spans, &p->first, &p->step, &p->source_map,
-		  &p->files, &p->n_files, &p->file_size, &p->file_start, &p->file_length, &p->name,
-		  &p->name_length, &p->name_capacity, &p->state, &p->lines, &p->n_lines,
-		  &p->interned, &p->n_interned, &p->interned_size, &p->position, &p->context);
-}
-
-static void code_wire_calls(struct codec *c, struct wire_layout_calls *l)
-{
-	code_u32s(c, &l->contexts, &l->n_contexts, &l->context_size, &l->crate, &l->number,
-		  &l->expansions, &l->n_expansions, &l->expansion_size, &l->call, &l->kind,
-		  &l->tag);
-}
-
 static bool has_drop_site(const struct plan *plan)
 {
 	for (uint32_t i = 0; i < plan->n_sites; i++)
@@ -410,6 +387,8 @@ static bool has_drop_site(const struct plan *plan)
 static void code_layout(struct codec *c, struct plan *plan)
 {
 	struct plan_layout *l = &plan->layout;
+	struct wire_layout_places *p = &l->wire.places;
+	struct wire_layout_calls *k = &l->wire.calls;
 
 	code_wire_layout(c, &l->wire);
 	code_u32s(c, &l->disambiguator, &l->parent, &l->no_parent, &l->root, &l->plain);
@@ -420,10 +399,16 @@ static void code_layout(struct codec *c, struct plan *plan)
 	require(c, !l->wire.crates.size || (l->wire.size && !l->crates_problem));
 	require(c, !l->wire.current.known || !l->current_problem);
 	require(c, !l->wire.size || has_drop_site(plan));
-	code_wire_places(c, &l->wire.places);
+	code_u64(c, &p->ready);
+	code_u32s(c, &p->known, &p->spans, &p->n_spans, &p->first, &p->step, &p->source_map,
+		  &p->files, &p->n_files, &p->file_size, &p->file_start, &p->file_length, &p->name,
+		  &p->name_length, &p->name_capacity, &p->state, &p->lines, &p->n_lines,
+		  &p->interned, &p->n_interned, &p->interned_size, &p->position, &p->context);
 	code_string(c, &l->places_problem);
 	require(c, !l->wire.places.known || (l->wire.size && !l->places_problem));
-	code_wire_calls(c, &l->wire.calls);
+	code_u32s(c, &k->contexts, &k->n_contexts, &k->context_size, &k->crate, &k->number,
+		  &k->expansions, &k->n_expansions, &k->expansion_size, &k->call, &k->kind,
+		  &k->tag);
 	code_string(c, &l->calls_problem);
 	require(c, !l->wire.calls.context_size || (l->wire.places.known && !l->calls_problem));
 	code_string(c, &plan->keys_problem);
@@ -449,6 +434,8 @@ static void check_order(struct codec *c, const struct plan *plan)
 
 static void code_plan(struct codec *c, struct plan *plan)
 {
+	struct wire_expansions *x = &plan->expansions;
+
 	code_u32(c, &plan->build_id_len);
 	require(c, plan->build_id_len <= PLAN_BUILD_ID_MAX);
 	code_bytes(c, plan->build_id, plan->build_id_len);
@@ -497,7 +484,9 @@ static void code_plan(struct codec *c, struct plan *plan)
 	for (uint32_t i = 0; !c->err && i < plan->n_sites; i++)
 		code_site(c, &plan->sites[i], plan);
 	code_layout(c, plan);
-	code_expansions(c, &plan->expansions);
+	code_u32s(c, &x->table, &x->count, &x->size, &x->kind, &x->call, &x->macro, &x->symbol,
+		  &x->tag);
+	code_bytes(c, x->macros, sizeof(x->macros));
 	code_string(c, &plan->expansions_problem);
 	if (!c->reading || c->err)
 		return;
