@@ -118,12 +118,6 @@ int unwind_job__read(struct unwind_job *j)
 	return file_job__read(j->job);
 }
 
-/* The file may have been written to while the child read it. */
-static bool may_store(const struct library_file *file)
-{
-	return library_file__identity(file)->lasting && library_file__is_same(file);
-}
-
 static bool are_functions(const struct unwind_parts *p)
 {
 	_functions_ struct functions *f = NULL;
@@ -160,8 +154,12 @@ static int take_table(struct unwind_job *j, const uint8_t *sent, size_t len,
 	if (err)
 		return err;
 	t->bytes = take_ptr(bytes);
-	/* A stored file with such a part would be refused. */
-	if (j->store && !without_llvm && may_store(file) && are_functions(&parts))
+	/*
+	 * A stored file with such a part would be refused. And the file may have been written to
+	 * while the child read it.
+	 */
+	if (j->store && !without_llvm && library_file__identity(file)->lasting &&
+	    library_file__is_same(file) && are_functions(&parts))
 		unwind_load__store(file, sent, len);
 	*out = t;
 	return 0;

@@ -145,25 +145,6 @@ static int add_rows(struct unwind_rows *r, const struct unwind_input *in,
 	}
 }
 
-/* Of several functions that start at one address, the first counts, up to the next start. */
-static int add_all(struct unwind_rows *r, const struct unwind_input *in,
-		   struct eh_frame_reader *reader, const struct functions *f)
-{
-	int err = 0;
-
-	for (uint32_t i = 0, next; !err && i < f->n; i = next) {
-		const struct function *now = &f->items[i];
-		uint64_t end = now->end;
-
-		for (next = i + 1; next < f->n && f->items[next].start == now->start;)
-			next++;
-		if (next < f->n && f->items[next].start < end)
-			end = f->items[next].start;
-		err = add_rows(r, in, reader, now, end);
-	}
-	return err ?: add_row(r, r->end, 0);
-}
-
 int unwind_rows__read(const struct unwind_input *in, struct unwind_rows *out)
 {
 	__cleanup(functions__destroy) struct functions f = {};
@@ -187,7 +168,19 @@ int unwind_rows__read(const struct unwind_input *in, struct unwind_rows *out)
 	qsort(f.items, f.n, sizeof(*f.items), by_start);
 	out->unreadable = reader.unreadable;
 	out->start = f.items[0].start / WIRE_UNWIND_PAGE_BYTES * WIRE_UNWIND_PAGE_BYTES;
-	err = add_all(out, in, &reader, &f);
+	/* Of several functions that start at one address, the first counts, up to the next start.
+	 */
+	for (uint32_t i = 0, next; !err && i < f.n; i = next) {
+		const struct function *now = &f.items[i];
+		uint64_t end = now->end;
+
+		for (next = i + 1; next < f.n && f.items[next].start == now->start;)
+			next++;
+		if (next < f.n && f.items[next].start < end)
+			end = f.items[next].start;
+		err = add_rows(out, in, &reader, now, end);
+	}
+	err = err ?: add_row(out, out->end, 0);
 	return err ?: out->n < 2 ? -ENODATA : 0;
 }
 
