@@ -374,13 +374,6 @@ static void move_sp(struct flow_state *s, const struct code_insn *insn)
 			s->regs[r].kind = FLOW_UNKNOWN;
 }
 
-/* A push of an argument, not of a register that is to be preserved. */
-static bool passes_on(const struct flow_state *s, const struct code_insn *insn)
-{
-	return insn->reg < CODE_REG_SP && s->has_sp && s->regs[insn->reg].kind &&
-	       s->regs[insn->reg].kind != FLOW_ENTRY;
-}
-
 void flow_state__apply(struct flow_state *s, const struct code_insn *insn)
 {
 	struct flow_value v = value_of(s, insn);
@@ -399,7 +392,9 @@ void flow_state__apply(struct flow_state *s, const struct code_insn *insn)
 		s->regs[__builtin_ctz(left)].kind = FLOW_UNKNOWN;
 	if (insn->writes & 1u << CODE_REG_SP)
 		move_sp(s, insn);
-	if (insn->shape == CODE_PUSH && passes_on(s, insn))
+	/* A push of an argument, not of a register that is to be preserved. */
+	if (insn->shape == CODE_PUSH && insn->reg < CODE_REG_SP && s->has_sp &&
+	    s->regs[insn->reg].kind && s->regs[insn->reg].kind != FLOW_ENTRY)
 		write_slot(s, s->sp, s->regs[insn->reg]);
 	if (insn->reg < CODE_REG_SP && (insn->writes & 1u << insn->reg))
 		s->regs[insn->reg] = v;

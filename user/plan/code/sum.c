@@ -166,9 +166,9 @@ _Static_assert(CODE_REG_SP == WIRE_PLACE_SP, "a place may begin at sp");
 /* Offsets are those of fields and of frames. */
 #define AT_MAX (1 << 20)
 
-static bool is_offset(uint64_t at)
+static bool is_offset(int64_t at)
 {
-	return (int64_t)at < AT_MAX && (int64_t)at > -AT_MAX;
+	return at < AT_MAX && at > -AT_MAX;
 }
 
 /* The outermost load is the last one of the place. */
@@ -188,7 +188,7 @@ bool place_of(const struct sum_nodes *nodes, const struct sum *value, struct wir
 		if (last)
 			place.size = node->size;
 		node = sum_node_of(nodes, &node->of, &more);
-		if (!node || !is_offset(more))
+		if (!node || !is_offset((int64_t)more))
 			return false;
 		memmove(place.at + 1, place.at, sizeof(place.at) - sizeof(*place.at));
 		place.at[0] = (int)more;
@@ -205,7 +205,7 @@ bool place_of(const struct sum_nodes *nodes, const struct sum *value, struct wir
 bool place_is_sound(const struct wire_place *place)
 {
 	for (uint8_t i = 0; i < WIRE_PLACE_LOADS; i++)
-		if (place->at[i] >= AT_MAX || place->at[i] <= -AT_MAX)
+		if (!is_offset(place->at[i]))
 			return false;
 	return place->reg <= WIRE_PLACE_SP && place->n <= WIRE_PLACE_LOADS &&
 	       (place->size == 4 || place->size == 8);

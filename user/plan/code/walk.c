@@ -98,19 +98,6 @@ struct way_back {
 	bool failed;
 };
 
-static void add_guard(struct way_back *b, struct walk_guard g, size_t branch, size_t next)
-{
-	const struct code_insn *insn = &b->walk->code->insns[branch];
-
-	g.mask = branch;
-	g.resume = insn->target == b->walk->code->insns[next].addr ? insn->addr + insn->size
-								   : insn->target;
-	if (!g.has_slot || b->n == b->most)
-		b->failed = true;
-	else
-		b->out[b->n++] = g;
-}
-
 /* Note the guard's address, in `holds` behind the instruction. False if it is lost. */
 static bool note_slot(const struct code_insn *insn, uint8_t *holds, struct walk_guard *g)
 {
@@ -138,12 +125,19 @@ static void go_back(struct way_back *b, size_t i, uint8_t holds, struct walk_gua
 		struct walk_guard way = g;
 		uint8_t way_holds = holds;
 
-		if (insn->flow == CODE_JCC)
-			add_guard(b, way, from, i);
-		else if (note_slot(insn, &way_holds, &way))
-			go_back(b, from, way_holds, way);
-		else
-			b->failed = true;
+		if (insn->flow != CODE_JCC) {
+			if (note_slot(insn, &way_holds, &way))
+				go_back(b, from, way_holds, way);
+			else
+				b->failed = true;
+			continue;
+		}
+		way.mask = from;
+		way.resume = insn->target == b->walk->code->insns[i].addr ? insn->addr + insn->size
+									  : insn->target;
+		b->failed = !way.has_slot || b->n == b->most;
+		if (!b->failed)
+			b->out[b->n++] = way;
 	}
 }
 

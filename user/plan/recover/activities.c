@@ -460,27 +460,10 @@ static struct side *side_at(struct cold_kinds_search *s, uint64_t entry)
 	return NULL;
 }
 
-/* The tests of the filter that lead to call `i`. */
-static void look_at_call(const struct walk *w, size_t i, struct side *side)
-{
-	struct walk_guard guards[WAYS_MAX];
-	size_t n = walk__guards(w, i, guards, WAYS_MAX);
-
-	for (size_t k = 0; k < n; k++) {
-		const struct code_insn *test = walk__mask_test(w->code, guards[k].mask);
-		uint32_t filter;
-
-		if (!test)
-			continue;
-		/* The filter is 16 bits wide and aligned. */
-		filter = test->imm << (test->shape == CODE_TEST_MASK && test->disp & 1 ? 8 : 0);
-		side->several = side->several || (side->filter && side->filter != filter);
-		side->filter = filter;
-	}
-}
-
+/* Note the tests of the filter that lead to calls of possible cold sides. */
 static int look_into(struct cold_kinds_search *s, const struct owner *f)
 {
+	struct walk_guard guards[WAYS_MAX];
 	struct walk w;
 	int err = code_decoder__decode(s->decoder, f->regions, f->n_regions, &s->code);
 
@@ -490,9 +473,20 @@ static int look_into(struct cold_kinds_search *s, const struct owner *f)
 	for (size_t i = 0; i < s->code.n && !err; i++) {
 		uint64_t callee = w.live[i] ? profiler__callee(&s->code.insns[i]) : 0;
 		struct side *side = callee ? side_at(s, callee) : NULL;
+		size_t n = side ? walk__guards(&w, i, guards, WAYS_MAX) : 0;
 
-		if (side)
-			look_at_call(&w, i, side);
+		for (size_t k = 0; k < n; k++) {
+			const struct code_insn *test = walk__mask_test(&s->code, guards[k].mask);
+			uint32_t filter;
+
+			if (!test)
+				continue;
+			/* The filter is 16 bits wide and aligned. */
+			filter = test->imm
+				 << (test->shape == CODE_TEST_MASK && test->disp & 1 ? 8 : 0);
+			side->several = side->several || (side->filter && side->filter != filter);
+			side->filter = filter;
+		}
 	}
 	walk__fini(&w);
 	return err;

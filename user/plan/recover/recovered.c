@@ -221,17 +221,6 @@ static uint32_t count_in(struct elf_image *img, const struct bounds *b, const st
 	return n;
 }
 
-static void keep(struct address_counts *out, struct address_count c)
-{
-	uint32_t i = out->n < N_OF(out->items) ? out->n++ : out->n;
-
-	if (i == N_OF(out->items) && c.count <= out->items[--i].count)
-		return;
-	for (; i && out->items[i - 1].count < c.count; i--)
-		out->items[i] = out->items[i - 1];
-	out->items[i] = c;
-}
-
 int addresses__count(struct elf_image *img, const struct bounds *b, struct address_counts *out)
 {
 	_free_ uint32_t *counts = calloc(b->n + 1UL, sizeof(*counts));
@@ -245,8 +234,16 @@ int addresses__count(struct elf_image *img, const struct bounds *b, struct addre
 		if (owner < b->n)
 			counts[owner] += count_in(img, b, &b->items[i]);
 	}
-	for (uint32_t i = 0; i < b->n; i++)
-		if (counts[i] >= COUNT_MIN)
-			keep(out, (struct address_count){b->items[i].addr, counts[i]});
+	for (uint32_t i = 0; i < b->n; i++) {
+		const bool full = out->n == N_OF(out->items);
+		uint32_t k = full ? out->n - 1 : out->n;
+
+		if (counts[i] < COUNT_MIN || (full && counts[i] <= out->items[k].count))
+			continue;
+		for (; k && out->items[k - 1].count < counts[i]; k--)
+			out->items[k] = out->items[k - 1];
+		out->items[k] = (struct address_count){b->items[i].addr, counts[i]};
+		out->n += !full;
+	}
 	return 0;
 }

@@ -64,16 +64,6 @@ static void builder__destroy(struct builder *b)
 	free(b->open);
 }
 
-static int add_name(struct builder *b, const char *name, uint32_t *at)
-{
-	size_t size = strlen(name) + 1;
-
-	if (size >= NO_NAME - b->names_size)
-		return -EFBIG;
-	*at = (uint32_t)b->names_size;
-	return bytes__append(&b->names, &b->names_size, &b->names_capacity, name, size);
-}
-
 static int add_range(struct builder *b, uint64_t addr, uint64_t end, uint32_t name)
 {
 	struct range r = {addr, (uint32_t)(end - addr), name};
@@ -90,8 +80,15 @@ static int add_innermost(struct builder *b, uint64_t end)
 
 	if (end <= addr)
 		return 0;
-	if (open->name_at == NO_NAME)
-		err = add_name(b, open->name, &open->name_at);
+	if (open->name_at == NO_NAME) {
+		size_t size = strlen(open->name) + 1;
+
+		if (size >= NO_NAME - b->names_size)
+			return -EFBIG;
+		open->name_at = (uint32_t)b->names_size;
+		err = bytes__append(&b->names, &b->names_size, &b->names_capacity, open->name,
+				    size);
+	}
 	b->at = end;
 	return err ?: add_range(b, addr, end, open->name_at);
 }

@@ -185,15 +185,6 @@ static void set_query(struct name_info *info, enum name_kind kind, struct word q
 	info->query_len = query.len;
 }
 
-static void match_query_function(const struct path *path, struct name_info *info)
-{
-	for (size_t i = 0; i < N_OF(query_functions); i++) {
-		if (word_is(path->words[3], query_functions[i].module) &&
-		    word_is(path->words[4], query_functions[i].function))
-			set_query(info, query_functions[i].kind, path->words[2]);
-	}
-}
-
 /*
  * rustc_query_impl::plumbing::__rust_begin_short_backtrace::<F, R>, F a closure in a closure of
  * rustc_query_impl::query_impl::<q>::dynamic_query. The crate is a back reference in F.
@@ -374,10 +365,13 @@ static void match_path(const struct path *path, struct cursor rest, const char *
 		    word_is(w[1], plain_functions[i].module) &&
 		    word_is(w[2], plain_functions[i].function))
 			info->kind = plain_functions[i].kind;
-	if (path->n == 5 && word_is(w[0], "rustc_query_impl") && word_is(w[1], "query_impl"))
-		match_query_function(path, info);
-	else if (path->n == 3 && path->generic && word_is(w[0], "rustc_query_impl") &&
-		 word_is(w[1], "plumbing") && word_is(w[2], "__rust_begin_short_backtrace"))
+	for (size_t i = 0; i < N_OF(query_functions) && path->n == 5; i++)
+		if (word_is(w[0], "rustc_query_impl") && word_is(w[1], "query_impl") &&
+		    word_is(w[3], query_functions[i].module) &&
+		    word_is(w[4], query_functions[i].function))
+			set_query(info, query_functions[i].kind, w[2]);
+	if (path->n == 3 && path->generic && word_is(w[0], "rustc_query_impl") &&
+	    word_is(w[1], "plumbing") && word_is(w[2], "__rust_begin_short_backtrace"))
 		match_provider_closure(rest, info);
 	else if (path->n == 2 && word_is(w[0], "__rustc") && word_is(w[1], "__rust_panic_cleanup"))
 		info->kind = NAME_PANIC_CLEANUP;

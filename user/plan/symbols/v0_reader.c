@@ -250,21 +250,6 @@ struct deltas {
 	bool adapted;
 };
 
-static uint32_t threshold(uint32_t k, uint32_t bias)
-{
-	if (k <= bias + T_MIN)
-		return T_MIN;
-	return k - bias < T_MAX ? k - bias : T_MAX;
-}
-
-/* Value of a digit; -1 for any other character. */
-static int digit_of(char c)
-{
-	if (islower((unsigned char)c))
-		return c - 'a';
-	return isdigit((unsigned char)c) ? c - '0' + 26 : -1;
-}
-
 /* One number of variable length. */
 static bool read_delta(struct deltas *in, uint32_t *delta)
 {
@@ -272,10 +257,12 @@ static bool read_delta(struct deltas *in, uint32_t *delta)
 	uint32_t k = BASE;
 
 	for (; in->s < in->end; k += BASE) {
-		uint32_t t = threshold(k, in->bias);
-		int digit = digit_of(*in->s++);
+		uint32_t t = k <= in->bias + T_MIN ? T_MIN : k - in->bias;
+		unsigned char c = (unsigned char)*in->s++;
+		int digit = islower(c) ? c - 'a' : c - '0' + 26;
 
-		if (digit < 0 || weight > UINT32_MAX)
+		t = t < T_MAX ? t : T_MAX;
+		if ((!islower(c) && !isdigit(c)) || weight > UINT32_MAX)
 			return false;
 		sum += (uint64_t)digit * weight;
 		if (sum > UINT32_MAX)
