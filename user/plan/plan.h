@@ -4,6 +4,19 @@
  *
  * Built by reading the file only (symbols, disassembly); knows nothing of BPF or traces.
  * All addresses are ELF virtual addresses; `offset` is the file offset a uprobe wants.
+ *
+ * To learn how the room user/plan works, read in this order:
+ *
+ *	plan.h		what a plan holds: this file
+ *	build.c		the steps from a library to its plan, from plan__build() at its end upwards
+ *	mine/body.h	the code of a query's body, which shows most of its sites
+ *	job.c		the plan is taken from a store, or a child process makes it
+ *	proof.c		what a site must pass before a breakpoint is written there
+ *	frames.h	the queries that a sampled stack shows
+ *
+ * build.c calls four rooms: symbols/ reads ELF files, code/ reads machine code, mine/ finds sites
+ * in it, and recover/ gives names to a library without symbols. library/ finds a library and opens
+ * it; codec.c and cache.c store its plan.
  */
 #ifndef QPROF_PLAN_PLAN_H
 #define QPROF_PLAN_PLAN_H

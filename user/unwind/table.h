@@ -5,6 +5,15 @@
  *
  * A table may come from a damaged file or a hostile one. Then its rules may be wrong, but no
  * look-up reads outside of it.
+ *
+ * To learn how the room user/unwind works, read in this order:
+ *
+ *	input.h		what a table is made of: segments, .eh_frame, procedure linkage tables
+ *	rows.c		from these to rows: from an address on, a rule
+ *	table.h		from rows to the table: this file
+ *	job.c		the table is taken from a store, or a child process makes it (codec.h)
+ *	area.h		the memory in which the kernel half looks tables up
+ *	step.h		from the registers of a frame to those of its caller, in the user half
  */
 #ifndef QPROF_UNWIND_TABLE_H
 #define QPROF_UNWIND_TABLE_H

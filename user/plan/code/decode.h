@@ -4,6 +4,19 @@
  * file decides which instructions the kernel emulates.
  *
  * x86-64 only: rustc's code for other machines has other idioms, and needs other mining code.
+ *
+ * To learn how the room user/plan/code works, read in this order:
+ *
+ *	insn.h		an instruction
+ *	decode.h	from the bytes of a function to its instructions: this file
+ *	walk.h		paths through a function: to where a guard starts, and to its ends
+ *	flow.h		the contents of registers and stack slots, on all paths to a point
+ *	eval.h		runs a small function on unknown arguments, along every path
+ *	straight.h	runs one long function, along one path
+ *
+ * sum.h has the values of eval.h, and shape.h asks which of them a function showed. scan.h finds
+ * calls by their bytes, and insn_length.h steps over instructions, as decoding all code takes too
+ * long.
  */
 #ifndef QPROF_PLAN_CODE_DECODE_H
 #define QPROF_PLAN_CODE_DECODE_H

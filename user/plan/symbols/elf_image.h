@@ -2,6 +2,18 @@
 /*
  * Reads an ELF file for a plan: function symbols, executable bytes, identity. Every byte is
  * untrusted: nothing here reads outside the file, whatever its headers contain.
+ *
+ * To learn how the room user/plan/symbols works, read in this order:
+ *
+ *	elf_image.h	an opened file: this file
+ *	names.c		which of rustc's functions a mangled symbol names
+ *	function_name.h	the symbols of an image that a plan uses; names for people (demangle.h)
+ *	debug_file.h	symbols that are in another file than the library
+ *	eh_frame.h	the unwind records of functions; cfa.h runs the program of one
+ *	bounds.h	where functions begin and end in a file without symbols
+ *
+ * The other files answer one question each: key_name.h the type of a query's key, got.h and
+ * relocated.h what a pointer leads to, functions.h and lines.h what code at an address belongs to.
  */
 #ifndef QPROF_PLAN_SYMBOLS_ELF_IMAGE_H
 #define QPROF_PLAN_SYMBOLS_ELF_IMAGE_H
