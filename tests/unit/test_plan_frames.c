@@ -153,8 +153,8 @@ static int teardown(void **state)
 
 /*
  * Check what the stack shows, whose outermost frame comes first: "query@frame", with `?` for an
- * unknown query, `~` in front of a guess, and the kind of anything else in front. The frames of
- * `want` count from the outermost, from 0 on.
+ * unknown query, and the kind of anything else in front. The frames of `want` count from the
+ * outermost, from 0 on.
  */
 static void check_stack(const uint32_t *stack, uint32_t n, const char *want)
 {
@@ -174,9 +174,8 @@ static void check_stack(const uint32_t *stack, uint32_t n, const char *want)
 
 		if (s->kind == WIRE_KIND_ACTIVITY)
 			name = s->guard == OUTER ? "outer" : "inner";
-		len += (size_t)snprintf(got + len, sizeof(got) - len, "%s%s%s%s@%u", i ? " " : "",
-					kinds[s->kind], s->guessed ? "~" : "", name,
-					n - 1 - s->frame);
+		len += (size_t)snprintf(got + len, sizeof(got) - len, "%s%s%s@%u", i ? " " : "",
+					kinds[s->kind], name, n - 1 - s->frame);
 		if (s->request != PLAN_NONE)
 			len += (size_t)snprintf(got + len, sizeof(got) - len, "<%u",
 						n - 1 - s->request);
@@ -231,13 +230,13 @@ TEST_CASE(nothing_shows_one_of_several)
 }
 
 /* With one query less, only one provider can have left no frame. */
-TEST_CASE(a_guess_is_marked)
+TEST_CASE(the_only_query_that_can_have_left_no_frame_is_shown)
 {
 	struct plan_frames *all = shown_by;
 
 	queries[TWIN].body_non_incr = queries[BROTHER].body_non_incr = PLAN_NONE;
 	assert_int_equal(plan_frames__new(&plan, &shown_by), 0);
-	CHECK("~jumps@1", OTHER, RUNS(BODY), OTHER);
+	CHECK("jumps@1", OTHER, RUNS(BODY), OTHER);
 	CHECK("?@1", OTHER, RUNS(BODY));
 	CHECK("jumps@1<0", ASKS(JUMPS), RUNS(BODY), OTHER);
 	plan_frames__free(shown_by);

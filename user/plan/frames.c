@@ -308,7 +308,6 @@ static void on_execution(struct walk *w, uint32_t i)
 	if (n > 1 && c.provider == PLAN_NONE && i) {
 		c.unframed = true;
 		n = count_possible(w->f, &c, &query);
-		shown.guessed = n == 1;
 	}
 	if (n == 1)
 		shown.query = query;

@@ -52,10 +52,6 @@ struct plan_shown {
 	uint32_t query;	  /* the one that it is of; PLAN_NONE: unknown, or it is of none */
 	uint32_t guard;	  /* PLAN_NONE: an execution */
 	uint8_t kind;	  /* enum wire_kind */
-	/*
-	 * Of an execution: the only possible query whose provider could have left no frame.
-	 */
-	bool guessed;
 };
 
 /*
