@@ -98,8 +98,7 @@ static bool same_function(const struct elf_symbol *a, const struct elf_symbol *b
 	return a->base_len == b->base_len && !memcmp(a->name, b->name, a->base_len);
 }
 
-/* Turn each run of symbols with one base name into a function. Parts without an entry are dropped.
- */
+/* Turn each run of symbols with one base name into a function; drop parts without an entry. */
 static int group_functions(struct builder *b)
 {
 	uint32_t n = b->known.n;
