@@ -2,7 +2,8 @@
 /*
  * Which of a query's two wrappers is for incremental compiles is only known from a run of the
  * compiler's code (recover/vtables.h). The bodies show it, too: only those of incremental compiles
- * load results of the last one, or hash theirs for the next.
+ * load results of the last one, or hash theirs for the next. This file needs plans, and so is apart
+ * from recover.c, which plans need.
  */
 #ifndef QPROF_PLAN_RECOVER_MODES_H
 #define QPROF_PLAN_RECOVER_MODES_H

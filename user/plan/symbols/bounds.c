@@ -239,6 +239,12 @@ struct marker {
 	uint32_t n, capacity;
 };
 
+static void marker__destroy(struct marker *m)
+{
+	free(m->reached);
+	free(m->work);
+}
+
 static bool is_old(const struct marker *m, uint64_t addr)
 {
 	return addr - m->old < m->old_size;
@@ -329,19 +335,26 @@ static int mark_all(struct marker *m)
 	return err;
 }
 
-/* The parts of a function that goes have none any more. */
-static int keep(const struct marker *m, struct bounds *b)
+int reached__keep(struct elf_image *img, struct bounds *b)
 {
-	_free_ uint32_t *numbers = calloc(b->n + 1UL, sizeof(*numbers));
+	_free_ uint32_t *numbers = NULL;
+	__cleanup(marker__destroy) struct marker m = {.img = img, .b = b};
 	uint32_t n = 0;
+	int err;
 
-	if (!numbers)
-		return -ENOMEM;
+	if (!elf_image__section(img, ".bolt.org.text", &m.old, &m.old_size))
+		return 0;
+	m.reached = calloc(b->n + 1UL, sizeof(*m.reached));
+	numbers = calloc(b->n + 1UL, sizeof(*numbers));
+	err = m.reached && numbers ? mark_all(&m) : -ENOMEM;
+	if (err)
+		return err;
 	for (uint32_t i = 0; i < b->n; i++) {
-		bool stays = m->reached[i] || !is_old(m, b->items[i].addr);
+		bool stays = m.reached[i] || !is_old(&m, b->items[i].addr);
 
 		numbers[i] = stays ? n++ : BOUNDS_NONE;
 	}
+	/* The parts of a function that goes have none any more. */
 	for (uint32_t i = 0; i < b->n; i++) {
 		struct bound x = b->items[i];
 
@@ -352,18 +365,4 @@ static int keep(const struct marker *m, struct bounds *b)
 	}
 	b->n = n;
 	return 0;
-}
-
-int reached__keep(struct elf_image *img, struct bounds *b)
-{
-	struct marker m = {.img = img, .b = b};
-	int err;
-
-	if (!elf_image__section(img, ".bolt.org.text", &m.old, &m.old_size))
-		return 0;
-	m.reached = calloc(b->n + 1UL, sizeof(*m.reached));
-	err = m.reached ? mark_all(&m) ?: keep(&m, b) : -ENOMEM;
-	free(m.reached);
-	free(m.work);
-	return err;
 }

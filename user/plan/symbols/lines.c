@@ -108,29 +108,10 @@ static int compare_rows(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static bool is_same_line(const struct lines_row *a, const struct lines_row *b)
-{
-	return a->line == b->line && (!a->line || !strcmp(a->file, b->file));
-}
-
 /*
  * Within one range, keep the last of several rows at one offset, and the first of several rows for
  * one line.
  */
-static size_t condense(const struct found_row *found, size_t n, struct lines_row *rows)
-{
-	size_t n_rows = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		if (i + 1 < n && found[i + 1].row.offset == found[i].row.offset)
-			continue;
-		if (n_rows && is_same_line(&rows[n_rows - 1], &found[i].row))
-			continue;
-		rows[n_rows++] = found[i].row;
-	}
-	return n_rows;
-}
-
 static int hand_over(struct collector *c, lines_fn fn, void *ctx)
 {
 	_free_ struct lines_row *rows = calloc(c->n + 1, sizeof(*rows));
@@ -139,9 +120,21 @@ static int hand_over(struct collector *c, lines_fn fn, void *ctx)
 	if (c->n)
 		qsort(c->rows, c->n, sizeof(*c->rows), compare_rows);
 	for (size_t i = 0, end; i < c->n && !err; i = end) {
-		for (end = i + 1; end < c->n && c->rows[end].range == c->rows[i].range;)
-			end++;
-		err = fn(ctx, c->rows[i].range, rows, condense(&c->rows[i], end - i, rows));
+		size_t range = c->rows[i].range, n = 0;
+
+		for (end = i; end < c->n && c->rows[end].range == range; end++) {
+			const struct found_row *found = &c->rows[end];
+			const struct lines_row *row = &found->row, *last = n ? &rows[n - 1] : NULL;
+
+			if (end + 1 < c->n && found[1].range == range &&
+			    found[1].row.offset == row->offset)
+				continue;
+			if (last && last->line == row->line &&
+			    (!row->line || !strcmp(last->file, row->file)))
+				continue;
+			rows[n++] = *row;
+		}
+		err = fn(ctx, range, rows, n);
 	}
 	return err;
 }
