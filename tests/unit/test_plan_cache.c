@@ -191,10 +191,9 @@ TEST_CASE_WITH(the_store_does_not_grow_for_ever, setup, teardown)
 	assert_in_range(count_entries(dir), 32, 64);
 }
 
-/* Advice has no other rule here. */
-static int store_advice(void)
+static int store_other(void)
 {
-	const struct plan_cache_key key = {.kind = "advice", .id = &id, .advice = true};
+	const struct plan_cache_key key = {.kind = "other", .id = &id};
 
 	return plan_cache__write(&key, (const uint8_t *)"x", 1);
 }
@@ -213,12 +212,12 @@ TEST_CASE_WITH(other_users_libraries_drive_out_nothing, setup, teardown)
 		id.ino++;
 		id.uid = OTHER_UID + 1;
 		assert_int_equal(plan_cache__store(&id, plan), -EPERM);
-		assert_int_equal(store_advice(), -EPERM);
+		assert_int_equal(store_other(), -EPERM);
 	}
 	assert_int_equal(count_entries(dir), 1);
 	id.uid = OTHER_UID;
 	store();
-	assert_int_equal(store_advice(), 0);
+	assert_int_equal(store_other(), 0);
 	assert_loads();
 	id = roots;
 	assert_loads();

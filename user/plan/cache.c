@@ -258,8 +258,6 @@ static int file_name(const struct plan_cache_key *key, char name[FILE_NAME_MAX],
 /* The user's store is only for libraries that the user could change anyway. */
 static bool may_use(const struct plan_cache_key *key, enum cache_dir_kind kind)
 {
-	if (key->advice)
-		return true;
 	return key->id->lasting && (kind == CACHE_DIR_SYSTEM || key->id->uid == geteuid());
 }
 

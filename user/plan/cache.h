@@ -45,9 +45,6 @@ struct plan_cache_key {
 	const char *kind;
 	uint32_t version;
 	const struct library_identity *id;
-	/* Only advice: it may be kept for a library whose identity is not lasting, and in the
-	 * user's store for one of root's. */
-	bool advice;
 };
 
 /* Its bytes, mapped to be read, and the caller's to munmap(). -ENOENT if there are none. */
