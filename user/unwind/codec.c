@@ -46,10 +46,10 @@ static uint64_t checksum(const uint8_t *p, size_t n)
 	return sum;
 }
 
-static uint64_t size_of(uint32_t segments, uint32_t rules, uint32_t pages, uint32_t bytes)
+static uint64_t size_of(const struct unwind_table *t)
 {
-	return HEADER + (uint64_t)segments * SEGMENT + (uint64_t)rules * RULE +
-	       (uint64_t)pages * PAGE + bytes;
+	return HEADER + (uint64_t)t->n_segments * SEGMENT + (uint64_t)t->n_rules * RULE +
+	       (uint64_t)t->pages * PAGE + t->size;
 }
 
 /* ---- Encoding -------------------------------------------------------------------------------- */
@@ -72,7 +72,7 @@ int unwind_encode(const struct unwind_table *t, uint8_t **buf, size_t *len)
 {
 	const uint32_t numbers[] = {t->pages, t->n_rules,   t->n_segments, t->size,
 				    t->rows,  t->functions, t->unreadable, t->refused};
-	size_t size = size_of(t->n_segments, t->n_rules, t->pages, t->size);
+	size_t size = size_of(t);
 	uint8_t *bytes = calloc(1, size), *p = bytes + CHECKED_FROM;
 
 	if (!bytes)
@@ -185,7 +185,7 @@ int unwind_decode(const uint8_t *buf, size_t len, struct unwind_table **out)
 	sum = dwarf_bytes__number(&b, 8);
 	if (b.bad || !unwind_is_current(buf, len) || sum != checksum(b.at, dwarf_bytes__left(&b)))
 		return -EBADMSG;
-	if (!read_header(&b, t) || size_of(t->n_segments, t->n_rules, t->pages, t->size) != len)
+	if (!read_header(&b, t) || size_of(t) != len)
 		return -EBADMSG;
 	err = read_items(&b, t);
 	t->tables = b.at;

@@ -123,12 +123,12 @@ bool constants_in_thread(const struct elf_image *img, uint64_t function, uint64_
 	return true;
 }
 
-static bool is_in(const struct elf_image *img, const char *section, uint64_t at, uint64_t size)
+static bool is_word_of(const struct elf_image *img, const char *section, uint64_t at)
 {
 	uint64_t start, n;
 
-	return elf_image__section(img, section, &start, &n) && at >= start && size <= n &&
-	       at - start <= n - size;
+	return elf_image__section(img, section, &start, &n) && at >= start && n >= 8 &&
+	       at - start <= n - 8;
 }
 
 bool constants_word(const struct elf_image *img, uint64_t at, uint64_t *word)
@@ -136,7 +136,7 @@ bool constants_word(const struct elf_image *img, uint64_t at, uint64_t *word)
 	const uint8_t *bytes;
 	size_t len;
 
-	if (at % 8 || (!is_in(img, ".rodata", at, 8) && !is_in(img, ".data.rel.ro", at, 8)))
+	if (at % 8 || (!is_word_of(img, ".rodata", at) && !is_word_of(img, ".data.rel.ro", at)))
 		return false;
 	bytes = elf_image__bytes(img, at, &len);
 	if (!bytes || len < sizeof(*word))

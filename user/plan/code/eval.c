@@ -55,13 +55,14 @@ struct machine {
 	struct code_region followed; /* a function that was jumped to */
 };
 
-static void note(struct eval_pairs *pairs, struct sum a, struct sum b, bool *partial)
+/* Add a pair to one of the lists of `out`. */
+static void note(struct eval *out, struct eval_pairs *pairs, struct sum a, struct sum b)
 {
 	for (uint32_t i = 0; i < pairs->n; i++)
 		if (sum_same(&pairs->items[i].a, &a) && sum_same(&pairs->items[i].b, &b))
 			return;
 	if (pairs->n == EVAL_RESULTS)
-		*partial = true;
+		out->partial = true;
 	else
 		pairs->items[pairs->n++] = (struct eval_pair){a, b};
 }
@@ -258,7 +259,7 @@ static void set(struct machine *m, struct path *p, const cs_x86_op *op, struct s
 		if (on_stack(m, &address, &at))
 			store_slot(m, p, at, op->size, value);
 		else if (address.known && value.known)
-			note(&m->out->stores, address, value, &m->out->partial);
+			note(m->out, &m->out->stores, address, value);
 		return;
 	}
 	if (is_wide(op))
@@ -282,7 +283,7 @@ static void compare(struct machine *m, struct path *p, struct sum a, struct sum 
 	p->right = b;
 	p->width = width;
 	if (width >= 4)
-		note(&m->out->compares, a, b, &m->out->partial);
+		note(m->out, &m->out->compares, a, b);
 }
 
 /* Any other instruction may change whatever it names: capstone's access flags are wrong for some.
@@ -642,7 +643,7 @@ static bool jump(struct machine *m, struct path *p)
 	if (m->f->follows && target && !m->followed.size && !is_in(m, target))
 		m->followed = (struct code_region){target, elf_image__size_of(m->f->img, target)};
 	if (!is_in(m, to.constant)) {
-		note(&m->out->leaves, to, p->regs[WIRE_REG_DI], &m->out->partial);
+		note(m->out, &m->out->leaves, to, p->regs[WIRE_REG_DI]);
 		m->out->partial = true;
 		return false;
 	}
@@ -700,8 +701,7 @@ static bool step(struct machine *m, struct path *p)
 	p->at += m->insn->size;
 	switch (m->insn->id) {
 	case X86_INS_RET:
-		note(&m->out->returns, p->regs[WIRE_REG_AX], p->regs[WIRE_REG_DX],
-		     &m->out->partial);
+		note(m->out, &m->out->returns, p->regs[WIRE_REG_AX], p->regs[WIRE_REG_DX]);
 		return false;
 	case X86_INS_UD2:
 	case X86_INS_INT3:

@@ -181,14 +181,14 @@ static void column__destroy(struct column *c)
 }
 
 /*
- * The first such column behind `after`; with `called`, of functions that call those that read. 0
+ * The first such column behind the names; with `called`, of functions that call those that read. 0
  * or -ENOMEM.
  */
-static int find_column(const struct table *t, int after, bool called, struct column *c)
+static int find_column(const struct table *t, bool called, struct column *c)
 {
 	int found = 0;
 
-	for (int by = after + 8; by <= FIELD_MOST && !found; by += 8) {
+	for (int by = 16; by <= FIELD_MOST && !found; by += 8) {
 		if (!read_column(t, by, c->functions))
 			continue;
 		if (called && providers_called(t->img, t->bounds, c->functions, t->n))
@@ -220,7 +220,7 @@ static int use_engine(struct table *t, const struct address_counts *counts, stru
 	for (uint32_t i = 0; i < t->n; i++)
 		memcpy(t->queries[i].wrapper, wrappers[readers.places[i]].functions,
 		       sizeof(t->queries[i].wrapper));
-	err = find_column(t, 8, true, c);
+	err = find_column(t, true, c);
 	if (!err && memcmp(c->places, readers.places, t->n * sizeof(*c->places)))
 		c->by = 0;
 	return err;
@@ -234,7 +234,7 @@ static int find_columns(struct table *t, const struct address_counts *counts, co
 
 	for (int by = 16; by <= FIELD_MOST && !wrappers && !err; by += 8)
 		wrappers = take_wrappers(t, by);
-	err = err ?: find_column(t, 8, false, &c);
+	err = err ?: find_column(t, false, &c);
 	if (!err && c.by && !wrappers)
 		err = use_engine(t, counts, &c);
 	for (uint32_t i = 0; i < t->n && !err; i++)

@@ -63,9 +63,9 @@ struct machine {
 
 /* ---- Rules ----------------------------------------------------------------------------------- */
 
-static bool is_at_reg(const struct saved *s, uint64_t reg, int64_t offset)
+static bool is_at_rsp(const struct saved *s, int64_t offset)
 {
-	return s->kind == SAVED_AT_REG && s->reg == reg && s->offset == offset;
+	return s->kind == SAVED_AT_REG && s->reg == EH_FRAME_RSP && s->offset == offset;
 }
 
 /* See WIRE_UNWIND_SIGNAL. */
@@ -74,8 +74,7 @@ static bool is_signal(const struct eh_cie *cie, const struct state *s)
 	int64_t at = s->cfa.offset;
 
 	return cie->signal && s->cfa.kind == CFA_DEREF && s->cfa.reg == EH_FRAME_RSP && at >= 40 &&
-	       at < 4096 && is_at_reg(&s->saved[RA], EH_FRAME_RSP, at + 8) &&
-	       is_at_reg(&s->saved[RBP], EH_FRAME_RSP, at - 40);
+	       at < 4096 && is_at_rsp(&s->saved[RA], at + 8) && is_at_rsp(&s->saved[RBP], at - 40);
 }
 
 static enum wire_unwind_base base_of(const struct cfa *cfa)

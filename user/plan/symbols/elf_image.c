@@ -263,29 +263,25 @@ static const struct segment *find_code(const struct elf_image *img, uint64_t add
 
 #define BASE_MOST (1u << 16) /* a longer name is cut here: many symbols may share one */
 
-/* Set `sym` if it is a function whose code and name lie inside the file. */
-static bool symbol_init(const struct elf_image *img, const GElf_Sym *sym, const char *names,
-			size_t names_size, struct elf_symbol *out)
+/* Add `sym` if it is a function whose code and name lie inside the file. There is room for it. */
+static void add_symbol(struct elf_image *img, const GElf_Sym *sym, const char *names,
+		       size_t names_size)
 {
 	const struct segment *seg;
 	uint64_t room;
 
-	if (GELF_ST_TYPE(sym->st_info) != STT_FUNC || sym->st_shndx == SHN_UNDEF)
-		return false;
-	if (sym->st_name >= names_size)
-		return false;
-	out->name = names + sym->st_name;
-	if (!*out->name)
-		return false;
+	if (GELF_ST_TYPE(sym->st_info) != STT_FUNC || sym->st_shndx == SHN_UNDEF ||
+	    sym->st_name >= names_size || !names[sym->st_name])
+		return;
 	seg = find_code(img, sym->st_value);
 	if (!seg)
-		return false;
+		return;
 	room = seg->size - (sym->st_value - seg->addr);
-	out->addr = sym->st_value;
-	out->size = sym->st_size < room ? sym->st_size : room;
-	out->base_len = 0;
-	out->base_hash = 0;
-	return true;
+	img->syms[img->n_syms++] = (struct elf_symbol){
+		.addr = sym->st_value,
+		.size = sym->st_size < room ? sym->st_size : room,
+		.name = names + sym->st_name,
+	};
 }
 
 static int compare_symbols(const void *a, const void *b)
@@ -345,9 +341,8 @@ static int read_symbols(struct elf_image *img, uint32_t type)
 	for (size_t i = 0; i < n; i++) {
 		GElf_Sym sym;
 
-		if (gelf_getsym(syms, i, &sym) &&
-		    symbol_init(img, &sym, names->d_buf, size, &img->syms[img->n_syms]))
-			img->n_syms++;
+		if (gelf_getsym(syms, i, &sym))
+			add_symbol(img, &sym, names->d_buf, size);
 	}
 	return 0;
 }
@@ -370,8 +365,7 @@ int elf_image__take_symbols(struct elf_image *img, const GElf_Sym *symbols, size
 		return -ENOMEM;
 	img->n_syms = 0;
 	for (size_t i = 0; i < n; i++)
-		img->n_syms +=
-			symbol_init(img, &symbols[i], names, names_size, &img->syms[img->n_syms]);
+		add_symbol(img, &symbols[i], names, names_size);
 	return set_bases_and_sort(img);
 }
 
