@@ -359,19 +359,6 @@ static void join_groups(struct plan *plan)
 		plan->bodies[i].group = group_of(plan, i);
 }
 
-static int describe(struct builder *b)
-{
-	struct plan *plan = b->plan;
-	const char *version = elf_image__rustc_version(b->img);
-
-	plan->build_id_len = elf_image__identity(b->img, plan->build_id);
-	plan->file = library_file__ref(elf_image__file(b->img));
-	plan->path = strdup(elf_image__path(b->img));
-	plan->mangling = strdup(b->legacy ? "legacy" : "v0");
-	plan->rustc_version = version ? strdup(version) : NULL;
-	return plan->path && plan->mangling && (!version || plan->rustc_version) ? 0 : -ENOMEM;
-}
-
 /*
  * A breakpoint is written only on an instruction that the kernel emulates. Where another
  * instruction is left out, events are missed, and the query or guard is marked as not exact. A
@@ -634,8 +621,8 @@ static int place_probes(struct builder *b)
 
 static int build_steps(struct builder *b, struct library_file *file, struct debug_file *debug)
 {
-	const char *path = library_file__path(file);
-	const char *excess;
+	const char *path = library_file__path(file), *excess, *version;
+	struct plan *plan = b->plan;
 	int err = open_library(b, file, debug) ?: find_queries(b, file);
 
 	if (err)
@@ -649,12 +636,18 @@ static int build_steps(struct builder *b, struct library_file *file, struct debu
 			path);
 	if (err)
 		return err;
-	excess = plan_excess(b->plan);
+	excess = plan_excess(plan);
 	if (excess)
 		return diag_error_r(-ENOTSUP, "%s has %s: more than a probe can tell apart", path,
 				    excess);
-	b->plan->code_crc = plan_code_crc(b->img, b->plan);
-	return describe(b);
+	plan->code_crc = plan_code_crc(b->img, plan);
+	version = elf_image__rustc_version(b->img);
+	plan->build_id_len = elf_image__identity(b->img, plan->build_id);
+	plan->file = library_file__ref(elf_image__file(b->img));
+	plan->path = strdup(elf_image__path(b->img));
+	plan->mangling = strdup(b->legacy ? "legacy" : "v0");
+	plan->rustc_version = version ? strdup(version) : NULL;
+	return plan->path && plan->mangling && (!version || plan->rustc_version) ? 0 : -ENOMEM;
 }
 
 int plan__build(struct library_file *file, struct debug_file *debug, struct plan **out)
