@@ -258,33 +258,32 @@ static bool look(const struct eval *e, const char *shape, uint32_t i, bool *is, 
 	const struct eval_pairs *pairs = *shape == 'r'	 ? &e->returns
 					 : *shape == 's' ? &e->stores
 							 : &e->compares;
+	const bool calls = !strncmp(shape, "call ", 5), nodes = *shape == 'n';
 	const char *sums = strchr(shape, ' ') + 1;
 
 	*is = false;
-	if (!strncmp(shape, "call ", 5)) {
+	if (i >= (calls ? e->n_calls : nodes ? e->nodes.n : pairs->n))
+		return false;
+	if (calls) {
 		const struct eval_call *c = &e->calls[i];
-		const struct sum target = i < e->n_calls ? sum_constant(c->target) : sum_unknown;
+		const struct sum target = sum_constant(c->target);
 		const struct sum *values[] = {&target, &c->first, &c->second, &c->third,
 					      &c->fourth};
 
-		*is = i < e->n_calls && (c->target || *sums == '?') && are_sums(e, values, sums, l);
-		return i < e->n_calls;
-	}
-	if (*shape == 'n') {
+		*is = (c->target || *sums == '?') && are_sums(e, values, sums, l);
+	} else if (nodes) {
 		const struct sum node = {.known = true, .n = 1, .terms = {{i, 1}}};
 
-		*is = i < e->nodes.n && shape__is(&e->nodes, &node, sums, l);
-		return i < e->nodes.n;
-	}
-	if (i < pairs->n) {
+		*is = shape__is(&e->nodes, &node, sums, l);
+	} else {
 		const struct eval_pair *pair = &pairs->items[i];
-		const struct sum *values[] = {&pair->a, &pair->b},
-				 *swapped[] = {&pair->b, &pair->a};
+		const struct sum *values[] = {&pair->a, &pair->b};
+		const struct sum *swapped[] = {&pair->b, &pair->a};
 
 		*is = are_sums(e, values, sums, l) ||
 		      (strchr(sums, '=') && are_sums(e, swapped, sums, l));
 	}
-	return i < pairs->n;
+	return true;
 }
 
 bool shape__shown(const struct eval *e, const char *shape, struct letters *l)
