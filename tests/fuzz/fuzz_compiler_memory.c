@@ -9,8 +9,8 @@
  */
 #include <errno.h>
 
+#include "capture/compiler_jobs.h"
 #include "capture/compiler_results.h"
-#include "stuck/jobs.h"
 #include "tracks/definitions.h"
 #include "tracks/results.h"
 #include "fuzz.h"
@@ -164,7 +164,7 @@ static void read_jobs(const struct compiler_memory *m, const struct head *h)
 					    .context = h->layout[2],
 					    .known = 1}},
 	};
-	struct stuck_jobs jobs = {0};
+	struct compiler_jobs jobs = {0};
 	int err;
 
 	tables = (struct wire_job_tables){
@@ -193,11 +193,11 @@ static void read_jobs(const struct compiler_memory *m, const struct head *h)
 		};
 	}
 	w.reads = 0;
-	err = stuck_jobs__read(m, &plan, &tables, MEMORY, MEMORY, &jobs);
-	expect(err <= 0 && jobs.n <= STUCK_JOBS_MAX);
+	err = compiler_jobs__read(m, &plan, &tables, MEMORY, MEMORY, &jobs);
+	expect(err <= 0 && jobs.n <= COMPILER_JOBS_MAX);
 	for (uint32_t i = 1; i < jobs.n && !err; i++)
 		expect(jobs.items[i - 1].number <= jobs.items[i].number);
-	stuck_jobs__clear(&jobs);
+	compiler_jobs__clear(&jobs);
 }
 
 static void name(const struct compiler_memory *m, const struct compiler_context *c,

@@ -94,3 +94,26 @@ void copied__clear(struct copied *c)
 	free(c->parts);
 	*c = (struct copied){0};
 }
+
+const struct compiler_job *copied__job(const struct compiler_jobs *jobs, struct copied *stack,
+				       uint64_t sp, uint64_t end, uint32_t query, uint64_t expected)
+{
+	const struct compiler_job *only = NULL;
+	bool several = false;
+	uint64_t word;
+
+	for (; jobs->n && sp < end && copied__word(stack, sp, &word); sp += sizeof(word)) {
+		const struct compiler_job *job;
+
+		if (word != jobs->context || !copied__word(stack, sp + jobs->number, &word))
+			continue;
+		job = compiler_jobs__find(jobs, word);
+		if (job && word == expected)
+			return job;
+		if (!job || job->query != query)
+			continue;
+		several |= only && only != job;
+		only = job;
+	}
+	return several ? NULL : only;
+}

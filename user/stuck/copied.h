@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "capture/broker.h"
+#include "capture/compiler_jobs.h"
 
 /* Of one thread. rustc's threads have stacks of 8 MiB, and the walk of one reads what it uses. */
 #define COPIED_BYTES_MAX (32u << 20)
@@ -45,5 +46,14 @@ void copied__close(struct copied *c);
 
 void copied__clear(struct copied *c);
 #define _copied_ __cleanup(copied__clear)
+
+/*
+ * The job of an execution whose body has the frame from `sp` up to `end`, where an ImplicitCtxt has
+ * its number: `expected`, if it is there. Otherwise, as where the thread runs a part of another
+ * one's query further in, the only job of `query` there. NULL: unknown.
+ */
+const struct compiler_job *copied__job(const struct compiler_jobs *jobs, struct copied *stack,
+				       uint64_t sp, uint64_t end, uint32_t query,
+				       uint64_t expected);
 
 #endif /* QPROF_STUCK_COPIED_H */

@@ -171,9 +171,9 @@ static int read_jobs(struct visit *v)
 		v->keys_problem = c->plan->jobs.problem ?: c->plan->tables_problem ?: "unknown";
 		return 0;
 	}
-	err = stuck_jobs__read(&memory, c->plan, c->jobs, bias, v->stopped.fs_base, &v->jobs);
+	err = compiler_jobs__read(&memory, c->plan, c->jobs, bias, v->stopped.fs_base, &v->jobs);
 	if (err)
-		stuck_jobs__clear(&v->jobs);
+		compiler_jobs__clear(&v->jobs);
 	if (err && err != -ENOENT)
 		v->keys_problem = err == -E2BIG ? "a compiler has fewer jobs" : strerror(-err);
 	return err == -ENOMEM ? err : 0;
@@ -191,15 +191,14 @@ static void find_jobs(struct visit *v, struct shown *shown, uint32_t n)
 		struct shown *s = &shown[i];
 		const struct call *body = &v->calls.items[s->at.frame];
 		uint64_t end = body->sp + FRAME_MOST;
-		const struct stuck_job *job;
+		const struct compiler_job *job;
 
 		if (s->at.kind != WIRE_KIND_QUERY)
 			continue;
 		v->thread->keys_problem = v->keys_problem;
 		if (s->at.frame + 1 < v->calls.n && body[1].sp - body->sp < FRAME_MOST)
 			end = body[1].sp;
-		job = stuck_jobs__in_frame(&v->jobs, &v->memory, body->sp, end, s->at.query,
-					   number);
+		job = copied__job(&v->jobs, &v->memory, body->sp, end, s->at.query, number);
 		if (!job)
 			continue;
 		s->at.query = job->query;
@@ -385,7 +384,7 @@ int visit__thread(struct visit *v, struct snapshot_thread *t)
 	err = look_at(v, t);
 	copied__clear(&v->memory);
 	calls__clear(&v->calls);
-	stuck_jobs__clear(&v->jobs);
+	compiler_jobs__clear(&v->jobs);
 	v->stopped = (struct stopped){0};
 	v->keys_problem = NULL;
 	v->joined = false;

@@ -9,7 +9,7 @@
 #include "capture/session.h"
 #include "stuck/answers.h"
 #include "stuck/copied.h"
-#include "stuck/jobs.h"
+#include "capture/compiler_jobs.h"
 #include "stuck/snapshot.h"
 #include "stuck/stopped.h"
 #include "stuck/walk.h"
@@ -43,7 +43,7 @@ struct visit {
 	struct stopped stopped;
 	struct copied memory;
 	struct calls calls;
-	struct stuck_jobs jobs;
+	struct compiler_jobs jobs;
 	const char *keys_problem; /* why these are not known, or NULL */
 };
 

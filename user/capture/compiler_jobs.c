@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "stuck/jobs.h"
+#include "capture/compiler_jobs.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ struct reader {
 	struct table *tables;
 	uint32_t n_tables, capacity, n_buckets;
 	/* While they are read, `number` is the address of an entry, or 0. */
-	struct stuck_jobs *out;
+	struct compiler_jobs *out;
 	/* Ranges that are read at once, the table or job of each, and what takes its bytes. */
 	struct broker_memory ranges[BROKER_RANGES_MAX];
 	uint32_t of[BROKER_RANGES_MAX], n, size;
@@ -92,7 +92,7 @@ static int add_table(struct reader *r, uint32_t query, const uint8_t *bytes)
 	memcpy(&table.at, bytes + 8 * all->ctrl, sizeof(table.at));
 	if (!n || n > mask)
 		return 0;
-	if (mask >= STUCK_JOBS_TABLE || r->n_buckets > STUCK_JOBS_BUCKETS)
+	if (mask >= COMPILER_JOBS_TABLE || r->n_buckets > COMPILER_JOBS_BUCKETS)
 		return -E2BIG;
 	table.buckets = (uint32_t)mask + 1;
 	r->n_buckets += table.buckets;
@@ -164,11 +164,11 @@ static int take_controls(struct reader *r, uint32_t of, const uint8_t *bytes)
 	int err = 0;
 
 	for (uint32_t i = 0; i < t.buckets && !err; i++) {
-		struct stuck_job job = {.number = t.at - (i + 1ull) * size, .query = t.query};
+		struct compiler_job job = {.number = t.at - (i + 1ull) * size, .query = t.query};
 
 		if (bytes[i] & 0x80)
 			continue;
-		err = r->out->n == STUCK_JOBS_MAX
+		err = r->out->n == COMPILER_JOBS_MAX
 			      ? -E2BIG
 			      : array__add(&r->out->items, &r->out->n, &r->out->capacity, &job);
 	}
@@ -211,7 +211,7 @@ static uint64_t key_of(uint8_t key, const struct wire_memory_key *m, const uint8
 
 static int take_entry(struct reader *r, uint32_t of, const uint8_t *bytes)
 {
-	struct stuck_job *job = &r->out->items[of];
+	struct compiler_job *job = &r->out->items[of];
 	const struct wire_job_table *t = &r->all->items[job->query];
 
 	memcpy(&job->number, bytes + t->job, sizeof(job->number));
@@ -224,7 +224,7 @@ static int take_entry(struct reader *r, uint32_t of, const uint8_t *bytes)
 
 static int read_entries(struct reader *r)
 {
-	struct stuck_jobs *out = r->out;
+	struct compiler_jobs *out = r->out;
 	int err = 0;
 
 	r->take = take_controls;
@@ -244,9 +244,9 @@ static int read_entries(struct reader *r)
 	return err ?: flush(r);
 }
 
-int stuck_jobs__read(const struct compiler_memory *m, const struct plan *plan,
-		     const struct wire_job_tables *tables, uint64_t bias, uint64_t fs,
-		     struct stuck_jobs *out)
+int compiler_jobs__read(const struct compiler_memory *m, const struct plan *plan,
+			const struct wire_job_tables *tables, uint64_t bias, uint64_t fs,
+			struct compiler_jobs *out)
 {
 	_free_ struct reader *r = calloc(1, sizeof(*r));
 	struct compiler_context at;
@@ -268,34 +268,15 @@ int stuck_jobs__read(const struct compiler_memory *m, const struct plan *plan,
 	return 0;
 }
 
-const struct stuck_job *stuck_jobs__in_frame(const struct stuck_jobs *jobs, struct copied *stack,
-					     uint64_t sp, uint64_t end, uint32_t query,
-					     uint64_t expected)
+const struct compiler_job *compiler_jobs__find(const struct compiler_jobs *jobs, uint64_t number)
 {
-	const struct stuck_job *only = NULL;
-	bool several = false;
-	uint64_t word;
+	size_t i = bisect(jobs->n, k, jobs->items[k].number < number);
 
-	for (; jobs->n && sp < end && copied__word(stack, sp, &word); sp += sizeof(word)) {
-		const struct stuck_job *job;
-		size_t i;
-
-		if (word != jobs->context || !copied__word(stack, sp + jobs->number, &word))
-			continue;
-		i = bisect(jobs->n, k, jobs->items[k].number < word);
-		job = word && i < jobs->n && jobs->items[i].number == word ? &jobs->items[i] : NULL;
-		if (job && word == expected)
-			return job;
-		if (!job || job->query != query)
-			continue;
-		several |= only && only != job;
-		only = job;
-	}
-	return several ? NULL : only;
+	return number && i < jobs->n && jobs->items[i].number == number ? &jobs->items[i] : NULL;
 }
 
-void stuck_jobs__clear(struct stuck_jobs *jobs)
+void compiler_jobs__clear(struct compiler_jobs *jobs)
 {
 	free(jobs->items);
-	*jobs = (struct stuck_jobs){0};
+	*jobs = (struct compiler_jobs){0};
 }

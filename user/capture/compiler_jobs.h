@@ -8,18 +8,17 @@
  * a table whose query has not the name that the plan says is left out, and so is an entry that
  * changes while it is read.
  */
-#ifndef QPROF_STUCK_JOBS_H
-#define QPROF_STUCK_JOBS_H
+#ifndef QPROF_COMPILER_JOBS_H
+#define QPROF_COMPILER_JOBS_H
 
-#include "stuck/copied.h"
 #include "capture/compiler_names.h"
 
 /* Limits of one compiler. */
-#define STUCK_JOBS_MAX	   16384
-#define STUCK_JOBS_TABLE   (1u << 15) /* buckets of a table */
-#define STUCK_JOBS_BUCKETS (1u << 20) /* of all tables */
+#define COMPILER_JOBS_MAX     16384
+#define COMPILER_JOBS_TABLE   (1u << 15) /* buckets of a table */
+#define COMPILER_JOBS_BUCKETS (1u << 20) /* of all tables */
 
-struct stuck_job {
+struct compiler_job {
 	uint64_t number;
 	uint64_t parent; /* the job around; 0: none */
 	uint64_t key;	 /* wire_key(); 0: none, or not known */
@@ -27,8 +26,8 @@ struct stuck_job {
 };
 
 /* All zeroes is empty. */
-struct stuck_jobs {
-	struct stuck_job *items; /* by number */
+struct compiler_jobs {
+	struct compiler_job *items; /* by number */
 	uint32_t n, capacity;
 	uint64_t current; /* that the thread executes; 0: none */
 	uint64_t context; /* the word that an ImplicitCtxt has ... */
@@ -41,20 +40,14 @@ struct stuck_jobs {
  * in none; -E2BIG: a compiler has fewer jobs; -ENOMEM, or the error of a read. The caller clears
  * *out in any case.
  */
-int stuck_jobs__read(const struct compiler_memory *m, const struct plan *plan,
-		     const struct wire_job_tables *tables, uint64_t bias, uint64_t fs,
-		     struct stuck_jobs *out);
+int compiler_jobs__read(const struct compiler_memory *m, const struct plan *plan,
+			const struct wire_job_tables *tables, uint64_t bias, uint64_t fs,
+			struct compiler_jobs *out);
 
-/*
- * The job of an execution whose body has the frame from `sp` up to `end`, where an ImplicitCtxt has
- * its number: `expected`, if it is there. Otherwise, as where the thread runs a part of another
- * one's query further in, the only job of `query` there. NULL: unknown.
- */
-const struct stuck_job *stuck_jobs__in_frame(const struct stuck_jobs *jobs, struct copied *stack,
-					     uint64_t sp, uint64_t end, uint32_t query,
-					     uint64_t expected);
+/* The job with this number, or NULL. */
+const struct compiler_job *compiler_jobs__find(const struct compiler_jobs *jobs, uint64_t number);
 
-void stuck_jobs__clear(struct stuck_jobs *jobs);
-#define _stuck_jobs_ __cleanup(stuck_jobs__clear)
+void compiler_jobs__clear(struct compiler_jobs *jobs);
+#define _compiler_jobs_ __cleanup(compiler_jobs__clear)
 
-#endif /* QPROF_STUCK_JOBS_H */
+#endif /* QPROF_COMPILER_JOBS_H */

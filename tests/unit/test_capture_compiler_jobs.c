@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "stuck/jobs.h"
+#include "capture/compiler_jobs.h"
+
+#include "stuck/copied.h"
 
 #include "test.h"
 
@@ -135,15 +137,15 @@ static int setup(void **state)
 	return 0;
 }
 
-static int read_jobs(struct stuck_jobs *out)
+static int read_jobs(struct compiler_jobs *out)
 {
 	const struct compiler_memory m = {.read = do_read};
 
-	*out = (struct stuck_jobs){0};
-	return stuck_jobs__read(&m, &plan, &tables, BASE, BASE, out);
+	*out = (struct compiler_jobs){0};
+	return compiler_jobs__read(&m, &plan, &tables, BASE, BASE, out);
 }
 
-static void assert_job(const struct stuck_job *job, uint64_t number, uint64_t parent,
+static void assert_job(const struct compiler_job *job, uint64_t number, uint64_t parent,
 		       uint32_t query, uint64_t key)
 {
 	assert_int_equal(job->number, number);
@@ -170,7 +172,7 @@ static void put_jobs(void)
 
 TEST_CASE(jobs_have_their_query_key_and_parent)
 {
-	_stuck_jobs_ struct stuck_jobs jobs;
+	_compiler_jobs_ struct compiler_jobs jobs;
 
 	setup(NULL);
 	put_jobs();
@@ -185,7 +187,7 @@ TEST_CASE(jobs_have_their_query_key_and_parent)
 
 TEST_CASE(a_key_that_is_no_definition_is_none)
 {
-	_stuck_jobs_ struct stuck_jobs jobs;
+	_compiler_jobs_ struct compiler_jobs jobs;
 
 	setup(NULL);
 	put_jobs();
@@ -200,7 +202,7 @@ TEST_CASE(a_key_that_is_no_definition_is_none)
 /* The table of a query that has not its name is another's. */
 TEST_CASE(a_table_without_the_name_is_left_out)
 {
-	_stuck_jobs_ struct stuck_jobs jobs;
+	_compiler_jobs_ struct compiler_jobs jobs;
 
 	setup(NULL);
 	put_jobs();
@@ -213,7 +215,7 @@ TEST_CASE(a_table_without_the_name_is_left_out)
 
 TEST_CASE(a_thread_that_works_in_no_context_has_no_jobs)
 {
-	struct stuck_jobs jobs;
+	struct compiler_jobs jobs;
 
 	setup(NULL);
 	put(BASE + 0x100, 0);
@@ -225,7 +227,7 @@ TEST_CASE(a_thread_that_works_in_no_context_has_no_jobs)
 
 TEST_CASE(tables_without_end_are_given_up)
 {
-	_stuck_jobs_ struct stuck_jobs jobs;
+	_compiler_jobs_ struct compiler_jobs jobs;
 
 	setup(NULL);
 	put(table_of(LOCAL) + 8, 1ull << 60);
@@ -236,7 +238,7 @@ TEST_CASE(tables_without_end_are_given_up)
 
 TEST_CASE(many_entries_are_given_up)
 {
-	_stuck_jobs_ struct stuck_jobs jobs;
+	_compiler_jobs_ struct compiler_jobs jobs;
 
 	/* All shards have one table, whose buckets are full. */
 	setup(NULL);
@@ -244,16 +246,16 @@ TEST_CASE(many_entries_are_given_up)
 	memory[table_of(MEMORY) + 33 - BASE] = 2;
 	for (uint32_t i = 0; i < 32; i++) {
 		put_table(SHARDS + i * 64, ZEROES, 1);
-		put(SHARDS + i * 64 + 8, STUCK_JOBS_TABLE - 1);
-		memset(memory + (ZEROES - BASE), 0, STUCK_JOBS_TABLE);
+		put(SHARDS + i * 64 + 8, COMPILER_JOBS_TABLE - 1);
+		memset(memory + (ZEROES - BASE), 0, COMPILER_JOBS_TABLE);
 	}
 	assert_int_equal(read_jobs(&jobs), -E2BIG);
-	assert_true(n_reads < 16 && jobs.n <= STUCK_JOBS_MAX);
+	assert_true(n_reads < 16 && jobs.n <= COMPILER_JOBS_MAX);
 }
 
 TEST_CASE(an_entry_that_changes_is_left_out)
 {
-	_stuck_jobs_ struct stuck_jobs jobs;
+	_compiler_jobs_ struct compiler_jobs jobs;
 
 	setup(NULL);
 	put_jobs();
@@ -267,7 +269,7 @@ TEST_CASE(an_entry_that_changes_is_left_out)
 
 TEST_CASE(what_is_gone_hides_nothing_else)
 {
-	_stuck_jobs_ struct stuck_jobs jobs;
+	_compiler_jobs_ struct compiler_jobs jobs;
 
 	setup(NULL);
 	put_jobs();
@@ -280,7 +282,7 @@ TEST_CASE(what_is_gone_hides_nothing_else)
 /* Nor do shards that have moved, and an entry that has is none. */
 TEST_CASE(shards_and_entries_that_are_gone_are_left_out)
 {
-	_stuck_jobs_ struct stuck_jobs all = {0}, jobs = {0}, rest = {0};
+	_compiler_jobs_ struct compiler_jobs all = {0}, jobs = {0}, rest = {0};
 
 	setup(NULL);
 	put_jobs();
@@ -300,7 +302,7 @@ TEST_CASE(a_process_that_delays_reads_is_given_up)
 				      SHARDS, CONTROLS(DEF),   CONTROLS(DEF) - 3 * SIZE};
 
 	for (uint32_t i = 0; i < N_OF(at); i++) {
-		_stuck_jobs_ struct stuck_jobs jobs;
+		_compiler_jobs_ struct compiler_jobs jobs;
 
 		setup(NULL);
 		put_jobs();
@@ -318,17 +320,17 @@ static void put_implicit(uint64_t at, uint64_t number)
 }
 
 /* In the first 256 bytes of the stack. */
-static uint64_t found(const struct stuck_jobs *jobs, uint32_t query, uint64_t expected)
+static uint64_t found(const struct compiler_jobs *jobs, uint32_t query, uint64_t expected)
 {
-	const struct stuck_job *job =
-		stuck_jobs__in_frame(jobs, &stack, STACK, STACK + 0x100, query, expected);
+	const struct compiler_job *job =
+		copied__job(jobs, &stack, STACK, STACK + 0x100, query, expected);
 
 	return job ? job->number : 0;
 }
 
 TEST_CASE(a_frame_shows_its_job)
 {
-	_stuck_jobs_ struct stuck_jobs jobs;
+	_compiler_jobs_ struct compiler_jobs jobs;
 
 	setup(NULL);
 	put_jobs();
@@ -358,14 +360,14 @@ TEST_CASE(a_frame_shows_its_job)
 
 TEST_CASE(a_frame_may_reach_past_what_was_copied)
 {
-	_stuck_jobs_ struct stuck_jobs jobs;
+	_compiler_jobs_ struct compiler_jobs jobs;
 
 	setup(NULL);
 	put_jobs();
 	assert_int_equal(read_jobs(&jobs), 0);
 	put_implicit(STACK + 0x1f0 - 0x10, 9);
-	assert_non_null(stuck_jobs__in_frame(&jobs, &stack, STACK, UINT64_MAX, LOCAL, 9));
-	assert_null(stuck_jobs__in_frame(&jobs, &stack, STACK - 8, UINT64_MAX, LOCAL, 9));
+	assert_non_null(copied__job(&jobs, &stack, STACK, UINT64_MAX, LOCAL, 9));
+	assert_null(copied__job(&jobs, &stack, STACK - 8, UINT64_MAX, LOCAL, 9));
 }
 
 TEST_MAIN(NULL, NULL)
