@@ -20,7 +20,8 @@ BOTH = "cap_bpf,cap_perfmon"
 
 
 class User:
-    """The user nobody, with a copy of qprof-bpf and a toolchain within reach."""
+    """The user nobody, with a copy of qprof-bpf, which may have capabilities, and a toolchain within
+    reach."""
 
     def __init__(self, t, capabilities):
         self.t = t
@@ -28,7 +29,8 @@ class User:
         self.qprof = t.path("qprof-bpf")
         shutil.copy(t.qprof, self.qprof)
         os.chmod(self.qprof, 0o755)
-        self.give(capabilities)
+        if capabilities:
+            self.give(capabilities)
         self.home = t.mkdir("home")
         os.chown(self.home, self.pw.pw_uid, self.pw.pw_gid)
 

@@ -95,7 +95,7 @@ TEST_CASE(values_are_offered)
 {
 	check("qprof-bpf --attach mu", "<multi>");
 	check("qprof-bpf --attach = p", "<perf>");
-	check("qprof-bpf --attach =", "<auto><multi><perf>");
+	check("qprof-bpf --attach =", "<auto><multi><perf><read>");
 	check("qprof-bpf help --completion z", "<zsh>");
 	check("qprof-bpf help rec", "<record>");
 	check("qprof-bpf --interval 1", "<>");
@@ -237,7 +237,7 @@ TEST_CASE(fish_offers_what_a_command_takes_and_no_more)
 		check_options(id, options);
 	}
 	values = fish_offers("qprof-bpf --attach ");
-	assert_string_equal(values, "\nauto\nmulti\nperf\n");
+	assert_string_equal(values, "\nauto\nmulti\nperf\nread\n");
 	programs = fish_offers("qprof-bpf -q -- print");
 	assert_contains(programs, "\nprintf\n");
 	none = fish_offers("qprof-bpf --quiet print");
@@ -292,7 +292,7 @@ TEST_CASE(zsh_offers_what_a_command_takes_and_no_more)
 	topics = zsh_offered(5);
 	check_commands(topics, CLI_HISTORY);
 	values = zsh_offered(2);
-	assert_string_equal(values, "\nauto\nmulti\nperf\n");
+	assert_string_equal(values, "\nauto\nmulti\nperf\nread\n");
 	programs = zsh_offered(3);
 	assert_contains(programs, "\nprintf\n");
 	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {

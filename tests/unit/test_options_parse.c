@@ -120,7 +120,7 @@ TEST_CASE(bad_values_say_what_is_expected)
 	refuse("qprof-bpf -p 1 --ring-size 2g", "power of two");
 	refuse("qprof-bpf -p 1 --ring-size 1k", "power of two");
 	refuse("qprof-bpf -p 1 --ring-size big", "a size such as");
-	refuse("qprof-bpf -p 1 --attach ptrace", "not one of auto|multi|perf");
+	refuse("qprof-bpf -p 1 --attach ptrace", "not one of auto|multi|perf|read");
 	refuse("qprof-bpf -p 1 --output= ", "--output '' is not");
 }
 

@@ -493,6 +493,10 @@ static int take_item(void *ctx, const struct trace_item *item)
 
 int model__read(struct model *m, struct trace_reader *r)
 {
+	const char *source = trace_reader__info(r)->source;
+
+	if (source && !strcmp(source, TRACE_SOURCE_OUTSIDE))
+		summary__set_outside(m->summary);
 	return trace_reader__each(r, take_item, m) ?: model__end(m);
 }
 

@@ -59,7 +59,7 @@ struct summary {
 	uint64_t left;
 	uint64_t left_off;
 	bool borrows_texts; /* texts of processes are borrowed */
-	bool is_sampled;
+	bool is_sampled, is_outside;
 	bool has_unwatched; /* queries that probes do not watch */
 };
 
@@ -388,6 +388,16 @@ void summary__forget_samples(struct summary *s)
 void summary__set_sampled(struct summary *s)
 {
 	s->is_sampled = true;
+}
+
+void summary__set_outside(struct summary *s)
+{
+	s->is_outside = true;
+}
+
+bool summary__is_outside(const struct summary *s)
+{
+	return s->is_outside;
 }
 
 bool summary__is_sampled(const struct summary *s)

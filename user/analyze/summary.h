@@ -249,6 +249,10 @@ bool summary__misses_results(const struct summary *s);
 void summary__set_sampled(struct summary *s);
 bool summary__is_sampled(const struct summary *s);
 
+/* Compilers were read from outside (TRACE_SOURCE_OUTSIDE). */
+void summary__set_outside(struct summary *s);
+bool summary__is_outside(const struct summary *s);
+
 /* Not all queries have probes, so that the self times of intervals hold times of others. */
 void summary__set_unwatched(struct summary *s);
 bool summary__is_unwatched(const struct summary *s);

@@ -31,6 +31,7 @@ struct kernel_options {
 	bool show_open; /* kernel__show_open() is used, besides what is recorded */
 	/* Only kernel__show_open() is used: intervals that end are not recorded. */
 	bool only_open;
+	bool outside; /* nothing of the kernel's is used: capture/outside.h */
 };
 
 #endif /* QPROF_CAPTURE_KERNEL_OPTIONS_H */

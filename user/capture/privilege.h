@@ -10,6 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Room for the names of all capabilities that a recording needs. */
+#define PRIVILEGE_NAMES_MAX 128
+
 /*
  * Write the names of the capabilities that attaching needs and `effective` (a CapEff mask) lacks,
  * comma-separated, to `buf`. Perf-event probes need CAP_SYS_ADMIN. Returns how many are missing.

@@ -15,6 +15,7 @@
 #include "base/epoll.h"
 #include "base/invoker.h"
 #include "capture/kernel_attach.h"
+#include "capture/outside.h"
 #include "capture/perf_refusal.h"
 #include "capture/running.h"
 #include "capture/running_names.h"
@@ -22,6 +23,7 @@
 #include "capture/tick_cost.h"
 
 struct session {
+	struct outside *outside; /* in place of all of the kernel's; or NULL */
 	struct kernel *kernel;
 	struct session_sink sink;
 	const struct filter *filter; /* or NULL */
@@ -359,6 +361,13 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 	if (err)
 		return diag_error_r(err, "cannot look at processes: %s%s", strerror(-err),
 				    diag_step(err, ""));
+	if (opt->outside) {
+		err = outside__new(s->broker, sink, s->nice, &s->outside);
+		if (err)
+			return diag_error_r(err, "cannot look at processes: %s", strerror(-err));
+		*out = take_ptr(s);
+		return 0;
+	}
 	err = kernel__open(opt, &s->kernel) ?: open_sampling(s, opt);
 	if (err)
 		return err;
@@ -396,6 +405,8 @@ int session__add_library(struct session *s, const char *path)
 		toolchain_files__add_toolchain(&foreseen, path);
 	}
 	invoker__return_file_rights(&inv);
+	if (s->outside)
+		return err ?: outside__add_library(s->outside, file);
 	/* Tables of a new toolchain are made while its plan is. */
 	err = err ?: sampling__foresee(s->sampling, &foreseen) ?: libraries__add(s->libs, file, 0);
 	if (!err)
@@ -413,6 +424,8 @@ static void begin_following(struct session *s)
 
 int session__follow_new(struct session *s, pid_t pid)
 {
+	if (s->outside)
+		return outside__follow(s->outside, pid, false, &(unsigned int){0});
 	int err;
 
 	begin_following(s);
@@ -435,6 +448,8 @@ static struct running running_of(struct session *s)
 
 int session__follow_running(struct session *s, pid_t pid, unsigned int *compilers)
 {
+	if (s->outside)
+		return outside__follow(s->outside, pid, true, compilers);
 	const struct running r = running_of(s);
 
 	begin_following(s);
@@ -472,6 +487,8 @@ const struct probe_costs *session__costs(struct session *s)
 
 unsigned int session__libraries(const struct session *s)
 {
+	if (s->outside)
+		return outside__libraries(s->outside);
 	return libraries__attached(s->libs);
 }
 
@@ -501,6 +518,10 @@ static int explain_no_samples(const struct session *s, int err)
 
 int session__start(struct session *s)
 {
+	if (s->outside) {
+		s->begun_ns = clock_ns(CLOCK_MONOTONIC);
+		return outside__start(s->outside);
+	}
 	int err;
 
 	end_measuring(s);
@@ -560,6 +581,8 @@ static int drain_ring(void *session)
 /* Drain mappings first: the exec record of a process that waits may still be in the ring. */
 int session__drain(struct session *s)
 {
+	if (s->outside)
+		return outside__take(s->outside);
 	int err = arrivals__take(s->arrivals) ?: drain_ring(s);
 
 	libraries__settle(s->libs);
@@ -569,6 +592,8 @@ int session__drain(struct session *s)
 /* The ring may still hold the exec of a process that waits. */
 int session__suspend(struct session *s)
 {
+	if (s->outside)
+		return 0;
 	int err = arrivals__n(s->arrivals) ? session__drain(s) : 0;
 
 	return err ?: arrivals__let_all_go(s->arrivals);
@@ -576,6 +601,8 @@ int session__suspend(struct session *s)
 
 int session__show_open(struct session *s, const uint32_t *tids, size_t n)
 {
+	if (s->outside)
+		return 0;
 	return kernel__show_open(s->kernel, tids, n);
 }
 
@@ -610,6 +637,8 @@ int session__name(struct session *s, pid_t pid, const char *crate, uint64_t key,
 
 int session__stop(struct session *s)
 {
+	if (s->outside)
+		return outside__stop(s->outside);
 	int err;
 
 	if (!s->started_ns)
@@ -645,6 +674,8 @@ int session__stop(struct session *s)
 
 int session__fd(const struct session *s)
 {
+	if (s->outside)
+		return outside__fd(s->outside);
 	return s->epoll;
 }
 
@@ -661,6 +692,8 @@ int session__fd(const struct session *s)
 
 void session__rest(const struct session *s, int other)
 {
+	if (s->outside)
+		return;
 	bool near = s->scope || arrivals__have_clients(s->arrivals) ||
 		    clock_ns(CLOCK_MONOTONIC) < s->exec_ns + NEAR_NS;
 	struct pollfd fds[] = {
@@ -674,6 +707,11 @@ void session__rest(const struct session *s, int other)
 
 int session__counters(const struct session *s, uint64_t counters[WIRE_COUNTER_MAX])
 {
+	if (s->outside) {
+		memset(counters, 0, WIRE_COUNTER_MAX * sizeof(*counters));
+		counters[WIRE_LOST_COMPILERS] = outside__missing(s->outside);
+		return 0;
+	}
 	int err = kernel__counters(s->kernel, counters);
 
 	if (s->mappings)
@@ -692,6 +730,8 @@ void session__cost(const struct session *s, struct session_cost *out)
 		.helpers_ns = broker__cpu_ns(s->broker),
 		.tick_ns = s->tick_ns,
 	};
+	if (s->outside)
+		return;
 	/* More may be attached by now. */
 	if (s->started_ns)
 		attachments__breakpoints(kernel__attachments(s->kernel), &out->breakpoints, NULL);
@@ -700,22 +740,30 @@ void session__cost(const struct session *s, struct session_cost *out)
 
 uint32_t session__waiting(const struct session *s)
 {
+	if (s->outside)
+		return 0;
 	return arrivals__n(s->arrivals);
 }
 
 bool session__follows_any(struct session *s)
 {
+	if (s->outside)
+		return outside__follows_any(s->outside);
 	end_measuring(s);
 	return kernel__follows_any(s->kernel);
 }
 
 void session__report_outsiders(const struct session *s)
 {
+	if (s->outside)
+		return;
 	arrivals__report_outsiders(s->arrivals);
 }
 
 void session__leave(struct session *s)
 {
+	if (s->outside)
+		return;
 	kernel__leave(s->kernel, session__follows_any(s));
 }
 
@@ -724,6 +772,7 @@ void session__free(struct session *s)
 	if (!s)
 		return;
 	end_measuring(s);
+	outside__free(s->outside);
 	arrivals__free(s->arrivals);
 	sampling__free(s->sampling);
 	scope__free(s->scope);

@@ -199,6 +199,9 @@ static void judge_capabilities(struct findings *f, const struct doctor_facts *fa
 		fix = NULL;
 	findings__add(f, FINDING_PRIVILEGES, FINDING_PROBLEM, "capabilities", fix, "missing %s%s",
 		      missing, facts->file_has_caps ? why_not_in_force(facts) : "");
+	findings__add(f, FINDING_PRIVILEGES, FINDING_NOTE, "from outside", NULL,
+		      "a command, and your own processes, are recorded without them: counts, and "
+		      "times of queries and items");
 }
 
 void judge_privileges(struct findings *f, const struct doctor_facts *facts,

@@ -111,11 +111,12 @@ static const struct cli_option options[] = {
 		.arg = "HOW",
 		.kind = CLI_CHOICE,
 		.offset = AT(record.attach),
-		.choices = "auto|multi|perf",
+		.choices = "auto|multi|perf|read",
 		.initial = "auto",
 		.help = "How probes are attached: multi (uprobe_multi links, Linux 6.6 and "
 			"later), perf (one perf event per probe: works on older kernels, but "
-			"takes long to detach), or auto (multi where the kernel has it).",
+			"takes long to detach), read (there are none: compilers are read from "
+			"outside, as without privileges), or auto (multi where the kernel has it).",
 	},
 	{},
 };
@@ -135,8 +136,10 @@ static const char about[] =
 	"recording, writes the file and prints the report; a second Ctrl-C aborts. Before "
 	"the recording has begun, Ctrl-C ends qprof-bpf with status 128 plus the signal's "
 	"number, and the command never runs.\n\n"
-	"Recording needs root. Under sudo the command runs as the user who called sudo, and "
-	"the trace belongs to that user. sudo clears most environment variables; "
+	"Recording takes root, or two capabilities. Without them a command, and your own "
+	"processes, are read from outside: counts, and times of queries and items, but no stacks. "
+	"Under sudo the command runs as the user who called sudo, and the trace belongs to that "
+	"user. sudo clears most environment variables; "
 	"--preserve-env=RUSTFLAGS,CARGO_TARGET_DIR (those that matter to the build) keeps "
 	"them.";
 

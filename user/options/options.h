@@ -60,6 +60,7 @@ enum cli_attach {
 	CLI_ATTACH_AUTO,
 	CLI_ATTACH_MULTI, /* uprobe_multi links, Linux 6.6 and later */
 	CLI_ATTACH_PERF,  /* one perf event per site */
+	CLI_ATTACH_READ,  /* no probes: processes are read from outside */
 };
 
 /* The order of the choices of --completion, after "none given". */

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/diag.h"
+#include "capture/outside.h"
 #include "capture/privilege.h"
 #include "capture/uprobe_multi.h"
 
@@ -34,6 +35,8 @@ struct sampling_options samples_asked(const struct cli_record_options *o,
 	bool chosen = cli_samples(o) && filter__is_empty(filter);
 	uint64_t by_default = listed || chosen || o->no_sample ? 0 : DEFAULT_HZ;
 
+	if (outside_asked(o))
+		return (struct sampling_options){.hz = OUTSIDE_HZ};
 	return (struct sampling_options){
 		.hz = (uint32_t)(o->sample_hz ?: by_default),
 		.fault_period = (uint32_t)(o->fault_period ?: o->light_period),
@@ -79,12 +82,24 @@ static bool wants_executions(const struct cli_record_options *o)
 	return o->exact || (!o->events.n && (is_short || o->callers));
 }
 
+bool outside_asked(const struct cli_record_options *o)
+{
+	char missing[PRIVILEGE_NAMES_MAX];
+	bool listed = o->exact || o->callers || o->events.n || cli_samples(o) || o->slow_ns;
+
+	if (o->attach == CLI_ATTACH_READ)
+		return true;
+	return o->attach == CLI_ATTACH_AUTO && (o->command || o->pids.n) && !o->traces && !listed &&
+	       privilege_missing(privilege_effective(), 0, missing, sizeof(missing));
+}
+
 /* Each perf event takes long to attach while a compiler runs, and long to remove. */
 static int new_filter(const struct cli_record_options *o, struct filter **out)
 {
 	const struct cli_texts *events = &o->events;
 	_free_ const char **lists = calloc(events->n + 1UL, sizeof(*lists));
-	bool rest = events->n ? *events->texts[0] == '-' : !uses_perf_events(o);
+	bool rest =
+		events->n ? *events->texts[0] == '-' : !uses_perf_events(o) && !outside_asked(o);
 	size_t n = 0;
 
 	if (!lists)

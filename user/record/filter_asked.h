@@ -23,4 +23,10 @@ bool samples_show_slow(const struct cli_record_options *o);
 struct sampling_options samples_asked(const struct cli_record_options *o,
 				      const struct filter *filter);
 
+/*
+ * Without the rights for the kernel half a command, and processes of one's own, are read from
+ * outside (capture/outside.h), unless something is asked for that only probes or stacks show.
+ */
+bool outside_asked(const struct cli_record_options *o);
+
 #endif /* QPROF_RECORD_FILTER_ASKED_H */

@@ -48,6 +48,7 @@ struct capture {
 	recorder_report_fn report;
 	struct filter *filter;
 	bool shows_now; /* what compilers are in, somewhere */
+	bool outside;	/* without the kernel half */
 	struct recorder *recorder;
 	struct traces *traces;	       /* in its place, with a trace for each build */
 	struct history_queue *history; /* or NULL */
@@ -166,6 +167,7 @@ static int open_recorder(struct capture *c)
 		.report = c->report,
 		.filter = c->filter,
 		.callers = o->callers,
+		.outside = c->outside,
 		.keys = !o->no_keys,
 		.sampling = samples_asked(c->opt, c->filter),
 		.slow_ns = o->slow_ns,
@@ -200,6 +202,7 @@ static int open_session(struct capture *c)
 		[CLI_ATTACH_AUTO] = KERNEL_ATTACH_AUTO,
 		[CLI_ATTACH_MULTI] = KERNEL_ATTACH_MULTI,
 		[CLI_ATTACH_PERF] = KERNEL_ATTACH_PERF,
+		[CLI_ATTACH_READ] = KERNEL_ATTACH_AUTO,
 	};
 	/* Without a probe, there are no callers to read, and no thread to watch. */
 	bool probes = !filter__is_empty(c->filter);
@@ -215,11 +218,12 @@ static int open_session(struct capture *c)
 		.one_build = c->opt->command,
 		.parts = toolchain_guess_parts(c->opt->command),
 		.show_open = c->shows_now || (!c->opt->command && !c->traces),
+		.outside = c->outside,
 	};
 
 	int err = session__open(&ko, &sink, &c->session);
 
-	if (!err && probes && !c->opt->command && !c->traces)
+	if (!err && probes && !c->outside && !c->opt->command && !c->traces)
 		err = open_at_start__open(&c->begun, c->session);
 	return err;
 }
@@ -337,7 +341,15 @@ static int follow(struct capture *c)
 
 static int begin(struct capture *c)
 {
+	char missing[PRIVILEGE_NAMES_MAX];
 	int err = filter_asked(c->opt, &c->filter);
+
+	c->outside = outside_asked(c->opt);
+	if (!err && c->outside &&
+	    privilege_missing(privilege_effective(), 0, missing, sizeof(missing)))
+		diag_info("recording from outside, as %s %s missing: without stacks, passes of "
+			  "LLVM and waits. sudo records these, too",
+			  missing, strchr(missing, ',') ? "are" : "is");
 
 	err = err ?: control__open(&c->control, c->opt->command);
 	if (err)

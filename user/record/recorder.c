@@ -259,6 +259,7 @@ static int take_library(struct recorder *r, const struct record *record)
 			err = library__set_results(set, plan, record->library.guards,
 						   filter__passes(r->opt.filter, FILTER_LOAD, NULL),
 						   r->by_samples);
+		set->no_feeds = r->opt.outside;
 		query_keys__write_types(&r->trace, plan, labels);
 		query_keys__note_problem(&r->names_problem, plan);
 	}
@@ -324,6 +325,7 @@ int recorder__create_file(struct recorder *r)
 	info.clock_start_ns = r->start_ns;
 	info.realtime_start_ns = r->realtime_start_ns;
 	info.events = (char *)filter__text(r->opt.filter);
+	info.source = r->opt.outside ? (char *)TRACE_SOURCE_OUTSIDE : NULL;
 	err = trace_output__create(&r->trace, &info);
 	if (!err)
 		sample_output__begin(&r->samples, &r->opt.sampling, r->by_samples);

@@ -30,6 +30,7 @@ struct recorder_options {
 	const char *output; /* path of the trace */
 	char **command;	    /* that is recorded, NULL-terminated; or NULL */
 	bool force;	    /* overwrite it */
+	bool outside;	    /* by a session without the kernel half */
 	bool ours;	    /* of --traces: created with our own rights, for nobody else to read */
 	FILE *live;	    /* output of the live view and the summary */
 	enum live_mode mode;

@@ -29,8 +29,10 @@ void trace_info__store(const struct trace_info *info, struct byte_buffer *out)
 	byte_buffer__bytes(out, info->id.bytes, sizeof(info->id.bytes));
 	byte_buffer__varint(out, info->cpus);
 	store_text(out, info->command);
-	if (info->events)
+	if (info->events || info->source)
 		store_text(out, info->events);
+	if (info->source)
+		store_text(out, info->source);
 }
 
 /* Set *text to an allocated copy; a malformed text marks `in` bad. 0 or -ENOMEM. */
@@ -61,7 +63,9 @@ static int take_later(struct trace_info *info, struct byte_reader *in)
 		return -ENOMEM;
 	if (info->command && !*info->command)
 		free(take_ptr(info->command));
-	return in->bad || in->at == in->end ? 0 : take_text(in, &info->events);
+	if (!in->bad && in->at != in->end && take_text(in, &info->events))
+		return -ENOMEM;
+	return in->bad || in->at == in->end ? 0 : take_text(in, &info->source);
 }
 
 int trace_info__take(struct trace_info *info, struct byte_reader *in)
@@ -90,4 +94,5 @@ void trace_info__clear(struct trace_info *info)
 	free(info->host);
 	free(info->command);
 	free(info->events);
+	free(info->source);
 }

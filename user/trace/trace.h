@@ -554,6 +554,11 @@ struct trace_info {
 	uint64_t cpus; /* of the machine; 0: unknown */
 	char *command; /* that was recorded, joined by spaces; NULL: none, or it is unknown */
 	char *events;  /* that were asked for, in the words of `record -e`; NULL: unknown */
+	char *source; /* TRACE_SOURCE_OUTSIDE, or another one; NULL: probes and the kernel's samples
+		       */
 };
+
+/* Compilers were read from outside, without the kernel half: capture/outside.h. */
+#define TRACE_SOURCE_OUTSIDE "outside"
 
 #endif /* QPROF_TRACE_TRACE_H */

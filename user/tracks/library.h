@@ -36,6 +36,7 @@ struct library {
 	uint32_t key_mark; /* wire_tables' `mark` */
 	uint32_t *caches;  /* of its queries, within the GlobalCtxt; NULL unless `fed` is set */
 	bool no_loads;	   /* some loads are not recorded */
+	bool no_feeds;	   /* nor is what queries are fed */
 	bool *argued;	   /* by guard: its argument can be read; NULL unless `keys` is set */
 	struct plan_layout layout; /* if `keys` is not NULL; without `problem` */
 	uint32_t serial;	   /* unique, while a library's number is reused */

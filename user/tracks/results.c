@@ -72,7 +72,7 @@ static bool add_query(const struct results *r, const struct library *lib, enum r
 	}
 	if (lib->fed[i] == PLAN_FED_LOCAL)
 		n -= c->results;
-	else if (lib->fed[i] == PLAN_FED_SEEN && !late && !r->records_lost &&
+	else if (lib->fed[i] == PLAN_FED_SEEN && !late && !r->records_lost && !lib->no_feeds &&
 		 r->moment != WIRE_COUNTS_RUNNING && r->fed[i] <= c->results)
 		n -= r->fed[i];
 	else if (lib->fed[i] == PLAN_FED_SOME || lib->fed[i] == PLAN_FED_SEEN)

@@ -155,7 +155,7 @@ static int print_notes(FILE *out, const struct build_rows *r, const struct build
 	int err = 0;
 
 	if (r->is_sampled)
-		fputs("\n" REPORT_SAMPLED_TEXT "\n", out);
+		fputc('\n', out), report_notes__sampled(out, v->summary);
 	if (v->losses)
 		fprintf(out, "\nLost: %s.", format_count(buf, trace_losses__total(v->losses)));
 	else

@@ -404,7 +404,7 @@ static void print_notes(FILE *out, bool llvm, const struct build_rows *r,
 	if (have_macros(r))
 		fputs("procedural macros: --by macro\n", out);
 	if (r->is_sampled)
-		fputs(REPORT_SAMPLED_TEXT "\n", out);
+		report_notes__sampled(out, v->summary);
 	if (v->samples)
 		samples_text_notes(out, samples__totals(v->samples));
 	print_begun(out, r);

@@ -37,6 +37,7 @@ int dump_header(struct columns *c, const struct trace_info *info, bool by_sample
 	SOME(c, COUNT, "cpus", NULL, info->cpus, info->cpus, U64);
 	SOME_TEXT(c, "command", NULL, info->command, info->command, STRING);
 	SOME_TEXT(c, "events", NULL, info->events, info->events, STRING);
+	SOME_TEXT(c, "source", NULL, info->source, info->source, STRING);
 	SOME_TEXT(c, "queries", NULL, by_samples,
 		  "intervals by samples; --exact records each execution, and hits", STRING);
 	return columns__end_line(c);

@@ -122,6 +122,11 @@ void begun_note__end(const struct begun_note *note, FILE *out)
 		fputs(";\n  they took at least as long as shown\n", out);
 }
 
+void report_notes__sampled(FILE *out, const struct summary *s)
+{
+	fputs(summary__is_outside(s) ? REPORT_OUTSIDE_TEXT "\n" : REPORT_SAMPLED_TEXT "\n", out);
+}
+
 void report_notes__late(FILE *out, const struct summary *s)
 {
 	uint32_t late = 0, n = summary__n_processes(s);

@@ -299,7 +299,7 @@ static void print_notes(FILE *out, const struct summary *s, const struct report_
 	if (opt->details || !report_options__has_other_rows(opt))
 		samples_text_marks(out, r);
 	else if (report_rows__are_sampled(r))
-		fputs(REPORT_SAMPLED_TEXT "\n", out);
+		report_notes__sampled(out, s);
 	if (opt->samples)
 		samples_text_notes(out, samples__totals(opt->samples));
 	print_clamped(out, r->clamped);

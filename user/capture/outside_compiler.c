@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "capture/outside_compiler.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <sys/uio.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "capture/compiler_jobs.h"
+#include "plan/library/find.h"
+#include "proc/processes.h"
+
+/* Results are read so often while queries are executed, ... */
+#define COUNT_NS UINT64_C(250000000)
+/* ... and definitions, if that takes a share of the time that is less than one of so many. */
+#define NAMES_SHARE 100
+/* Jobs of a compiler, whose records are sent once. */
+#define JOBS_MOST (1u << 20)
+/* The end of a thread's stack that is searched: a thread's descriptor is at the top. */
+#define STACK_TOP (8u << 10)
+/* rustc's thread has 8 MiB. */
+#define STACK_LEAST (1u << 20)
+/* In glibc's descriptor of a thread: itself, twice, and its number. */
+#define PTHREAD_SELF 0x10
+#define PTHREAD_TID  0x2d0
+/* A multiple of its alignment that holds all that is read. */
+#define PTHREAD_ALIGN 64u
+#define PTHREAD_ROOM  (12 * PTHREAD_ALIGN)
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+static int read_memory(void *compiler, const struct broker_memory *ranges, uint32_t n,
+		       uint8_t *bytes)
+{
+	const struct outside_compiler *c = compiler;
+	struct iovec to = {.iov_base = bytes}, from[BROKER_RANGES_MAX];
+	ssize_t got;
+
+	if (n > BROKER_RANGES_MAX)
+		return -E2BIG;
+	for (uint32_t i = 0; i < n; i++) {
+		from[i] = (struct iovec){(void *)ranges[i].addr, ranges[i].size};
+		to.iov_len += ranges[i].size;
+	}
+	got = process_vm_readv(c->pid, &to, 1, from, n, 0);
+	if (got < 0)
+		return errno == ESRCH || errno == EPERM || errno == ENOSYS ? -errno : -EFAULT;
+	return (size_t)got == to.iov_len ? 0 : -EFAULT;
+}
+
+static struct compiler_memory memory_of(struct outside_compiler *c)
+{
+	return (struct compiler_memory){c, read_memory};
+}
+
+uint64_t outside_cpu_ns(pid_t pid)
+{
+	struct timespec ts;
+
+	/* The clock of another process's CPU time, as clock_getcpuclockid(3) has it. */
+	if (clock_gettime(~(clockid_t)pid * 8 | 2, &ts))
+		return 0;
+	return clock_of_timespec(&ts);
+}
+
+static uint64_t thread_cpu_ns(pid_t pid, pid_t tid)
+{
+	_fclose_ FILE *f = NULL;
+	char name[48];
+	uint64_t ns;
+
+	snprintf(name, sizeof(name), "task/%d/schedstat", (int)tid);
+	f = process_file(pid, name);
+	return f && fscanf(f, "%" SCNu64, &ns) == 1 ? ns : 0;
+}
+
+/* ---- Mappings -------------------------------------------------------------------------------- */
+
+struct mapping_line {
+	uint64_t start, end, offset;
+	char perms[8];
+	unsigned int major, minor;
+	uint64_t ino;
+	const char *path; /* "" if it has none */
+};
+
+static bool parse_mapping(char *line, struct mapping_line *m)
+{
+	int at = 0;
+
+	line[strcspn(line, "\n")] = '\0';
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %x:%x %" SCNu64 " %n", &m->start,
+		   &m->end, m->perms, &m->offset, &m->major, &m->minor, &m->ino, &at) < 7)
+		return false;
+	m->path = line + at;
+	return true;
+}
+
+int outside_mapping__find(pid_t pid, struct outside_mapping *out)
+{
+	_fclose_ FILE *f = process_file(pid, "maps");
+	_free_ char *line = NULL;
+	struct mapping_line m;
+	size_t room = 0;
+
+	if (!f)
+		return -ESRCH;
+	while (getline(&line, &room, f) > 0) {
+		if (!parse_mapping(line, &m) || m.offset || !plan_find__is_library(m.path))
+			continue;
+		*out = (struct outside_mapping){
+			.path = strdup(m.path),
+			.dev = makedev(m.major, m.minor),
+			.ino = m.ino,
+			.bias = m.start,
+		};
+		return out->path ? 0 : -ENOMEM;
+	}
+	return -ENOENT;
+}
+
+/*
+ * Set *fs to the descriptor of the thread whose stack ends at `end`: it holds its own address
+ * twice. -ENOENT, or the error of the read.
+ */
+static int find_descriptor(struct outside_compiler *c, uint64_t end, uint64_t *fs)
+{
+	_Alignas(8) uint8_t bytes[STACK_TOP];
+	const struct broker_memory top = {end - STACK_TOP, STACK_TOP};
+	int err = read_memory(c, &top, 1, bytes);
+
+	for (uint32_t at = STACK_TOP - PTHREAD_ROOM; at && !err; at -= PTHREAD_ALIGN) {
+		uint64_t self[2];
+
+		memcpy(&self[0], bytes + at, 8);
+		memcpy(&self[1], bytes + at + PTHREAD_SELF, 8);
+		*fs = top.addr + at;
+		if (self[0] == *fs && self[1] == *fs)
+			return 0;
+	}
+	return err ?: -ENOENT;
+}
+
+/* 0 if that thread works in a query context now. */
+static int try_thread(struct outside_compiler *c, uint64_t fs)
+{
+	const struct compiler_memory memory = memory_of(c);
+	const struct broker_memory number = {fs + PTHREAD_TID, 4};
+	uint32_t tid;
+	int err = compiler_context__of_thread(&memory, &c->lib->plan->layout, c->bias, fs,
+					      &c->context);
+
+	err = err ?: read_memory(c, &number, 1, (uint8_t *)&tid);
+	if (err)
+		return err;
+	c->tid = (pid_t)tid;
+	c->fs = fs;
+	return 0;
+}
+
+static bool is_refused(int err)
+{
+	return err == -EPERM || err == -ENOSYS;
+}
+
+/* Threads' stacks are above a guard page, and no files. */
+static int find_context(struct outside_compiler *c)
+{
+	_fclose_ FILE *f = process_file(c->pid, "maps");
+	_free_ char *line = NULL;
+	struct mapping_line m;
+	uint64_t guard = 0, fs;
+	size_t room = 0;
+	int err;
+
+	if (!f)
+		return errno == EACCES ? -EPERM : -ESRCH;
+	while (getline(&line, &room, f) > 0) {
+		if (!parse_mapping(line, &m))
+			continue;
+		if (guard == m.start && m.end - m.start >= STACK_LEAST && !*m.path &&
+		    !strncmp(m.perms, "rw-p", 4)) {
+			err = find_descriptor(c, m.end, &fs) ?: try_thread(c, fs);
+			if (!err || is_refused(err))
+				return err;
+		}
+		guard = m.perms[0] == '-' ? m.end : 0;
+	}
+	return -ENOENT;
+}
+
+/* ---- Jobs ------------------------------------------------------------------------------------ */
+
+static int send_record(const struct session_sink *sink, const void *bytes, size_t size)
+{
+	const struct record r = record_of(bytes, size);
+
+	return session_sink__take(sink, &r);
+}
+
+/* The job, and those around it that were not sent yet. */
+static int send_jobs(struct outside_compiler *c, const struct session_sink *sink,
+		     const struct compiler_jobs *jobs, const struct compiler_job *job)
+{
+	int err = 0;
+
+	while (job && !err && c->sent.used < JOBS_MOST &&
+	       u64_map__get(&c->sent, job->number) == U64_MAP_NONE) {
+		const struct wire_job record = {
+			.type = WIRE_JOB,
+			.lib = c->lib->number,
+			.query = (wire_u16)job->query,
+			.pid = (wire_u32)c->pid,
+			.job = job->number,
+			.parent = job->parent,
+			.key = job->key,
+		};
+
+		err = u64_map__put(&c->sent, job->number, 0)
+			      ?: send_record(sink, &record, sizeof(record));
+		job = compiler_jobs__find(jobs, job->parent);
+	}
+	return err;
+}
+
+static int send_sample(struct outside_compiler *c, const struct session_sink *sink, pid_t tid,
+		       uint64_t job, uint64_t now_ns, uint64_t cpu_ns)
+{
+	struct wire_sample sample = {
+		.type = WIRE_SAMPLE,
+		.cause = WIRE_SAMPLE_CPU,
+		.query = WIRE_NO_QUERY,
+		.pid = (wire_u32)c->pid,
+		.tid = (wire_u32)tid,
+		.time_ns = now_ns,
+		.value = cpu_ns,
+		.job = job,
+		.job_lib = c->lib->number,
+		.inner = WIRE_INNER_UNKNOWN,
+	};
+
+	return cpu_ns ? send_record(sink, &sample, offsetof(struct wire_sample, frames)) : 0;
+}
+
+/*
+ * What the compiler executes now took the CPU time since the last reading. Jobs that are around no
+ * other are what threads execute: one, but with -Zthreads, where they share the time.
+ */
+static int sample_jobs(struct outside_compiler *c, const struct session_sink *sink,
+		       const struct compiler_jobs *jobs, uint64_t now_ns, uint64_t cpu_ns)
+{
+	_free_ bool *around = calloc(jobs->n + 1UL, sizeof(*around));
+	uint32_t leaves = 0;
+	int err = around ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < jobs->n && !err; i++) {
+		const struct compiler_job *parent =
+			compiler_jobs__find(jobs, jobs->items[i].parent);
+
+		if (parent)
+			around[parent - jobs->items] = true;
+	}
+	for (uint32_t i = 0; i < jobs->n && !err; i++)
+		leaves += jobs->items[i].number && !around[i];
+	if (!leaves)
+		return err ?: send_sample(c, sink, c->tid, 0, now_ns, cpu_ns);
+	for (uint32_t i = 0; i < jobs->n && !err; i++)
+		if (jobs->items[i].number && !around[i])
+			err = send_jobs(c, sink, jobs, &jobs->items[i])
+				      ?: send_sample(c, sink, c->tid, jobs->items[i].number, now_ns,
+						     cpu_ns / leaves);
+	return err;
+}
+
+/* ---- Results --------------------------------------------------------------------------------- */
+
+struct counts_reading {
+	struct wire_count *to;
+	uint32_t n;
+};
+
+static int take_counts(void *reading, const void *record, size_t size)
+{
+	struct counts_reading *r = reading;
+	const struct wire_counts *counts = record;
+
+	(void)size;
+	memcpy(r->to + counts->first, counts->items, counts->n * sizeof(*counts->items));
+	r->n = counts->first + counts->n;
+	return 0;
+}
+
+static int send_counts(const struct outside_compiler *c, const struct session_sink *sink,
+		       const struct wire_count *counts, enum wire_counts_moment moment,
+		       uint64_t now_ns)
+{
+	uint32_t n = c->lib->tables.tables.n;
+	struct wire_counts record = {
+		.type = WIRE_COUNTS,
+		.lib = c->lib->number,
+		.moment = (wire_u8)moment,
+		.pid = (wire_u32)c->pid,
+		.of = n,
+		.time_ns = now_ns,
+		.context = c->context.context,
+	};
+	int err = 0;
+
+	for (; record.first < n && !err; record.first += record.n) {
+		record.n = n - record.first < WIRE_COUNTS_MAX ? n - record.first : WIRE_COUNTS_MAX;
+		memcpy(record.items, counts + record.first, record.n * sizeof(*counts));
+		err = send_record(sink, &record,
+				  offsetof(struct wire_counts, items) +
+					  record.n * sizeof(*record.items));
+	}
+	return err;
+}
+
+/* No number is less than it was before, and none is unknown that was known. */
+static bool continues(const struct wire_count *before, const struct wire_count *now, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (before[i].results != WIRE_NO_COUNT &&
+		    (now[i].results == WIRE_NO_COUNT || now[i].results < before[i].results ||
+		     now[i].others < before[i].others))
+			return false;
+	return true;
+}
+
+/*
+ * Read the results. While the thread is in the context, they are what it has so far. It leaves the
+ * context when it has executed all queries; the memory of the tables' heads, which lies on its
+ * stack, stays as it is until something else is called there: if two readings after that agree, and
+ * continue the one before, nothing was, and the numbers are those of the end.
+ */
+static int count_results(struct outside_compiler *c, const struct session_sink *sink,
+			 uint64_t now_ns)
+{
+	uint32_t n = c->lib->tables.tables.n;
+	struct wire_count *last = c->counts[0];
+	struct counts_reading reading = {.to = c->counts[1]};
+	const struct compiler_memory memory = memory_of(c);
+	const struct wire_context context = {
+		.context = c->context.context,
+		.globals = c->context.globals,
+		.bias = c->bias,
+		.lib = c->lib->number,
+	};
+	int err = compiler_results__copy(&memory, &c->lib->tables, &context, c->pid, now_ns,
+					 take_counts, &reading);
+
+	c->counted_ns = now_ns;
+	if (err || reading.n != n)
+		return err == -ESRCH ? err : 0;
+	if (c->n_counts && !continues(last, reading.to, n)) {
+		c->known = c->left;
+		return 0;
+	}
+	c->counts[0] = reading.to;
+	c->counts[1] = last;
+	c->n_counts++;
+	if (!c->left)
+		return send_counts(c, sink, reading.to, WIRE_COUNTS_RUNNING, now_ns);
+	if (c->n_counts < 2 || memcmp(last, reading.to, n * sizeof(*last)))
+		return 0;
+	c->known = true;
+	return send_counts(c, sink, reading.to, WIRE_COUNTS_FINISHED, now_ns);
+}
+
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+static int pass_on(void *sink, const void *record, size_t size)
+{
+	return send_record(sink, record, size);
+}
+
+/* Definitions that have come since the last time are among all of them: the sink knows the others.
+ */
+static int copy_names(struct outside_compiler *c, const struct session_sink *sink)
+{
+	const struct plan_layout *l = &c->lib->plan->layout;
+	const struct broker_memory at = {c->context.context + l->wire.count, 8};
+	const struct compiler_memory memory = memory_of(c);
+	uint64_t n, began_ns = clock_ns(CLOCK_MONOTONIC);
+	int err = l->wire.size ? read_memory(c, &at, 1, (uint8_t *)&n) : -ENODATA;
+
+	if (err || n <= c->n_definitions)
+		return err == -ESRCH ? err : 0;
+	err = compiler_names__copy(&memory, l, &c->context, c->pid, c->lib->number, pass_on,
+				   (void *)sink);
+	if (!err)
+		c->n_definitions = n;
+	c->names_ns = began_ns + NAMES_SHARE * (clock_ns(CLOCK_MONOTONIC) - began_ns);
+	/* The next time, then. */
+	return err == -EFAULT || err == -ENODATA ? 0 : err;
+}
+
+/* ---- One reading ----------------------------------------------------------------------------- */
+
+void outside_compiler__init(struct outside_compiler *c, pid_t pid,
+			    const struct outside_library *lib, uint64_t bias)
+{
+	*c = (struct outside_compiler){.pid = pid, .lib = lib, .bias = bias};
+}
+
+/*
+ * The thread that was found works in no context. While it works in one, what the pointer leads to
+ * may change between two reads, and may be anything.
+ */
+static bool has_left(struct outside_compiler *c)
+{
+	const struct compiler_memory memory = memory_of(c);
+	struct compiler_context now;
+
+	return compiler_context__of_thread(&memory, &c->lib->plan->layout, c->bias, c->fs, &now) ==
+	       -ENOENT;
+}
+
+static int read_jobs(struct outside_compiler *c, const struct session_sink *sink, uint64_t now_ns,
+		     uint64_t cpu_ns)
+{
+	const struct compiler_memory memory = memory_of(c);
+	_compiler_jobs_ struct compiler_jobs jobs = {0};
+	int err = c->lib->jobs && !c->left
+			  ? compiler_jobs__read(&memory, c->lib->plan, c->lib->jobs, c->bias, c->fs,
+						&jobs)
+			  : -ENODATA;
+
+	if (err == -ESRCH || err == -ENOMEM)
+		return err;
+	c->idle = !err && !jobs.n;
+	return err ? send_sample(c, sink, c->tid, 0, now_ns, cpu_ns)
+		   : sample_jobs(c, sink, &jobs, now_ns, cpu_ns);
+}
+
+static int prepare_counts(struct outside_compiler *c)
+{
+	uint32_t n = c->lib->tables.tables.n;
+
+	for (int i = 0; i < 2 && n && !c->counts[i]; i++) {
+		c->counts[i] = calloc(n, sizeof(*c->counts[i]));
+		if (!c->counts[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int outside_compiler__read(struct outside_compiler *c, const struct session_sink *sink,
+			   uint64_t now_ns)
+{
+	uint64_t cpu_ns = outside_cpu_ns(c->pid), thread_ns, in_thread, all;
+	int err = cpu_ns ? prepare_counts(c) : -ESRCH;
+
+	if (!err && !c->fs && !c->closed)
+		err = find_context(c);
+	c->closed = c->closed || is_refused(err);
+	if (err && err != -ENOENT)
+		return err;
+	thread_ns = c->tid ? thread_cpu_ns(c->pid, c->tid) : 0;
+	in_thread = c->thread_ns && thread_ns > c->thread_ns ? thread_ns - c->thread_ns : 0;
+	all = cpu_ns > c->cpu_ns ? cpu_ns - c->cpu_ns : 0;
+	if (in_thread > all)
+		in_thread = all;
+	c->cpu_ns = cpu_ns;
+	c->thread_ns = thread_ns;
+	c->read_ns = now_ns;
+	if (c->fs && !c->known)
+		c->left = has_left(c);
+	err = c->fs ? read_jobs(c, sink, now_ns, in_thread) : 0;
+	err = err ?: send_sample(c, sink, c->pid, 0, now_ns, all - in_thread);
+	if (!err && c->fs && !c->left && now_ns >= c->names_ns &&
+	    now_ns - c->counted_ns >= COUNT_NS)
+		err = copy_names(c, sink);
+	if (!err && c->fs && c->lib->tables.tables.n && !c->known &&
+	    (c->left || now_ns - c->counted_ns >= COUNT_NS))
+		err = count_results(c, sink, now_ns);
+	return err;
+}
+
+void outside_compiler__clear(struct outside_compiler *c)
+{
+	u64_map__destroy(&c->sent);
+	free(c->counts[0]);
+	free(c->counts[1]);
+	*c = (struct outside_compiler){0};
+}
