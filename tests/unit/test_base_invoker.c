@@ -278,6 +278,25 @@ TEST_CASE(a_process_with_rights_sees_what_is_known)
 	assert_string_equal(getenv("TERMINFO"), "/tmp/x");
 }
 
+/* Sudo's variables are those of `environ`, and the invoker's are as they were. */
+TEST_CASE(an_environment_that_is_the_invokers_is_copied)
+{
+	static char home[] = "HOME=/elsewhere", path[] = "PATH=/bin", mail[] = "MAIL=/m";
+	struct invoker inv = {.sudo = true, .uid = 1, .home = (char *)"/home/a"};
+	char **own = calloc(4, sizeof(*own));
+	_environ_ char **env = NULL, **changed = NULL;
+
+	memcpy(own, (char *[]){home, path, mail}, 3 * sizeof(*own));
+	assert_int_equal(invoker__environ(&inv, own, &changed), 0);
+	assert_string_equal(value_of(changed, "HOME"), "/home/a");
+	first_environ__set_invokers(own);
+	assert_ptr_equal(first_environ(), own);
+	assert_int_equal(invoker__environ(&inv, first_environ(), &env), 0);
+	assert_string_equal(value_of(env, "HOME"), "/elsewhere");
+	assert_string_equal(value_of(env, "PATH"), "/bin");
+	assert_string_equal(value_of(env, "MAIL"), "/m");
+}
+
 TEST_CASE(another_environment_replaces_both)
 {
 	char **env = calloc(2, sizeof(*env));

@@ -17,6 +17,7 @@ static const char *const known[] = {"HOME",  "XDG_CACHE_HOME", "RUSTUP_HOME", "T
 static const char *const locale[] = {"LANG", "LC_ALL", "LC_CTYPE"};
 
 static char **saved;
+static bool saved_is_invokers;
 static char **unrestricted; /* `environ` before first_environ__restrict(); or NULL */
 static char **restricted;
 
@@ -73,6 +74,18 @@ char *const *first_environ(void)
 	return saved ?: environ;
 }
 
+void first_environ__set_invokers(char **env)
+{
+	free(saved);
+	saved = env;
+	saved_is_invokers = true;
+}
+
+bool first_environ_is_invokers(char *const env[])
+{
+	return saved_is_invokers && env == saved;
+}
+
 static bool is_one_of(const char *entry, const char *const names[], size_t n)
 {
 	size_t len = strcspn(entry, "=");
@@ -119,4 +132,5 @@ void first_environ__replace(char **env)
 	first_environ__release();
 	free(saved);
 	environ = saved = env;
+	saved_is_invokers = false;
 }

@@ -10,6 +10,8 @@
 #ifndef QPROF_BASE_FIRST_ENVIRON_H
 #define QPROF_BASE_FIRST_ENVIRON_H
 
+#include <stdbool.h>
+
 /*
  * Remember it. Call it first of all, with main()'s arguments, whose order is the kernel's then.
  * Negative errno.
@@ -18,6 +20,13 @@ int first_environ__save(int argc, char **argv);
 
 /* NULL-terminated; the whole environment. */
 char *const *first_environ(void);
+
+/*
+ * Under sudo: the first environment is `env`, which the invoker had before sudo changed it.
+ * `environ` stays. `env`, one allocation, is never freed, nor are its texts.
+ */
+void first_environ__set_invokers(char **env);
+bool first_environ_is_invokers(char *const env[]);
 
 /* Leave in `environ` only variables that are known to be safe in a process with rights. -ENOMEM. */
 int first_environ__restrict(void);

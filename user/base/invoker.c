@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/first_environ.h"
 
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 
@@ -231,6 +232,7 @@ static bool is_replaced(const struct invoker *inv, const char *entry)
 
 int invoker__environ(const struct invoker *inv, char *const base[], char ***out)
 {
+	bool changed = inv->sudo && !first_environ_is_invokers(base);
 	_environ_ char **env = NULL;
 	size_t n = 0, capacity = 5; /* PATH, HOME, USER, LOGNAME, NULL */
 
@@ -240,18 +242,18 @@ int invoker__environ(const struct invoker *inv, char *const base[], char ***out)
 	if (!env)
 		return -ENOMEM;
 	for (char *const *entry = base; *entry; entry++) {
-		if (inv->sudo && is_replaced(inv, *entry))
+		if (changed && is_replaced(inv, *entry))
 			continue;
 		env[n] = strdup(*entry);
 		if (!env[n++])
 			return -ENOMEM;
 	}
-	if (inv->sudo) {
+	if (changed) {
 		env[n] = path_with_cargo(inv, base);
 		if (!env[n++] || !(env[n++] = entry_new("HOME", inv->home)))
 			return -ENOMEM;
 	}
-	if (inv->sudo && inv->name) {
+	if (changed && inv->name) {
 		if (!(env[n++] = entry_new("USER", inv->name)) ||
 		    !(env[n++] = entry_new("LOGNAME", inv->name)))
 			return -ENOMEM;
