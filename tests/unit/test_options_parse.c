@@ -98,12 +98,21 @@ TEST_CASE(the_command_comes_whole_after_two_dashes)
 
 TEST_CASE(record_needs_one_target)
 {
-	refuse("qprof-bpf", "usage: qprof-bpf [OPTION...] (-p PID");
-	refuse("qprof-bpf --", "usage: qprof-bpf");
+	refuse("qprof-bpf --", "usage: qprof-bpf [OPTION...] (-p PID");
 	refuse("qprof-bpf record", "usage: qprof-bpf record");
 	refuse("qprof-bpf -p 1 -- true", "exclude each other");
 	refuse("qprof-bpf -q cargo build", "qprof-bpf -- cargo");
 	refuse("qprof-bpf cargo build", "qprof-bpf -- cargo");
+}
+
+/* A script that has lost its arguments must not succeed. */
+TEST_CASE(without_words_four_commands_are_named)
+{
+	_output_ struct output o = {};
+
+	assert_int_equal(parse_words("qprof-bpf", &o), -EINVAL);
+	assert_string_equal(o.text[0], "");
+	assert_golden("cli/first_screen.txt", o.text[1]);
 }
 
 TEST_CASE(bad_values_say_what_is_expected)

@@ -430,6 +430,10 @@ int cli_parse(int argc, char **argv, struct cli *cli)
 	int named, err;
 
 	memset(cli, 0, sizeof(*cli));
+	if (argc < 2) {
+		cli_print_first_screen(stderr);
+		return -EINVAL;
+	}
 	named = take_command_name(argc, argv, cli);
 	if (named < 0)
 		return named;

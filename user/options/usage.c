@@ -117,6 +117,25 @@ void cli_print_help(FILE *out, enum cli_command_id id)
 	print_examples(out, id);
 }
 
+void cli_print_first_screen(FILE *out)
+{
+	static const struct cli_example first[] = {
+		{"Why is my build slow?", "sudo qprof-bpf -o a.qpt -- cargo build"},
+		{"Which of my functions and types cost most?", "qprof-bpf report --by item a.qpt"},
+		{"Did my change help?", "qprof-bpf diff a.qpt b.qpt"},
+		{"What is a running build doing?", "sudo qprof-bpf top -p PID"},
+	};
+
+	fputs("qprof-bpf shows where rustc spends its time. Four commands to begin with:\n\n", out);
+	for (size_t i = 0; i < N_OF(first); i++)
+		fprintf(out, "  %s\n      %s\n", first[i].what, first[i].line);
+	fputs("\nIn a project of cargo, \"cargo qprof build\" does the first; cargo qprof report,\n"
+	      "diff and top then find what was recorded (cargo qprof --help).\n"
+	      "All commands and options: qprof-bpf --help\n"
+	      "Whether recording works on this machine: sudo qprof-bpf doctor\n",
+	      out);
+}
+
 void cli_print_overview(FILE *out)
 {
 	const struct cli_exit_code *codes;
@@ -148,8 +167,7 @@ void cli_print_overview(FILE *out)
 
 /* ---- Manual pages ---------------------------------------------------------------------------- */
 
-/* Print text that roff takes literally; an empty line starts a paragraph. */
-static void print_escaped(FILE *out, const char *text)
+void cli_print_escaped(FILE *out, const char *text)
 {
 	bool line_start = true;
 
@@ -176,7 +194,7 @@ static void print_escaped(FILE *out, const char *text)
 static void print_line(FILE *out, const char *request, const char *text)
 {
 	fprintf(out, "%s", request);
-	print_escaped(out, text);
+	cli_print_escaped(out, text);
 	fputc('\n', out);
 }
 
@@ -216,9 +234,9 @@ static void man_print_examples(FILE *out, enum cli_command_id id)
 	for (bool first = true; example->line; example++, first = false) {
 		if (!first)
 			fputs(".PP\n", out);
-		print_escaped(out, example->what);
+		cli_print_escaped(out, example->what);
 		fputs(":\n.PP\n.in +4n\n.EX\n", out);
-		print_escaped(out, example->line);
+		cli_print_escaped(out, example->line);
 		fputs("\n.EE\n.in\n", out);
 	}
 }

@@ -15,6 +15,9 @@
  */
 void cli_print_usage_line(FILE *out, enum cli_command_id id, bool named);
 
+/* For a user who has named no command: what to begin with. */
+void cli_print_first_screen(FILE *out);
+
 /* Everything about one command. */
 void cli_print_help(FILE *out, enum cli_command_id id);
 
@@ -32,5 +35,8 @@ void cli_option_heading(const struct cli_option *option, char text[128]);
  * options/options.h.
  */
 void cli_print_man(FILE *out, enum cli_command_id id);
+
+/* Print text that roff takes literally; an empty line starts a paragraph. */
+void cli_print_escaped(FILE *out, const char *text);
 
 #endif /* QPROF_OPTIONS_USAGE_H */
