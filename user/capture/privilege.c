@@ -95,8 +95,8 @@ void privilege_explain(const char *what, int perf_events)
 	char missing[128];
 
 	if (privilege_missing(privilege_effective(), perf_events, missing, sizeof(missing)))
-		diag_error("cannot %s: missing %s; run it with sudo, or see "
-			   "\"qprof-bpf doctor\"",
+		diag_error("cannot %s: missing %s; run it with sudo (of cargo: cargo qprof "
+			   "--sudo build), or see \"qprof-bpf doctor\"",
 			   what, missing);
 	else
 		diag_error("cannot %s: the kernel refused although the capabilities are there; "

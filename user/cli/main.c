@@ -8,12 +8,15 @@
 
 #include "base/diag.h"
 #include "base/first_environ.h"
+#include "base/invoker.h"
 #include "base/rights.h"
+#include "cli/cargo_qprof.h"
 #include "cli/cmd.h"
 #include "options/exit_code.h"
 #include "options/command.h"
 #include "options/parse.h"
 #include "options/usage.h"
+#include "proc/sudo_caller.h"
 #include "record/launch.h"
 
 static int run_command(const struct cli *cli)
@@ -83,6 +86,18 @@ static int refuse_set_id(void)
 				    "capabilities: setcap cap_bpf,cap_perfmon+ep FILE");
 }
 
+/* What sudo took from the environment, the command that is recorded is to have. */
+static int take_environ_of_caller(void)
+{
+	_invoker_ struct invoker inv = {};
+	int err = invoker__get(&inv);
+	char **env = err || !inv.sudo ? NULL : sudo_caller__environ(inv.uid);
+
+	if (env)
+		first_environ__set_invokers(env);
+	return err;
+}
+
 /*
  * Settle the rights before anything is opened. A command that needs rights drops them itself, as
  * soon as it can. Until then, libraries see only environment variables that are safe in a
@@ -94,14 +109,26 @@ static int settle_rights(const struct cli *cli)
 
 	if (cli->show_version || cli->show_help || !cli_command(cli->command)->needs_rights)
 		return cmd_drop_rights();
-	err = first_environ__restrict();
+	err = take_environ_of_caller() ?: first_environ__restrict();
 	return err ? diag_error_r(err, "out of memory") : 0;
+}
+
+static int run_line(int argc, char **argv)
+{
+	_cli_ struct cli cli = {};
+
+	if (cli_parse(argc, argv, &cli))
+		return EXIT_CODE_USAGE;
+	cmd_set_limits(!cli.no_limits);
+	diag_set_level(cli.record.quiet ? DIAG_QUIET : (enum diag_level)cli.verbose);
+	if (settle_rights(&cli))
+		return EXIT_CODE_FAILURE;
+	setlocale(LC_CTYPE, ""); /* the widths of characters */
+	return dispatch(&cli);
 }
 
 int main(int argc, char **argv)
 {
-	_cli_ struct cli cli = {};
-
 	if (hold_closed_descriptors())
 		return EXIT_CODE_FAILURE;
 	/* While the environment is still the one for a launched command. */
@@ -112,12 +139,5 @@ int main(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN);
 	if (refuse_small_stack() || refuse_set_id())
 		return EXIT_CODE_FAILURE;
-	if (cli_parse(argc, argv, &cli))
-		return EXIT_CODE_USAGE;
-	cmd_set_limits(!cli.no_limits);
-	diag_set_level(cli.record.quiet ? DIAG_QUIET : (enum diag_level)cli.verbose);
-	if (settle_rights(&cli))
-		return EXIT_CODE_FAILURE;
-	setlocale(LC_CTYPE, ""); /* the widths of characters */
-	return dispatch(&cli);
+	return cargo_qprof_is(argv[0]) ? cargo_qprof_main(argv, run_line) : run_line(argc, argv);
 }

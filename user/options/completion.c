@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "options/completion.h"
-#include "options/command.h"
 
 #include <string.h>
+
+#include "options/cargo_qprof.h"
+#include "options/command.h"
 
 #define PIDS "$(cd /proc && printf '%s ' [0-9]*)"
 
@@ -427,6 +429,7 @@ void cli_print_completion(FILE *out, enum cli_shell shell)
 	switch (shell) {
 	case CLI_SHELL_BASH:
 		print_bash(out);
+		cargo_qprof_print_completion(out, shell);
 		break;
 	case CLI_SHELL_ZSH:
 		print_zsh(out);

@@ -39,6 +39,14 @@ void launch__save_signals(void)
 			sigaddset(&inherited.ignored, sig);
 }
 
+void launch__restore_signals(void)
+{
+	/* Our handlers must not run in the child, not even before its exec resets them. */
+	for (int sig = 1; sig <= SIGRTMAX; sig++)
+		signal(sig, sigismember(&inherited.ignored, sig) == 1 ? SIG_IGN : SIG_DFL);
+	sigprocmask(SIG_SETMASK, &inherited.mask, NULL);
+}
+
 static ssize_t read_retry(int fd, void *buf, size_t size)
 {
 	ssize_t n;
@@ -54,10 +62,7 @@ static void run_child(int sock, const struct invoker *inv, char *const argv[], c
 	int err;
 	char go;
 
-	/* Our handlers must not run in the child, not even before its exec resets them. */
-	for (int sig = 1; sig <= SIGRTMAX; sig++)
-		signal(sig, sigismember(&inherited.ignored, sig) == 1 ? SIG_IGN : SIG_DFL);
-	sigprocmask(SIG_SETMASK, &inherited.mask, NULL);
+	launch__restore_signals();
 	err = -invoker__become(inv);
 	if (!err) {
 		if (read_retry(sock, &go, 1) != 1)

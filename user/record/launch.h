@@ -24,6 +24,9 @@ struct launch;
  */
 void launch__save_signals(void);
 
+/* In a child that will exec: make signals what they were then. */
+void launch__restore_signals(void);
+
 /*
  * Fork a child that waits for launch__go(). `argv` is NULL-terminated and must outlive the call
  * only. If we die before launch__go(), so does the child, without running anything.

@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "cli/cargo_qprof.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "base/array.h"
+#include "base/diag.h"
+#include "base/first_environ.h"
+#include "base/invoker.h"
+#include "base/own_path.h"
+#include "base/signals.h"
+#include "cli/cargo_report.h"
+#include "cli/cargo_traces.h"
+#include "cli/cmd.h"
+#include "options/cargo_qprof.h"
+#include "options/command.h"
+#include "options/exit_code.h"
+#include "record/launch.h"
+
+bool cargo_qprof_is(const char *argv0)
+{
+	return argv0 && !strcmp(basename(argv0), CARGO_QPROF_NAME);
+}
+
+/* ---- Words ----------------------------------------------------------------------------------- */
+
+static void add(struct cargo_call *c, const char *word)
+{
+	char *item = (char *)word;
+
+	/* The first failure keeps the others from being added at a wrong place. */
+	if (c->capacity != UINT32_MAX && array__add(&c->argv, &c->n, &c->capacity, &item))
+		c->capacity = UINT32_MAX;
+}
+
+static void add_all(struct cargo_call *c, char *const words[])
+{
+	while (*words)
+		add(c, *words++);
+}
+
+static int end_words(struct cargo_call *c)
+{
+	add(c, NULL);
+	if (c->capacity == UINT32_MAX)
+		return diag_error_r(-ENOMEM, "out of memory");
+	c->n--;
+	return 0;
+}
+
+static bool is_help(const char *word)
+{
+	return !strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help");
+}
+
+static bool has_help(char *const words[])
+{
+	for (; *words && strcmp(*words, "--"); words++)
+		if (!strcmp(*words, "--help") || !strcmp(*words, "-h"))
+			return true;
+	return false;
+}
+
+/* The directory that an option of cargo's names the manifest of; NULL: the working directory. */
+static char *named_directory(char *const words[])
+{
+	static const char manifest[] = "--manifest-path", path[] = "--path";
+
+	for (; *words && strcmp(*words, "--"); words++) {
+		bool is_manifest = !strncmp(*words, manifest, strlen(manifest));
+		size_t length = is_manifest ? strlen(manifest) : strlen(path);
+		const char *value = *words + length;
+		const char *slash;
+
+		if (!is_manifest && strncmp(*words, path, length))
+			continue;
+		if (*value == '=')
+			value++;
+		else if (!*value && words[1])
+			value = words[1];
+		else
+			continue;
+		if (!is_manifest)
+			return strdup(value);
+		slash = strrchr(value, '/');
+		return slash ? strndup(value, slash == value ? 1 : (size_t)(slash - value))
+			     : strdup(".");
+	}
+	return strdup(".");
+}
+
+/* ---- Where the traces are -------------------------------------------------------------------- */
+
+/* Commands of cargo that need no manifest have the traces of the working directory. */
+static bool needs_manifest(const char *command)
+{
+	static const char *const commands[] = {"b",    "build", "c",   "check", "clippy",
+					       "d",    "doc",	"r",   "run",	"t",
+					       "test", "bench", "fix", "rustc", "rustdoc"};
+
+	for (size_t i = 0; i < N_OF(commands); i++)
+		if (!strcmp(commands[i], command))
+			return true;
+	return false;
+}
+
+static int no_manifest(const char *from)
+{
+	_free_ char *real = realpath(from, NULL);
+
+	return diag_error_r(-ENOENT,
+			    "there is no Cargo.toml in %s, nor in a directory above it; go to the "
+			    "directory of your project, or name its manifest with --manifest-path",
+			    real ?: from);
+}
+
+/* Sets c->directory. -ENOENT without an error line: there is no manifest, and none is needed. */
+static int find_directory(struct cargo_call *c, const char *from, bool needed)
+{
+	_free_ char *top = NULL;
+	int err = cargo_workspace__find(from, &top);
+
+	if (err == -ENOENT && needed)
+		return no_manifest(from);
+	if (err == -ENOENT)
+		top = realpath(from, NULL);
+	if (!top)
+		return diag_error_r(err ?: -errno, "cannot look at %s: %s", from,
+				    strerror(err ? -err : errno));
+	c->directory = cargo_traces_directory(top);
+	return c->directory ? err : diag_error_r(-ENOMEM, "out of memory");
+}
+
+static char *path_in(const char *directory, const char *name)
+{
+	char *path;
+
+	return name && asprintf(&path, "%s/%s", directory, name) >= 0 ? path : NULL;
+}
+
+/* ---- Recording ------------------------------------------------------------------------------- */
+
+static int make_trace(struct cargo_call *c, char *const words[])
+{
+	_free_ char *name = NULL;
+	struct timespec now;
+	int err = xdg__make(c->directory);
+
+	if (err)
+		return diag_error_r(
+			err,
+			"cannot make %s, where traces are kept: %s; make it a directory "
+			"of yours, or set XDG_STATE_HOME to one",
+			c->directory, strerror(-err));
+	clock_gettime(CLOCK_REALTIME, &now);
+	name = cargo_traces_name(words, &now);
+	c->trace = path_in(c->directory, name);
+	c->records = true;
+	return c->trace ? 0 : diag_error_r(-ENOMEM, "out of memory");
+}
+
+static int begin_with_sudo(struct cargo_call *c)
+{
+	c->program = realpath("/proc/self/exe", NULL);
+	if (!c->program)
+		return diag_error_r(-errno, "cannot find the file of this program: %s",
+				    strerror(errno));
+	c->sudo = true;
+	add(c, "sudo");
+	add(c, "--");
+	add(c, c->program);
+	return 0;
+}
+
+/*
+ * `words` are options of the recording, up to `command`. Nothing else is printed while cargo has
+ * the terminal; the report is ours (cli/cargo_report.h).
+ */
+static int record(struct cargo_call *c, char *const words[], char *const *command, bool sudo)
+{
+	bool has_toolchain = **command == '+';
+	const char *cargo = has_toolchain ? NULL : getenv("CARGO");
+	const char *subcommand = command[has_toolchain];
+	_free_ char *from = named_directory(command);
+	int err;
+
+	if (!subcommand)
+		return 1;
+	if (!from)
+		return diag_error_r(-ENOMEM, "out of memory");
+	err = find_directory(c, from, needs_manifest(subcommand));
+	if (err && c->directory)
+		err = 0;
+	err = err ?: make_trace(c, words);
+	if (!err && sudo && geteuid())
+		err = begin_with_sudo(c);
+	if (err)
+		return err;
+	if (!c->sudo)
+		add(c, "qprof-bpf");
+	add(c, "record");
+	for (; words != command; words++)
+		if (strcmp(*words, CARGO_QPROF_SUDO))
+			add(c, *words);
+	add(c, "--quiet");
+	add(c, "--output");
+	add(c, c->trace);
+	add(c, "--");
+	add(c, cargo && *cargo ? cargo : "cargo");
+	add_all(c, command);
+	return 0;
+}
+
+/* ---- What was recorded ----------------------------------------------------------------------- */
+
+static int find_newest(struct cargo_call *c, const struct cargo_word *word)
+{
+	_cargo_traces_ struct cargo_traces all = CARGO_TRACES_NONE;
+	int found = find_directory(c, ".", false);
+	const struct cargo_trace *before;
+	int err;
+
+	if (found && !c->directory)
+		return found;
+	err = cargo_traces__list(&all, c->directory);
+	if (err == -EPERM)
+		return diag_error_r(err,
+				    "%s belongs to another user; set XDG_STATE_HOME to a "
+				    "directory of yours",
+				    c->directory);
+	if (err && err != -ENOENT)
+		return diag_error_r(err, "cannot look into %s: %s%s", c->directory, strerror(-err),
+				    diag_step(err, ""));
+	if (!all.n && found)
+		return no_manifest(".");
+	if (!all.n)
+		return diag_error_r(-ENOENT, "no recording of this workspace is kept; record one: "
+					     "cargo qprof build");
+	before = cargo_traces__before(&all, 0);
+	if (word->command == CLI_DIFF && !before)
+		return diag_error_r(-ENOENT,
+				    "of the command that was recorded last there is one recording, "
+				    "%s; change something, record the same command again, and "
+				    "compare then",
+				    all.at[0].name);
+	c->trace = path_in(c->directory, all.at[0].name);
+	if (word->command == CLI_DIFF)
+		c->before = path_in(c->directory, before->name);
+	return c->trace && (c->before || word->command != CLI_DIFF)
+		       ? 0
+		       : diag_error_r(-ENOMEM, "out of memory");
+}
+
+/* The path comes first: a word that is one too many is then the user's. */
+static int look(struct cargo_call *c, const struct cargo_word *word, char *const words[])
+{
+	bool is_page = !strcmp(word->name, "page");
+	int err = has_help(words) ? 0 : find_newest(c, word);
+
+	if (err)
+		return err;
+	add(c, "qprof-bpf");
+	add(c, cli_command(word->command)->name);
+	if (c->before)
+		add(c, c->before);
+	if (c->trace)
+		add(c, c->trace);
+	add_all(c, words);
+	if (!c->trace || !is_page)
+		return 0;
+	c->page = cargo_traces_page(c->trace);
+	add(c, "--force");
+	add(c, "--format=html");
+	add(c, "--output");
+	add(c, c->page);
+	return c->page ? 0 : diag_error_r(-ENOMEM, "out of memory");
+}
+
+int cargo_call__of(struct cargo_call *c, char *const words[])
+{
+	char *const *command = words;
+	const struct cargo_word *word;
+	bool sudo = false;
+	int err;
+
+	for (; *command && **command == '-'; command++) {
+		if (is_help(*command))
+			return 1;
+		sudo |= !strcmp(*command, CARGO_QPROF_SUDO);
+	}
+	if (!*command || is_help(*command))
+		return 1;
+	word = cargo_word(*command);
+	if (word && command != words)
+		return diag_error_r(-EINVAL,
+				    "%s is for a recording; options of %s come after it: cargo "
+				    "qprof %s --help",
+				    *words, word->name, word->name);
+	err = word ? look(c, word, command + 1) : record(c, words, command, sudo);
+	return err ?: end_words(c);
+}
+
+void cargo_call__clear(struct cargo_call *c)
+{
+	free(c->argv);
+	free(c->program);
+	free(c->directory);
+	free(c->trace);
+	free(c->before);
+	free(c->page);
+	*c = (struct cargo_call){0};
+}
+
+/* ---- Running it ------------------------------------------------------------------------------ */
+
+/* Whether the terminal has sent it to the child too, as it does the signals of its keys. */
+static bool is_of_terminal(const siginfo_t *info)
+{
+	return (info->si_signo == SIGINT || info->si_signo == SIGQUIT) && info->si_code > 0;
+}
+
+static int wait_for(pid_t child, const sigset_t *taken)
+{
+	siginfo_t info;
+	int status;
+
+	for (;;) {
+		if (sigwaitinfo(taken, &info) < 0)
+			continue;
+		if (info.si_signo != SIGCHLD && !is_of_terminal(&info))
+			kill(child, info.si_signo);
+		else if (info.si_signo == SIGCHLD && waitpid(child, &status, WNOHANG) == child)
+			return status;
+	}
+}
+
+static void run_sudo(const struct cargo_call *c)
+{
+	launch__restore_signals();
+	environ = (char **)first_environ();
+	execvp(c->argv[0], c->argv);
+	diag_error("cannot run sudo: %s; record as root, or give the program two capabilities: see "
+		   "PRIVILEGES in qprof-bpf(1)",
+		   strerror(errno));
+	_exit(EXIT_CODE_FAILURE);
+}
+
+/*
+ * A child records, with the rights that we were started with, or with sudo's, which reads our
+ * environment meanwhile (proc/sudo_caller.h). What follows needs none.
+ */
+static int run_recording(const struct cargo_call *c, int (*run)(int argc, char **argv))
+{
+	const sigset_t taken = signals_of(
+		(const int[]){SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD, 0});
+	sigset_t before;
+	pid_t child;
+	int status;
+
+	sigprocmask(SIG_BLOCK, &taken, &before);
+	child = fork();
+	if (child < 0) {
+		diag_error("cannot start a process: %s%s", strerror(errno), diag_step(-errno, ""));
+		return EXIT_CODE_FAILURE;
+	}
+	if (!child) {
+		sigprocmask(SIG_SETMASK, &before, NULL);
+		if (c->sudo)
+			run_sudo(c);
+		return run((int)c->n, c->argv);
+	}
+	status = wait_for(child, &taken);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	setlocale(LC_CTYPE, "");
+	if (!cmd_drop_rights())
+		cargo_report(c->directory, c->trace, status);
+	launch__exit_like(status);
+}
+
+/* Its browser may run for long, and needs nothing of ours. */
+static bool open_in_browser(const char *page)
+{
+	const char *const argv[] = {"xdg-open", page, NULL};
+	const char *x = getenv("DISPLAY"), *wayland = getenv("WAYLAND_DISPLAY");
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attributes;
+	pid_t pid;
+	int err;
+
+	if ((!x || !*x) && (!wayland || !*wayland))
+		return false;
+	posix_spawn_file_actions_init(&files);
+	posix_spawnattr_init(&attributes);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
+	err = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDWR, 0)
+		      ?: posix_spawn_file_actions_adddup2(&files, STDIN_FILENO, STDOUT_FILENO)
+		      ?: posix_spawn_file_actions_adddup2(&files, STDIN_FILENO, STDERR_FILENO)
+		      ?: posix_spawnp(&pid, argv[0], &files, &attributes, (char *const *)argv,
+				      environ);
+	posix_spawn_file_actions_destroy(&files);
+	posix_spawnattr_destroy(&attributes);
+	return !err;
+}
+
+int cargo_qprof_main(char **argv, int (*run)(int argc, char **argv))
+{
+	_cargo_call_ struct cargo_call c = {};
+	_invoker_ struct invoker inv = {};
+	/* cargo passes on its subcommand's name. */
+	char **words = argv + 1 + (argv[1] && !strcmp(argv[1], "qprof"));
+	int err = invoker__get(&inv), status;
+
+	/* Files are the invoker's, and so is the home that they are in. */
+	if (!err && inv.sudo)
+		err = setenv("HOME", inv.home, 1) ? -ENOMEM : invoker__take_file_rights(&inv);
+	if (err) {
+		diag_error("cannot find out which user this is for: %s", strerror(-err));
+		return EXIT_CODE_FAILURE;
+	}
+	err = cargo_call__of(&c, words);
+	invoker__return_file_rights(&inv);
+	if (err > 0) {
+		cargo_qprof_print_help(*words ? stdout : stderr);
+		return *words ? cmd_finish_stdout(EXIT_CODE_OK) : EXIT_CODE_USAGE;
+	}
+	if (err)
+		return err == -EINVAL ? EXIT_CODE_USAGE : EXIT_CODE_FAILURE;
+	if (c.records)
+		return run_recording(&c, run);
+	status = run((int)c.n, c.argv);
+	if (status || !c.page || open_in_browser(c.page))
+		return status;
+	puts(c.page);
+	return cmd_finish_stdout(EXIT_CODE_OK);
+}
