@@ -104,8 +104,12 @@ BIN := $(B)/qprof-bpf
 LIB := $(B)/libqprof.a
 # One file per command.
 COMMANDS := $(subst _,-,$(patsubst user/cli/cmd_%.c,%,$(sort $(wildcard user/cli/cmd_*.c))))
-MAN := $(B)/man/qprof-bpf.1 $(COMMANDS:%=$(B)/man/qprof-bpf-%.1)
+# The other name of the program, by which cargo runs it.
+CARGO_BIN := $(B)/cargo-qprof
+MAN := $(B)/man/qprof-bpf.1 $(COMMANDS:%=$(B)/man/qprof-bpf-%.1) $(B)/man/cargo-qprof.1
 COMPLETION := $(addprefix $(B)/completion/,bash zsh fish)
+# bash has both in one script; cargo's own completion asks for the one of zsh.
+CARGO_COMPLETION := $(addprefix $(B)/completion/cargo-,zsh fish)
 SBOM := $(B)/qprof-bpf.spdx.json
 MAIN := user/cli/main.c
 
@@ -155,7 +159,7 @@ SAN_MAIN := $(S)/$(MAIN:.c=.o)
 .PHONY: bench-store bench-times fidelity llvm-fidelity toolchains kernels screenshots screens install uninstall man completion clean help no-cmocka FORCE
 .PHONY: sbom deb tarball check-packages
 
-all: $(BIN)
+all: $(BIN) $(CARGO_BIN)
 
 # ---- The user half ------------------------------------------------------------------------------
 
@@ -227,6 +231,9 @@ $(LIB): $(LIB_OBJ)
 $(BIN): $(B)/$(MAIN:.c=.o) $(LIB)
 	@echo "  LINK    $@"
 	$(Q)$(CC) $(OPT) $(EXTRA_CFLAGS) -o $@ $^ $(LINK_OPT) $(LDLIBS) $(EXTRA_LDFLAGS)
+
+$(CARGO_BIN): | $(BIN)
+	@ln -sf qprof-bpf $@
 
 # ---- The kernel half ----------------------------------------------------------------------------
 
@@ -518,31 +525,45 @@ $(B)/man/qprof-bpf-%.1: $(BIN)
 	@mkdir -p $(@D)
 	$(Q)$(BIN) help --man $(subst -, ,$*) >$@
 
+$(B)/man/cargo-qprof.1: $(BIN)
+	@mkdir -p $(@D)
+	$(Q)$(BIN) help --man cargo-qprof >$@
+
 $(COMPLETION): $(B)/completion/%: $(BIN)
 	@mkdir -p $(@D)
 	$(Q)$(BIN) help --completion $* >$@
 
+$(CARGO_COMPLETION): $(B)/completion/cargo-%: $(BIN)
+	@mkdir -p $(@D)
+	$(Q)$(BIN) help --completion $* cargo-qprof >$@
+
 man: $(MAN)
-completion: $(COMPLETION)
+completion: $(COMPLETION) $(CARGO_COMPLETION)
 
 SHARE = $(DESTDIR)$(PREFIX)/share
 INSTALLED_COMPLETION = $(SHARE)/bash-completion/completions/qprof-bpf \
-	$(DESTDIR)$(ZSH_COMPLETIONS)/_qprof-bpf $(SHARE)/fish/vendor_completions.d/qprof-bpf.fish
+	$(DESTDIR)$(ZSH_COMPLETIONS)/_qprof-bpf $(SHARE)/fish/vendor_completions.d/qprof-bpf.fish \
+	$(SHARE)/bash-completion/completions/cargo-qprof $(DESTDIR)$(ZSH_COMPLETIONS)/_cargo-qprof \
+	$(SHARE)/fish/vendor_conf.d/cargo-qprof.fish
 INSTALLED_SERVICE = $(DESTDIR)$(UNITS)/qprof-bpf.service
 
-install: $(BIN) $(MAN) $(COMPLETION)
+install: $(BIN) $(MAN) $(COMPLETION) $(CARGO_COMPLETION)
 	install -D -m 755 $(BIN) $(DESTDIR)$(PREFIX)/bin/qprof-bpf
+	ln -sf qprof-bpf $(DESTDIR)$(PREFIX)/bin/cargo-qprof
 	install -d $(SHARE)/man/man1
 	install -m 644 $(MAN) $(SHARE)/man/man1
 	install -D -m 644 $(B)/completion/bash $(word 1,$(INSTALLED_COMPLETION))
 	install -D -m 644 $(B)/completion/zsh $(word 2,$(INSTALLED_COMPLETION))
 	install -D -m 644 $(B)/completion/fish $(word 3,$(INSTALLED_COMPLETION))
+	ln -sf qprof-bpf $(word 4,$(INSTALLED_COMPLETION))
+	install -D -m 644 $(B)/completion/cargo-zsh $(word 5,$(INSTALLED_COMPLETION))
+	install -D -m 644 $(B)/completion/cargo-fish $(word 6,$(INSTALLED_COMPLETION))
 	install -d $(dir $(INSTALLED_SERVICE))
 	sed 's|@PREFIX@|$(PREFIX)|' user/record/qprof-bpf.service.in >$(INSTALLED_SERVICE)
 	chmod 644 $(INSTALLED_SERVICE)
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/qprof-bpf $(INSTALLED_COMPLETION) $(INSTALLED_SERVICE)
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,qprof-bpf cargo-qprof) $(INSTALLED_COMPLETION) $(INSTALLED_SERVICE)
 	rm -f $(addprefix $(SHARE)/man/man1/,$(notdir $(MAN)))
 
 # ---- Packages -----------------------------------------------------------------------------------

@@ -47,6 +47,7 @@ needs_check() {
 	cmd:fish           fish             fish                 fish        fish
 	cmd:groff          groff-base       groff-base           groff       groff
 	cmd:setcap         libcap2-bin      libcap               libcap      libcap-progs
+	cmd:sudo           sudo             sudo                 sudo        sudo
 	cmd:sccache        sccache          sccache              sccache     sccache
 	cmd:protoc         protobuf-compiler protobuf-compiler   protobuf    protobuf-devel
 	cmd:chromium       chromium         chromium             chromium    chromium

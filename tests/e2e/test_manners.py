@@ -151,7 +151,11 @@ def test_install(t):
                     "share/bash-completion/completions/qprof-bpf",
                     "share/zsh/site-functions/_qprof-bpf",
                     "share/fish/vendor_completions.d/qprof-bpf.fish",
-                    "lib/systemd/system/qprof-bpf.service"}
+                    "lib/systemd/system/qprof-bpf.service",
+                    "bin/cargo-qprof", "share/man/man1/cargo-qprof.1",
+                    "share/bash-completion/completions/cargo-qprof",
+                    "share/zsh/site-functions/_cargo-qprof",
+                    "share/fish/vendor_conf.d/cargo-qprof.fish"}
         expected |= {"share/man/man1/qprof-bpf-%s.1" % command for command in commands}
         found = {os.path.relpath(os.path.join(path, name), usr)
                  for path, _, names in os.walk(usr) for name in names}

@@ -21,6 +21,8 @@ documented /usr
 [ "$(stat -c '%U %a' /var/cache/qprof-bpf)" = "root 755" ] || fail "/var/cache/qprof-bpf is not root's"
 for file in bin/qprof-bpf share/bash-completion/completions/qprof-bpf \
 	share/zsh/vendor-completions/_qprof-bpf share/fish/vendor_completions.d/qprof-bpf.fish \
+	bin/cargo-qprof share/bash-completion/completions/cargo-qprof \
+	share/zsh/vendor-completions/_cargo-qprof share/fish/vendor_conf.d/cargo-qprof.fish \
 	lib/systemd/system/qprof-bpf.service share/doc/qprof-bpf/qprof-bpf.spdx.json; do
 	[ -s "/usr/$file" ] || fail "no /usr/$file"
 done

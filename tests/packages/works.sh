@@ -54,6 +54,9 @@ documented() {
 		set -- "$1" "$1/share/man/man1/qprof-bpf-$command.1"*
 		[ -s "$2" ] || fail "no manual page of $command"
 	done
+	set -- "$1" "$1/share/man/man1/cargo-qprof.1"*
+	[ -s "$2" ] || fail "no manual page of cargo-qprof"
+	cargo-qprof qprof --help | grep -q '^usage: cargo qprof ' || fail "no help of cargo-qprof"
 	for command in $all; do
 		[ "$(offered "$1" qprof-bpf "$command")" = "$command" ] || fail "$command is not completed"
 	done
