@@ -21,6 +21,6 @@ for file in share/man/man1/qprof-bpf-record.1 share/bash-completion/completions/
 	[ -s "/usr/local/$file" ] || fail "no /usr/local/$file"
 done
 tar -tzf "$tarball" | sed -n 's|^[^/]*/\(.*[^/]\)$|/usr/local/\1|p' | xargs rm
-left=$(find /usr/local -type f -o -type l)
+left=$(find /usr/local -type f -o -name '*qprof*')
 [ -z "$left" ] || fail "removal left $left"
 recorded

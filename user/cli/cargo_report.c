@@ -10,12 +10,42 @@
 #include "base/diag.h"
 #include "cli/cargo_traces.h"
 #include "cli/cmd.h"
+#include "plan/library/find.h"
+#include "record/toolchain_guess.h"
 
 /* Rows of a table of queries, which is printed if one crate was compiled. */
 #define ROWS 20
 
+/* A toolchain whose compiler is not known by its library is not seen. */
+static void explain_nothing(const struct build_totals *totals, char *const command[], int status)
+{
+	__cleanup(toolchain_guess__clear) struct toolchain_guess compiler = {};
+	const char *path;
+	int err = 0;
+
+	if (!totals->asked && !totals->cached) {
+		toolchain_guess__start(&compiler, command);
+		err = toolchain_guess__finish(&compiler, &path);
+	}
+	if (err)
+		diag_warn("no compiler was recorded: %s", plan_find__toolchain_error(err));
+	else if (totals->cached)
+		diag_info(
+			"nothing was compiled: a cache, as sccache, had all %u crates. To record "
+			"the compilers, leave it out: cargo clean, and then the same command with "
+			"RUSTC_WRAPPER= before it",
+			totals->cached);
+	else if (status)
+		diag_info("nothing was compiled before the command failed; there is no report");
+	else
+		diag_info(
+			"nothing was compiled: cargo found all of it up to date. It compiles one "
+			"crate again after touch src/lib.rs or src/main.rs there, and all of them "
+			"after cargo clean; then record the same command");
+}
+
 /* Whether anything was compiled, or lost so that this is not known; else a line says why not. */
-static int has_compiles(const char *trace, int status, bool *has)
+static int has_compiles(const char *trace, char *const command[], int status, bool *has)
 {
 	_trace_reader_ struct trace_reader *r = NULL;
 	_model_ struct model m = {};
@@ -33,20 +63,8 @@ static int has_compiles(const char *trace, int status, bool *has)
 	totals = build__totals(m.build);
 	*has = totals->compiles || totals->doctests ||
 	       verdict_of(m.summary, m.has_losses ? &m.losses : NULL).state != VERDICT_SOUND;
-	if (*has)
-		return 0;
-	if (totals->cached)
-		diag_info("nothing was compiled: a cache, as sccache, had all %u crates. To record "
-			  "the compilers, leave it out: RUSTC_WRAPPER= before the same command, "
-			  "after cargo clean",
-			  totals->cached);
-	else if (status)
-		diag_info("nothing was compiled before the command failed; there is no report");
-	else
-		diag_info(
-			"nothing was compiled: cargo found all of it up to date. It compiles one "
-			"crate again after touch src/lib.rs or src/main.rs there, and all of them "
-			"after cargo clean; then record the same command");
+	if (!*has)
+		explain_nothing(totals, command, status);
 	return 0;
 }
 
@@ -61,13 +79,13 @@ static int print_report(const char *trace)
 	return err && err != -ENODATA ? cmd_unreadable(trace, NULL, err) : err;
 }
 
-void cargo_report(const char *directory, const char *trace, int status)
+void cargo_report(const char *directory, const char *trace, char *const command[], int status)
 {
 	_cargo_traces_ struct cargo_traces all = CARGO_TRACES_NONE;
 	bool has;
 
 	/* The recording did not begin, and has said why. */
-	if (access(trace, F_OK) || has_compiles(trace, status, &has))
+	if (access(trace, F_OK) || has_compiles(trace, command, status, &has))
 		return;
 	if (!has) {
 		if (unlink(trace))

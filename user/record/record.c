@@ -579,7 +579,12 @@ static int record(struct capture *c)
 	if (c->control.launch) {
 		err = launch__go(c->control.launch);
 		if (err) {
-			diag_error("cannot run %s: %s", c->opt->command[0], strerror(-err));
+			diag_error(
+				"cannot run %s: %s%s", c->opt->command[0], strerror(-err),
+				err == -ENOENT && !strchr(c->opt->command[0], '/')
+					? "; no directory of your PATH has it: name its path, or "
+					  "add its directory"
+					: "");
 			recorder__discard_file(c->recorder);
 			return exit_code_of_exec(err);
 		}
