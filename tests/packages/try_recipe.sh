@@ -67,6 +67,11 @@ cmp $job/report.md $job/summary
 [ "$(stat -c %U $job/target/debug/libdouble.rlib)" = runner ] || fail "what was built is not the user's"
 rm -rf $job/target $job/*.qpt $job/report.md
 
+take "Record by cargo"
+grep -q double $job/report.md || fail "no report of cargo qprof"
+[ "$(stat -c %U $job/target/debug/libdouble.rlib)" = runner ] || fail "what cargo qprof built is not the user's"
+rm -rf $job/target $job/report.md
+
 # ---- The gate ------------------------------------------------------------------------------------
 
 as_runner "git init -q -b main"
