@@ -69,7 +69,10 @@ static bool has_help(char *const words[])
 	return false;
 }
 
-/* The directory that an option of cargo's names the manifest of; NULL: the working directory. */
+/*
+ * The directory of the manifest, as an option of cargo's names it, or else the working directory.
+ * To be freed; NULL: no memory.
+ */
 static char *named_directory(char *const words[])
 {
 	static const char manifest[] = "--manifest-path", path[] = "--path";
@@ -122,21 +125,21 @@ static int no_manifest(const char *from)
 			    real ?: from);
 }
 
-/* Sets c->directory. -ENOENT without an error line: there is no manifest, and none is needed. */
-static int find_directory(struct cargo_call *c, const char *from, bool needed)
+/* Set c->directory. Without a manifest it is that of `from` itself. */
+static int find_directory(struct cargo_call *c, const char *from, bool *has_manifest)
 {
 	_free_ char *top = NULL;
 	int err = cargo_workspace__find(from, &top);
 
-	if (err == -ENOENT && needed)
-		return no_manifest(from);
-	if (err == -ENOENT)
+	*has_manifest = !err;
+	if (err == -ENOENT) {
 		top = realpath(from, NULL);
-	if (!top)
-		return diag_error_r(err ?: -errno, "cannot look at %s: %s", from,
-				    strerror(err ? -err : errno));
+		err = top ? 0 : -errno;
+	}
+	if (err)
+		return diag_error_r(err, "cannot look at %s: %s", from, strerror(-err));
 	c->directory = cargo_traces_directory(top);
-	return c->directory ? err : diag_error_r(-ENOMEM, "out of memory");
+	return c->directory ? 0 : diag_error_r(-ENOMEM, "out of memory");
 }
 
 static char *path_in(const char *directory, const char *name)
@@ -186,7 +189,7 @@ static int begin_with_sudo(struct cargo_call *c)
  */
 static int record(struct cargo_call *c, char *const words[], char *const *command, bool sudo)
 {
-	bool has_toolchain = **command == '+';
+	bool has_toolchain = **command == '+', has_manifest;
 	const char *cargo = has_toolchain ? NULL : getenv("CARGO");
 	const char *subcommand = command[has_toolchain];
 	_free_ char *from = named_directory(command);
@@ -196,9 +199,9 @@ static int record(struct cargo_call *c, char *const words[], char *const *comman
 		return 1;
 	if (!from)
 		return diag_error_r(-ENOMEM, "out of memory");
-	err = find_directory(c, from, needs_manifest(subcommand));
-	if (err && c->directory)
-		err = 0;
+	err = find_directory(c, from, &has_manifest);
+	if (!err && !has_manifest && needs_manifest(subcommand))
+		return no_manifest(from);
 	err = err ?: make_trace(c, words);
 	if (!err && sudo && geteuid())
 		err = begin_with_sudo(c);
@@ -225,12 +228,12 @@ static int record(struct cargo_call *c, char *const words[], char *const *comman
 static int find_newest(struct cargo_call *c, const struct cargo_word *word)
 {
 	_cargo_traces_ struct cargo_traces all = CARGO_TRACES_NONE;
-	int found = find_directory(c, ".", false);
 	const struct cargo_trace *before;
-	int err;
+	bool has_manifest;
+	int err = find_directory(c, ".", &has_manifest);
 
-	if (found && !c->directory)
-		return found;
+	if (err)
+		return err;
 	err = cargo_traces__list(&all, c->directory);
 	if (err == -EPERM)
 		return diag_error_r(err,
@@ -240,7 +243,7 @@ static int find_newest(struct cargo_call *c, const struct cargo_word *word)
 	if (err && err != -ENOENT)
 		return diag_error_r(err, "cannot look into %s: %s%s", c->directory, strerror(-err),
 				    diag_step(err, ""));
-	if (!all.n && found)
+	if (!all.n && !has_manifest)
 		return no_manifest(".");
 	if (!all.n)
 		return diag_error_r(-ENOENT, "no recording of this workspace is kept; record one: "
@@ -366,6 +369,7 @@ static int run_recording(const struct cargo_call *c, int (*run)(int argc, char *
 	pid_t child;
 	int status;
 
+	signal(SIGCHLD, SIG_DFL); /* ignored, it would take the status away */
 	sigprocmask(SIG_BLOCK, &taken, &before);
 	child = fork();
 	if (child < 0) {

@@ -161,7 +161,7 @@ void cli_print_overview(FILE *out)
 	for (size_t i = 0; i < n; i++)
 		fprintf(out, "  %3d  %s\n", codes[i].code, codes[i].text);
 	fputs("\nqprof-bpf COMMAND --help explains a command; qprof-bpf help --man prints the\n"
-	      "manual.\n",
+	      "manual. Commands of cargo are recorded by cargo qprof (cargo qprof --help).\n",
 	      out);
 }
 
@@ -376,7 +376,7 @@ static void print_overview(FILE *out)
 	print_exit_status(out);
 	print_environment(out);
 	man_print_examples(out, CLI_RECORD);
-	fputs(".SH SEE ALSO\n.BR perf (1),\n.BR bpftool (8),\n.BR capabilities (7)\n", out);
+	fputs(".SH SEE ALSO\n.BR cargo\\-qprof (1),\n.BR perf (1),\n.BR bpftool (8),\n.BR capabilities (7)\n", out);
 }
 
 void cli_print_man(FILE *out, enum cli_command_id id)
