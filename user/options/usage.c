@@ -376,7 +376,9 @@ static void print_overview(FILE *out)
 	print_exit_status(out);
 	print_environment(out);
 	man_print_examples(out, CLI_RECORD);
-	fputs(".SH SEE ALSO\n.BR cargo\\-qprof (1),\n.BR perf (1),\n.BR bpftool (8),\n.BR capabilities (7)\n", out);
+	fputs(".SH SEE ALSO\n.BR cargo\\-qprof (1),\n.BR perf (1),\n.BR bpftool (8),\n.BR "
+	      "capabilities (7)\n",
+	      out);
 }
 
 void cli_print_man(FILE *out, enum cli_command_id id)
