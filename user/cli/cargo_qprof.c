@@ -8,7 +8,7 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/auxv.h>
 #include <sys/wait.h>
 
 #include "base/array.h"
@@ -203,7 +203,8 @@ static int record(struct cargo_call *c, char *const words[], char *const *comman
 	if (!err && !has_manifest && needs_manifest(subcommand))
 		return no_manifest(from);
 	err = err ?: make_trace(c, words);
-	if (!err && sudo && geteuid())
+	/* Root and a program file with capabilities have the rights. */
+	if (!err && sudo && geteuid() && !getauxval(AT_SECURE))
 		err = begin_with_sudo(c);
 	if (err)
 		return err;
