@@ -11,6 +11,7 @@ import subprocess
 import lab
 import workspace
 from lab import Skip
+from test_sccache import start_server
 
 USAGE, FAILURE, INTERRUPTED = 2, 125, -signal.SIGINT
 MANIFEST = '[package]\nname = "%s"\nversion = "0.1.0"\nedition = "2021"\n'
@@ -143,6 +144,18 @@ def test_ctrl_c_ends_all_of_it(t):
     assert "tool (build script)" in err and len(project.kept()) == 1, err
 
 
+def test_what_a_cache_had_is_not_up_to_date(t):
+    project = Project(t, {"Cargo.toml": MANIFEST % "tool", "src/lib.rs": LIBRARY})
+    server, env = start_server(t)
+    project.env.update(env)
+    assert project.run("check", "-q").status == 0
+    shutil.rmtree(t.path("target"))
+    done = project.run("qprof", "check", "-q")
+    (line,) = done.stderr.splitlines()
+    assert done.status == 0 and "had all of it (1 crate)" in line, (done, server.poll())
+    assert "RUSTC_WRAPPER= before it" in line and not project.kept(), line
+
+
 # ---- sudo ----------------------------------------------------------------------------------------
 
 # What it was started with, and whether a command line anywhere has the secret.
@@ -156,7 +169,7 @@ fn main() {
             found += &String::from_utf8_lossy(&line);
         }
     }
-    let names = ["SECRET", "HOME", "PATH", "RUSTFLAGS", "SUDO_UID", "LD_LIBRARY_PATH"];
+    let names = ["SECRET", "HOME", "PATH", "CARGO_ENCODED_RUSTFLAGS", "SUDO_UID", "LD_LIBRARY_PATH"];
     for name in names {
         println!("cargo:warning={name}={:?}", std::env::var(name));
     }
@@ -194,16 +207,17 @@ def test_sudo_keeps_the_environment(t):
             '--clear-groups "$@"' % (nobody.pw_uid, nobody.pw_gid)
         done = subprocess.run(
             ["unshare", "--mount", "sh", "-c", script, rules, os.path.join(sysroot, "bin/cargo"),
-             "qprof", "--sudo", "build", "-q"],
+             "qprof", "--sudo", "build"],
             env=env, cwd=project.top, stdin=subprocess.DEVNULL, capture_output=True, text=True,
             timeout=lab.TIMEOUT)
     assert done.returncode == 0, done
     said = dict(line.split("warning: tool@0.1.0: ")[1].split("=", 1)
                 for line in done.stderr.splitlines() if "warning: tool@" in line)
-    wanted = {name: 'Ok(%s)' % json.dumps(env[name]) for name in ("SECRET", "HOME", "RUSTFLAGS")}
-    wanted["SUDO_UID"] = "Err(NotPresent)"
+    wanted = {name: 'Ok(%s)' % json.dumps(env[name]) for name in ("SECRET", "HOME", "PATH")}
+    # cargo passes RUSTFLAGS on by another name.
+    wanted.update(CARGO_ENCODED_RUSTFLAGS='Ok("-Cdebuginfo=0")', SUDO_UID="Err(NotPresent)")
     assert {name: said[name] for name in wanted} == wanted, done.stderr
-    assert env["PATH"] in said["PATH"] and env["LD_LIBRARY_PATH"] in said["LD_LIBRARY_PATH"], said
+    assert env["LD_LIBRARY_PATH"] in said["LD_LIBRARY_PATH"], said
     assert said["found"] == '""', said
     assert "crates compiled: 2" in done.stderr, done.stderr
     (trace,) = project.kept()

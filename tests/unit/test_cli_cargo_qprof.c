@@ -230,19 +230,32 @@ PROJECT_CASE(without_a_recording_a_line_says_how_to_make_one)
 PROJECT_CASE(a_directory_that_cannot_be_made_is_named)
 {
 	setenv("XDG_STATE_HOME", "/proc/nothing", 1);
-	assert_refused("build", -ENOENT, "set XDG_STATE_HOME to one");
+	assert_refused("build", -ENOENT, "set XDG_STATE_HOME to a directory");
+}
+
+PROJECT_CASE(the_version_is_that_of_both_names)
+{
+	assert_call("--version", "qprof-bpf version");
+	assert_call("-V", "qprof-bpf version");
+}
+
+static void assert_help(const char *line, enum cargo_help expected)
+{
+	_cargo_call_ struct cargo_call c = {};
+
+	assert_int_equal(call(&c, line), expected);
 }
 
 PROJECT_CASE(help_is_no_command)
 {
-	static const char *const lines[] = {"",	      "--help",	 "-h", "help", "--sudo --help",
-					    "--sudo", "+nightly"};
-
-	for (size_t i = 0; i < N_OF(lines); i++) {
-		_cargo_call_ struct cargo_call c = {};
-
-		assert_int_equal(call(&c, lines[i]), 1);
-	}
+	assert_help("--help", CARGO_HELP_ASKED);
+	assert_help("-h", CARGO_HELP_ASKED);
+	assert_help("help", CARGO_HELP_ASKED);
+	assert_help("--sudo --help", CARGO_HELP_ASKED);
+	assert_help("", CARGO_HELP_NEEDED);
+	assert_help("--sudo", CARGO_HELP_NEEDED);
+	assert_help("+nightly", CARGO_HELP_NEEDED);
+	assert_int_not_equal(access(getenv("XDG_STATE_HOME"), F_OK), 0);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -92,7 +92,7 @@ static void assert_nothing(const char *golden, bool has_library, int status, con
 
 TEST_CASE(without_a_compile_a_line_says_why_and_no_trace_is_kept)
 {
-	assert_nothing("good-empty.qpt", true, 0, "up to date. It compiles one crate again after");
+	assert_nothing("good-empty.qpt", true, 0, "up to date, it compiles one crate again after");
 	assert_nothing("good-empty.qpt", true, 101 << 8, "nothing was compiled before the command");
 	assert_nothing("good-zstd.qpt", false, 0, "up to date"); /* a compiler has run */
 }

@@ -56,15 +56,20 @@ static int end_words(struct cargo_call *c)
 	return 0;
 }
 
+static bool is_one_of(const char *word, const char *one, const char *other)
+{
+	return !strcmp(word, one) || !strcmp(word, other);
+}
+
 static bool is_help(const char *word)
 {
-	return !strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help");
+	return is_one_of(word, "--help", "-h") || !strcmp(word, "help");
 }
 
 static bool has_help(char *const words[])
 {
 	for (; *words && strcmp(*words, "--"); words++)
-		if (!strcmp(*words, "--help") || !strcmp(*words, "-h"))
+		if (is_one_of(*words, "--help", "-h"))
 			return true;
 	return false;
 }
@@ -160,8 +165,8 @@ static int make_trace(struct cargo_call *c, char *const words[])
 	if (err)
 		return diag_error_r(
 			err,
-			"cannot make %s, where traces are kept: %s; make it a directory "
-			"of yours, or set XDG_STATE_HOME to one",
+			"cannot make %s, where traces are kept: %s; set XDG_STATE_HOME to a "
+			"directory of yours",
 			c->directory, strerror(-err));
 	clock_gettime(CLOCK_REALTIME, &now);
 	name = cargo_traces_name(words, &now);
@@ -196,7 +201,7 @@ static int record(struct cargo_call *c, char *const words[], char *const *comman
 	int err;
 
 	if (!subcommand)
-		return 1;
+		return CARGO_HELP_NEEDED;
 	if (!from)
 		return diag_error_r(-ENOMEM, "out of memory");
 	err = find_directory(c, from, &has_manifest);
@@ -296,13 +301,17 @@ int cargo_call__of(struct cargo_call *c, char *const words[])
 	bool sudo = false;
 	int err;
 
-	for (; *command && **command == '-'; command++) {
-		if (is_help(*command))
-			return 1;
-		sudo |= !strcmp(*command, CARGO_QPROF_SUDO);
+	if (*words && is_one_of(*words, "--version", "-V")) {
+		add(c, "qprof-bpf");
+		add(c, "version");
+		return end_words(c);
 	}
-	if (!*command || is_help(*command))
-		return 1;
+	for (; *command && **command == '-' && !is_help(*command); command++)
+		sudo |= !strcmp(*command, CARGO_QPROF_SUDO);
+	if (!*command)
+		return CARGO_HELP_NEEDED;
+	if (is_help(*command))
+		return CARGO_HELP_ASKED;
 	word = cargo_word(*command);
 	if (word && command != words)
 		return diag_error_r(-EINVAL,
@@ -434,8 +443,8 @@ int cargo_qprof_main(char **argv, int (*run)(int argc, char **argv))
 	err = cargo_call__of(&c, words);
 	invoker__return_file_rights(&inv);
 	if (err > 0) {
-		cargo_qprof_print_help(*words ? stdout : stderr);
-		return *words ? cmd_finish_stdout(EXIT_CODE_OK) : EXIT_CODE_USAGE;
+		cargo_qprof_print_help(err == CARGO_HELP_ASKED ? stdout : stderr);
+		return err == CARGO_HELP_ASKED ? cmd_finish_stdout(EXIT_CODE_OK) : EXIT_CODE_USAGE;
 	}
 	if (err)
 		return err == -EINVAL ? EXIT_CODE_USAGE : EXIT_CODE_FAILURE;

@@ -35,10 +35,15 @@ struct cargo_call {
 	bool sudo;	  /* argv begins with sudo */
 };
 
+enum cargo_help {
+	CARGO_HELP_ASKED = 1,
+	CARGO_HELP_NEEDED, /* there is no command */
+};
+
 /*
  * Translate the words after the name, which outlive the call. Reads $CARGO, the working directory
- * and the directory of the traces, which is made for a recording. 0; 1: help is asked for; or a
- * negative errno after an error line.
+ * and the directory of the traces, which is made for a recording. 0; enum cargo_help; or a negative
+ * errno after an error line.
  */
 int cargo_call__of(struct cargo_call *c, char *const words[]);
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "analyze/model.h"
@@ -31,15 +32,16 @@ static void explain_nothing(const struct build_totals *totals, char *const comma
 		diag_warn("no compiler was recorded: %s", plan_find__toolchain_error(err));
 	else if (totals->cached)
 		diag_info(
-			"nothing was compiled: a cache, as sccache, had all %u crates. To record "
+			"nothing was compiled: a cache, as sccache, had all of it (%u crate%s). To "
+			"record "
 			"the compilers, leave it out: cargo clean, and then the same command with "
 			"RUSTC_WRAPPER= before it",
-			totals->cached);
+			totals->cached, totals->cached == 1 ? "" : "s");
 	else if (status)
 		diag_info("nothing was compiled before the command failed; there is no report");
 	else
 		diag_info(
-			"nothing was compiled: cargo found all of it up to date. It compiles one "
+			"nothing was compiled. If cargo found all up to date, it compiles one "
 			"crate again after touch src/lib.rs or src/main.rs there, and all of them "
 			"after cargo clean; then record the same command");
 }
@@ -84,6 +86,9 @@ void cargo_report(const char *directory, const char *trace, char *const command[
 	_cargo_traces_ struct cargo_traces all = CARGO_TRACES_NONE;
 	bool has;
 
+	/* Behind the ^C. */
+	if (WIFSIGNALED(status) && isatty(STDERR_FILENO))
+		fputc('\n', stderr);
 	/* The recording did not begin, and has said why. */
 	if (access(trace, F_OK) || has_compiles(trace, command, status, &has))
 		return;
@@ -93,8 +98,8 @@ void cargo_report(const char *directory, const char *trace, char *const command[
 		return;
 	}
 	if (!print_report(trace))
-		diag_info("kept %s; look at all of it: cargo qprof page; after a change, record "
-			  "again, then: cargo qprof diff",
+		diag_info("kept %s; next: cargo qprof page, or, after a change and the same "
+			  "command again, cargo qprof diff",
 			  trace);
 	if (!cargo_traces__list(&all, directory))
 		cargo_traces__trim(&all);
