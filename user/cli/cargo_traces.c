@@ -49,7 +49,7 @@ static bool is_workspace_table(const char *line)
 	return *line == ']' || *line == '.';
 }
 
-static bool has_workspace_table(FILE *manifest)
+bool cargo_manifest_is_workspace(FILE *manifest)
 {
 	char line[256];
 
@@ -71,7 +71,7 @@ static bool has_manifest(const char *directory, bool *is_workspace)
 		return false;
 	}
 	manifest = regular_file__stream(AT_FDCWD, path, 0);
-	*is_workspace = manifest && has_workspace_table(manifest);
+	*is_workspace = manifest && cargo_manifest_is_workspace(manifest);
 	return manifest;
 }
 
@@ -150,11 +150,7 @@ char *cargo_traces_name(char *const words[], const struct timespec *at)
 	return name;
 }
 
-/*
- * The length of a name of cargo_traces_name() up to its time; 0: it is no such name, and the file
- * is not ours to remove.
- */
-static size_t command_length(const char *name)
+size_t cargo_traces_command(const char *name)
 {
 	size_t length = strlen(name), i = 0;
 
@@ -191,7 +187,7 @@ static int newest_first(const void *a, const void *b)
 
 static int add(struct cargo_traces *t, const char *name)
 {
-	struct cargo_trace one = {.length = command_length(name)};
+	struct cargo_trace one = {.length = cargo_traces_command(name)};
 	struct stat st;
 
 	if (!one.length || fstatat(t->fd, name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <time.h>
 
 #include "base/cleanup.h"
@@ -24,6 +25,9 @@
  */
 int cargo_workspace__find(const char *from, char **top);
 
+/* Whether a Cargo.toml has such a table. */
+bool cargo_manifest_is_workspace(FILE *manifest);
+
 /*
  * The directory of the traces of a workspace: named as that, with a hash of its path, as other
  * clones have the same name. To be freed; NULL: no memory, or the user is unknown.
@@ -32,17 +36,22 @@ char *cargo_traces_directory(const char *top);
 
 /*
  * A name for a trace of a command of cargo, NULL-terminated words, at a time: "build-1b2c3d4e-" and
- * the time, to milliseconds, in UTC. Words that differ make another command, but --sudo and
- * the short names of cargo's own. To be freed; NULL: no memory.
+ * the time, to milliseconds, in UTC. Words that differ make another command, but --sudo and the
+ * short names of cargo's own. To be freed; NULL: no memory.
  */
 char *cargo_traces_name(char *const words[], const struct timespec *at);
 
+/* The length of such a name up to its time; 0: it is none, and the file is not ours to remove. */
+size_t cargo_traces_command(const char *name);
+
+struct cargo_trace {
+	char *name;    /* of its file */
+	size_t length; /* of the name up to its time: the command */
+};
+
 struct cargo_traces {
 	int fd; /* of the directory */
-	struct cargo_trace {
-		char *name;    /* of its file */
-		size_t length; /* of the name up to its time: the command */
-	} * at;
+	struct cargo_trace *at;
 	uint32_t n, capacity;
 };
 
