@@ -45,8 +45,13 @@ class Project:
             self.env[name] = ""
 
     def start(self, *words, **more):
+        """As root if it records, which then runs cargo as the invoker."""
         more = {"cwd": self.top, "stdin": subprocess.PIPE, "text": True, **more}
-        return self.t.start([self.cargo, *words], env=self.t.qprof_env(self.env), **more)
+        if words[0] == "qprof":
+            more["env"] = self.t.qprof_env(self.env)
+        else:
+            more.update(lab.as_invoker(), env=lab.environment(**self.env))
+        return self.t.start([self.cargo, *words], **more)
 
     def run(self, *words, typed="", **more):
         process = self.start(*words, **more)
