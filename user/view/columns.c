@@ -168,27 +168,24 @@ static void print_json(struct columns *c, const char *text)
 	c->err = j.err;
 }
 
-/* Of a page, behind a list: [key in the rows, title, unit, help, whole] of each column. */
-static void put_titles(struct columns *c)
-{
-	fprintf(c->out, ",\"@%s\":[", c->list);
-	for (size_t i = 0; i < c->n; i++) {
-		fprintf(c->out, "%s[\"%s\",\"%s\",\"%s\",", i ? "," : "", c->of_page[i].key,
-			c->titles[i].title, unit_names[c->units[i]]);
-		print_json(c, c->of_page[i].help);
-		fprintf(c->out, ",%" PRIu64 "]", c->of_page[i].whole);
-	}
-	print(c, "]");
-}
-
 void columns__leave_list(struct columns *c)
 {
 	if (c->describes)
 		leave_path(c);
 	else
 		print(c, "]");
-	if (columns__has_titles(c) && c->n && !c->err)
-		put_titles(c);
+	/* Of a page, behind the list: [key in the rows, title, unit, help, whole] of each column.
+	 */
+	if (columns__has_titles(c) && c->n && !c->err) {
+		fprintf(c->out, ",\"@%s\":[", c->list);
+		for (size_t i = 0; i < c->n; i++) {
+			fprintf(c->out, "%s[\"%s\",\"%s\",\"%s\",", i ? "," : "", c->of_page[i].key,
+				c->titles[i].title, unit_names[c->units[i]]);
+			print_json(c, c->of_page[i].help);
+			fprintf(c->out, ",%" PRIu64 "]", c->of_page[i].whole);
+		}
+		print(c, "]");
+	}
 	c->lists -= !c->describes;
 	c->first = false;
 }
@@ -220,18 +217,18 @@ static void add_title(struct columns *c, enum column_unit unit, const char *key,
 	c->of_page[c->n++].whole = 0;
 }
 
-static void begin_markdown(struct columns *c)
+/* Of Markdown its first two lines; of text the table that its cells are put into. */
+static void begin_table(struct columns *c)
 {
-	for (size_t i = 0; i < c->n; i++)
-		fprintf(c->out, "| %s ", c->titles[i].title);
-	print(c, "|\n|");
-	for (size_t i = 0; i < c->n; i++)
-		print(c, c->units[i] == UNIT_TEXT ? "---|" : "---:|");
-	print(c, "\n");
-}
-
-static void begin_text(struct columns *c)
-{
+	if (c->to == COLUMNS_MARKDOWN) {
+		for (size_t i = 0; i < c->n; i++)
+			fprintf(c->out, "| %s ", c->titles[i].title);
+		print(c, "|\n|");
+		for (size_t i = 0; i < c->n; i++)
+			print(c, c->units[i] == UNIT_TEXT ? "---|" : "---:|");
+		print(c, "\n");
+		return;
+	}
 	c->table = table__new(c->titles, c->n);
 	if (!c->table)
 		c->err = -ENOMEM;
@@ -243,17 +240,6 @@ static void begin_text(struct columns *c)
 		table__keep_of_name(c->table, c->keep_of_name);
 	for (const char *const *title = c->spare; title && *title; title++)
 		table__spare(c->table, *title);
-}
-
-static void end_table(struct columns *c)
-{
-	if (c->keeps_table)
-		return;
-	if (c->to == COLUMNS_TEXT && !c->err)
-		c->err = table__print(c->table, c->out, c->indent ?: "", c->width,
-				      c->option ?: "report --wide");
-	table__free(take_ptr(c->table));
-	c->n = 0;
 }
 
 void columns__more(const struct columns *c, size_t n, const char *one, const char *many)
@@ -299,15 +285,19 @@ static bool next_of_list(struct columns *c, size_t i, size_t n)
 
 static bool next_of_table(struct columns *c, size_t i, size_t n)
 {
-	if (!i && c->to == COLUMNS_MARKDOWN)
-		begin_markdown(c);
-	else if (!i)
-		begin_text(c);
+	if (!i)
+		begin_table(c);
 	else if (c->to == COLUMNS_MARKDOWN)
 		print(c, "|\n");
 	if (!c->err && i < n)
 		return true;
-	end_table(c);
+	if (c->keeps_table)
+		return false;
+	if (c->to == COLUMNS_TEXT && !c->err)
+		c->err = table__print(c->table, c->out, c->indent ?: "", c->width,
+				      c->option ?: "report --wide");
+	table__free(take_ptr(c->table));
+	c->n = 0;
 	return false;
 }
 
@@ -327,28 +317,6 @@ bool columns__next(struct columns *c, size_t i, size_t n)
 
 /* ---- Columns --------------------------------------------------------------------------------- */
 
-/* Of a schema. */
-static void put_field(struct columns *c, const char *key, enum column_unit unit, const char *help)
-{
-	fprintf(c->out,
-		"%s\n{\"path\":\"%s%s%s\",\"unit\":\"%s\",\"text\":", c->n_fields++ ? "," : "",
-		c->path, *c->path ? "." : "", key, unit_names[unit]);
-	print_json(c, help);
-	print(c, "}");
-}
-
-/* A member of a definition. */
-static void define(struct columns *c, const char *key, const char *type)
-{
-	size_t len = strlen(c->required);
-
-	fprintf(c->out, "%s\"%s\": %s", c->first ? "" : ", ", key, type);
-	if (!c->optional)
-		snprintf(c->required + len, sizeof(c->required) - len, "%s\"%s\"", len ? ", " : "",
-			 key);
-	c->first = c->optional = false;
-}
-
 bool columns__wants(struct columns *c, enum column_unit unit, const char *key, const char *title,
 		    const char *help)
 {
@@ -361,14 +329,24 @@ bool columns__wants(struct columns *c, enum column_unit unit, const char *key, c
 	c->is_name = false;
 	if (!c->describes)
 		return true;
-	if (columns__has_titles(c) && title)
-		add_title(c, unit, key, title, help);
-	else if (columns__has_titles(c))
-		; /* a member only */
-	else if (c->to == COLUMNS_DEFINITIONS)
-		define(c, key, help);
-	else
-		put_field(c, key, unit, help);
+	if (columns__has_titles(c)) {
+		if (title) /* else it is a member only */
+			add_title(c, unit, key, title, help);
+	} else if (c->to == COLUMNS_DEFINITIONS) {
+		size_t len = strlen(c->required);
+
+		fprintf(c->out, "%s\"%s\": %s", c->first ? "" : ", ", key, help);
+		if (!c->optional)
+			snprintf(c->required + len, sizeof(c->required) - len, "%s\"%s\"",
+				 len ? ", " : "", key);
+		c->first = c->optional = false;
+	} else {
+		fprintf(c->out, "%s\n{\"path\":\"%s%s%s\",\"unit\":\"%s\",\"text\":",
+			c->n_fields++ ? "," : "", c->path, *c->path ? "." : "", key,
+			unit_names[unit]);
+		print_json(c, help);
+		print(c, "}");
+	}
 	/* What is in an object or a list is described, too. */
 	return c->to == COLUMNS_SCHEMA && (unit == UNIT_OBJECT || unit == UNIT_LIST);
 }
