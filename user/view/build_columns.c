@@ -23,12 +23,6 @@
 #define PLACED_LABEL_MOST 14
 #define LLVM_COLUMNS	  9
 
-/* Whether every query has a probe; else what is around queries has their waits. */
-static bool is_watched(const struct build_view *v)
-{
-	return build__totals(v->build)->executions && !summary__is_unwatched(v->summary);
-}
-
 static const char *share_title(const struct columns *c, const struct build_view *v)
 {
 	return c->to == COLUMNS_MARKDOWN
@@ -39,7 +33,9 @@ static const char *share_title(const struct columns *c, const struct build_view 
 static void wait_columns(struct columns *c, const struct waits *waits, bool known, bool at_least,
 			 const struct build_view *v)
 {
-	bool all = known && is_watched(v);
+	/* Where not every query has a probe, what is around queries has their waits. */
+	bool all =
+		known && build__totals(v->build)->executions && !summary__is_unwatched(v->summary);
 
 	if (!IF(c, known))
 		return;
@@ -312,25 +308,13 @@ void build_item_columns(struct columns *c, const struct build_item *item,
 	most_columns(c, item, look, v);
 }
 
-/* Missing where no item is known: a build without any is none whose items are unknown. */
-static void put_items(struct columns *c, const struct build_rows *r, const struct build_view *v)
-{
-	const struct build_item_look look = {};
-
-	if (!LIST(c, "items", r->n_items, "items of the user's own crates"))
-		return;
-	EACH_ROW (c, i, build_rows__shown(v, r->n_items, BUILD_FIT_MOST))
-		build_item_columns(c, ROW(c, &r->items[i]), &look, r, v);
-}
-
 /* ---- The object ------------------------------------------------------------------------------ */
 
-static void total_columns(struct columns *c, const struct build_view *v)
+/* `whole` is of the build that this is a part of, or of itself. */
+static void total_columns(struct columns *c, const struct build_totals *whole,
+			  const struct build_view *v)
 {
 	const struct build_totals *t = v ? build__totals(v->build) : NULL;
-	/* Of the build that this is a part of, or itself. */
-	const struct build_totals *whole =
-		v ? build__totals(build__whole(v->build) ?: v->build) : NULL;
 	uint64_t cpu_ns = 0;
 	bool has_cpu = v && build_cpu_ns(v, NULL, &cpu_ns);
 
@@ -361,40 +345,6 @@ static void total_columns(struct columns *c, const struct build_view *v)
 	       "threads in queries that another thread executed");
 }
 
-static void put_running(struct columns *c, const struct build_view *v)
-{
-	const struct running *r =
-		v ? &build__totals(build__whole(v->build) ?: v->build)->running : NULL;
-
-	if (!LIST(c, "running", true, "how long how many compilers existed at once"))
-		return;
-	EACH_ROW (c, i, r->n) {
-		NUMBER(c, COUNT, "compilers", NULL, i, "at once");
-		NUMBER(c, NS, "ns", NULL, r->at[i], "for how long");
-	}
-}
-
-static void put_shares(struct columns *c, const struct build_rows *r, bool there)
-{
-	if (!OBJECT(c, "sampled", there, "CPU time by samples, if there are any"))
-		return;
-	NUMBER(c, NS, "front_end_ns", NULL, r->shares[SAMPLE_FRONT_END].value, "CPU time");
-	NUMBER(c, NS, "codegen_ns", NULL, r->shares[SAMPLE_CODEGEN].value, "CPU time");
-	NUMBER(c, NS, "llvm_ns", NULL, r->shares[SAMPLE_LLVM].value, "CPU time");
-	NUMBER(c, NS, "unknown_ns", NULL, r->shares[SAMPLE_NO_STACK].value,
-	       "CPU time of stacks that end too early");
-	columns__leave(c);
-}
-
-static void put_reuse(struct columns *c, const struct build_rows *r)
-{
-	if (!OBJECT(c, "incremental", r->n_reuse, "if a compile loaded results of the last build"))
-		return;
-	NUMBER(c, COUNT, "compiles", NULL, r->n_reuse, "that loaded anything");
-	reuse_columns(c, &r->reuse);
-	columns__leave(c);
-}
-
 static void thread_columns(struct columns *c, const struct build_thread *t,
 			   const struct build_rows *r, const struct build_view *v)
 {
@@ -422,37 +372,50 @@ static void thread_columns(struct columns *c, const struct build_thread *t,
 	}
 }
 
-static void put_interrupted(struct columns *c, const struct build_rows *r,
-			    const struct build_view *v)
-{
-	uint32_t n = 0;
-	const struct build_thread *threads = v ? build__interrupted(v->build, &n) : NULL;
-
-	if (!LIST(c, "interrupted", true, "threads of killed compilers, and what they were in"))
-		return;
-	EACH_ROW (c, i, n)
-		thread_columns(c, ROW(c, &threads[i]), r, v);
-}
-
 void build_columns(struct columns *c, const struct build_view *v)
 {
+	const struct build_totals *whole =
+		v ? build__totals(build__whole(v->build) ?: v->build) : NULL;
+	const struct build_item_look look = {};
+	uint32_t n_threads = 0;
+	const struct build_thread *threads = v ? build__interrupted(v->build, &n_threads) : NULL;
 	_build_rows_ struct build_rows r = {};
 
 	if (!OBJECT(c, "build", v, "the report of the build, unless rows are of something else"))
 		return;
 	c->err = c->err ?: c->describes ? 0 : build_rows__init(&r, v);
-	total_columns(c, v);
-	put_running(c, v);
-	put_shares(c, &r, v && v->stacks);
-	put_reuse(c, &r);
+	total_columns(c, whole, v);
+	if (LIST(c, "running", true, "how long how many compilers existed at once"))
+		EACH_ROW (c, i, whole->running.n) {
+			NUMBER(c, COUNT, "compilers", NULL, i, "at once");
+			NUMBER(c, NS, "ns", NULL, whole->running.at[i], "for how long");
+		}
+	if (OBJECT(c, "sampled", v && v->stacks, "CPU time by samples, if there are any")) {
+		NUMBER(c, NS, "front_end_ns", NULL, r.shares[SAMPLE_FRONT_END].value, "CPU time");
+		NUMBER(c, NS, "codegen_ns", NULL, r.shares[SAMPLE_CODEGEN].value, "CPU time");
+		NUMBER(c, NS, "llvm_ns", NULL, r.shares[SAMPLE_LLVM].value, "CPU time");
+		NUMBER(c, NS, "unknown_ns", NULL, r.shares[SAMPLE_NO_STACK].value,
+		       "CPU time of stacks that end too early");
+		columns__leave(c);
+	}
+	if (OBJECT(c, "incremental", r.n_reuse, "if a compile loaded results of the last build")) {
+		NUMBER(c, COUNT, "compiles", NULL, r.n_reuse, "that loaded anything");
+		reuse_columns(c, &r.reuse);
+		columns__leave(c);
+	}
 	path_columns(c, &r, v);
 	if (LIST(c, "crates", true, "compiles, the longest first"))
 		EACH_ROW (c, i, r.n_crates)
 			build_crate_columns(c, ROW(c, r.crates[i]), NULL, v);
-	put_items(c, &r, v);
+	/* Missing where no item is known: a build without any is none whose items are unknown. */
+	if (LIST(c, "items", r.n_items, "items of the user's own crates"))
+		EACH_ROW (c, i, build_rows__shown(v, r.n_items, BUILD_FIT_MOST))
+			build_item_columns(c, ROW(c, &r.items[i]), &look, &r, v);
 	put_queries(c, "queries", &r.queries, &r, v, "queries, over all compiles");
 	put_queries(c, "pairs", &r.pairs, &r, v, "queries of one compile");
 	put_queries(c, "passes", &r.passes, &r, v, "activities, over all compiles");
-	put_interrupted(c, &r, v);
+	if (LIST(c, "interrupted", true, "threads of killed compilers, and what they were in"))
+		EACH_ROW (c, i, n_threads)
+			thread_columns(c, ROW(c, &threads[i]), &r, v);
 	columns__leave(c);
 }

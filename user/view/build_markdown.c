@@ -45,26 +45,6 @@ static void print_head(FILE *out, const struct build_view *v)
 			format_duration(buf, t->blocked_ns));
 }
 
-static void print_cost(FILE *out, const struct build_view *v)
-{
-	if (v->cost)
-		cost_text_beside(out, v->cost, "- ");
-	if (!v->cost || v->cost->is_part || !v->cost->added_ns)
-		return;
-	fputs("- ", out);
-	cost_text_line(out, v->cost, "; ");
-	fputc('\n', out);
-}
-
-static void print_reuse(FILE *out, const struct build_rows *r)
-{
-	if (!r->n_reuse)
-		return;
-	fprintf(out, "- incremental compiles: %" PRIu32 ", ", r->n_reuse);
-	build_print_reuse(out, &r->reuse);
-	fputc('\n', out);
-}
-
 static int print_crates(FILE *out, const struct build_rows *r, const struct build_view *v)
 {
 	size_t shown = build_rows__shown(v, r->n_crates, FIT);
@@ -109,44 +89,37 @@ static int print_items(FILE *out, const struct build_rows *r, const struct build
 	return c.err;
 }
 
-static int print_thread(FILE *out, const struct build_thread *t, const struct build_rows *r,
-			const struct build_view *v)
-{
-	const struct trace_process *p = r->of[t->process].process->process;
-	uint32_t shown = build_rows__shown(v, t->n_open, FIT_OPEN);
-	char buf[FORMAT_MAX * 2];
-	int err;
-
-	fputs("- ", out);
-	err = markdown_code(out, r->of[t->process].name);
-	fprintf(out, " %s, while thread ", build_ending(buf, p));
-	err = err ?: markdown_code(out, t->name ?: "?");
-	fputs(" was in ", out);
-	for (uint32_t i = 0; !err && i < shown; i++) {
-		fputs(i ? " in " : "", out);
-		err = markdown_code(out, v->names->text(v->names->ctx, t->open[i].label));
-	}
-	if (t->n_open - shown + t->more)
-		fprintf(out, " in %" PRIu32 " more", t->n_open - shown + t->more);
-	fputc('\n', out);
-	return err;
-}
-
 static int print_interrupted(FILE *out, const struct build_rows *r, const struct build_view *v)
 {
 	uint32_t n;
 	const struct build_thread *threads = build__interrupted(v->build, &n);
 	const struct columns c = {.to = COLUMNS_MARKDOWN, .out = out};
 	size_t shown = build_rows__shown(v, n, FIT);
+	char buf[FORMAT_MAX * 2];
+	int err = 0;
 
 	if (n)
 		fputc('\n', out);
-	for (size_t i = 0; i < shown; i++) {
-		if (print_thread(out, &threads[i], r, v))
-			return -ENOMEM;
+	for (const struct build_thread *t = threads; !err && t < threads + shown; t++) {
+		uint32_t n_open = build_rows__shown(v, t->n_open, FIT_OPEN);
+
+		fputs("- ", out);
+		err = markdown_code(out, r->of[t->process].name);
+		fprintf(out, " %s, while thread ",
+			build_ending(buf, r->of[t->process].process->process));
+		err = err ?: markdown_code(out, t->name ?: "?");
+		fputs(" was in ", out);
+		for (uint32_t i = 0; !err && i < n_open; i++) {
+			fputs(i ? " in " : "", out);
+			err = markdown_code(out, v->names->text(v->names->ctx, t->open[i].label));
+		}
+		if (t->n_open - n_open + t->more)
+			fprintf(out, " in %" PRIu32 " more", t->n_open - n_open + t->more);
+		fputc('\n', out);
 	}
-	columns__more(&c, n - shown, NULL, NULL);
-	return 0;
+	if (!err)
+		columns__more(&c, n - shown, NULL, NULL);
+	return err;
 }
 
 static int print_notes(FILE *out, const struct build_rows *r, const struct build_view *v)
@@ -182,8 +155,19 @@ int build_markdown(FILE *out, const struct build_view *v)
 	print_head(out, v);
 	build_print_samples(out, "- samples: ", 0, &r, v);
 	llvm_print_line(out, "- LLVM: ", 0, &r.llvm);
-	print_cost(out, v);
-	print_reuse(out, &r);
+	if (v->cost) {
+		cost_text_beside(out, v->cost, "- ");
+		if (!v->cost->is_part && v->cost->added_ns) {
+			fputs("- ", out);
+			cost_text_line(out, v->cost, "; ");
+			fputc('\n', out);
+		}
+	}
+	if (r.n_reuse) {
+		fprintf(out, "- incremental compiles: %" PRIu32 ", ", r.n_reuse);
+		build_print_reuse(out, &r.reuse);
+		fputc('\n', out);
+	}
 	err = path_table(out, COLUMNS_MARKDOWN, FIT, &r, v);
 	err = err ?: print_crates(out, &r, v);
 	err = err ?: print_items(out, &r, v);

@@ -30,25 +30,6 @@ static int name_compilers(const struct build *b, struct build_crate **out)
 	return 0;
 }
 
-static int name_crates(struct build_rows *r, const struct build *b, uint32_t n)
-{
-	const struct build *whole = build__whole(b);
-
-	if (name_compilers(b, &r->of))
-		return -ENOMEM;
-	if (whole == b)
-		r->of_whole = r->of;
-	else if (whole && name_compilers(whole, &r->of_whole))
-		return -ENOMEM;
-	r->crates = calloc(n + 1UL, sizeof(struct build_crate *));
-	if (!r->crates)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < n; i++)
-		if (r->of[i].process->compiles)
-			r->crates[r->n_crates++] = &r->of[i];
-	return 0;
-}
-
 static uint64_t wall_of(const struct build_crate *c)
 {
 	return c->process->end_ns - c->process->start_ns;
@@ -177,36 +158,41 @@ struct item_most build_item_most(const struct build_item *item, const struct tra
 				  row->queries[0].cpu_ns};
 }
 
-static void add_reuse(struct build_rows *r, const struct summary *s, uint32_t process)
-{
-	struct reuse reuse = summary__reuse(s, process);
-
-	if (!reuse.loads)
-		return;
-	if (!reuse.results || (r->n_reuse && !r->reuse.results))
-		r->reuse.results = 0;
-	else
-		r->reuse.results += reuse.results;
-	r->n_reuse++;
-	r->reuse.executed += reuse.executed;
-	r->reuse.unprobed |= reuse.unprobed;
-	r->reuse.loads += reuse.loads;
-	r->reuse.loaded += reuse.loaded;
-}
-
 int build_rows__init(struct build_rows *r, const struct build_view *v)
 {
+	const struct build *whole = build__whole(v->build);
 	uint32_t n;
 
 	build__processes(v->build, &n);
 	*r = (struct build_rows){0};
-	if (name_crates(r, v->build, n) || add_all(r, v) || add_items(r, v) ||
+	if (name_compilers(v->build, &r->of))
+		return -ENOMEM;
+	if (whole == v->build)
+		r->of_whole = r->of;
+	else if (whole && name_compilers(whole, &r->of_whole))
+		return -ENOMEM;
+	r->crates = calloc(n + 1UL, sizeof(struct build_crate *));
+	if (!r->crates || add_all(r, v) || add_items(r, v) ||
 	    (v->llvm && llvm__rows(v->llvm, NULL, NULL, &r->llvm)))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++) {
+		struct reuse reuse = summary__reuse(v->summary, i);
+
+		if (r->of[i].process->compiles)
+			r->crates[r->n_crates++] = &r->of[i];
 		if (add_pairs(r, v, i))
 			return -ENOMEM;
-		add_reuse(r, v->summary, i);
+		if (!reuse.loads)
+			continue;
+		if (!reuse.results || (r->n_reuse && !r->reuse.results))
+			r->reuse.results = 0;
+		else
+			r->reuse.results += reuse.results;
+		r->n_reuse++;
+		r->reuse.executed += reuse.executed;
+		r->reuse.unprobed |= reuse.unprobed;
+		r->reuse.loads += reuse.loads;
+		r->reuse.loaded += reuse.loaded;
 	}
 	qsort(r->crates, r->n_crates, sizeof(struct build_crate *), compare_crates);
 	if (r->pairs.n)

@@ -48,19 +48,6 @@ static const struct fit fit_one = {.steps = 3, .queries = 10, .passes = 4, .item
 /* The number of entries that fit beside the average. */
 #define RUNNING_ON_A_LINE 3
 
-static void print_cost(FILE *out, const struct build_view *v)
-{
-	if (v->cost)
-		cost_text_beside(out, v->cost, "beside    ");
-	if (!v->cost || v->cost->is_part || !v->cost->added_ns)
-		return;
-	fputs("cost      ", out);
-	cost_text_line(out, v->cost, ";\n          ");
-	if (v->costs && v->raw && !v->costs->subtracted)
-		fputs(";\n          self times below are with it", out);
-	fputc('\n', out);
-}
-
 /* Print `n` and `what` unless `n` is 0; `before` is the separator. Returns the next separator. */
 static const char *print_number(FILE *out, const char *before, uint32_t n, const char *what)
 {
@@ -189,30 +176,41 @@ static int print_memory(FILE *out, const struct build_rows *r)
 	return 0;
 }
 
-static void print_threads(FILE *out, const struct build_view *v)
+/* The lines between what the build took and the tables. Returns whether one is of LLVM. */
+static bool print_lines(FILE *out, const struct build_rows *r, const struct build_view *v)
 {
 	const struct build_totals *t = build__totals(v->build);
-	char blocked[FORMAT_MAX];
+	char buf[FORMAT_MAX];
+	bool llvm;
 
 	build_print_threads(out, v, "threads   ", "waiting   ");
 	if (t->blocked_ns)
 		fprintf(out, "blocked   %s in queries that another thread executed\n",
-			format_duration(blocked, t->blocked_ns));
-}
+			format_duration(buf, t->blocked_ns));
+	build_print_samples(out, "samples   ", WRAP_COLUMNS, r, v);
+	llvm = llvm_print_line(out, "LLVM      ", WRAP_COLUMNS, &r->llvm);
 
-static void print_reuse(FILE *out, const struct build_rows *r)
-{
-	char neither[FORMAT_MAX];
+	if (r->n_reuse) {
+		fputs("reuse     ", out);
+		build_print_reuse(out, &r->reuse);
+		if (reuse__knows_unseen(&r->reuse))
+			fprintf(out, ", %s neither", format_count(buf, reuse__unseen(&r->reuse)));
+		else
+			fputs(" from the last build", out);
+		fprintf(out, " (%" PRIu32 " %s)\n", r->n_reuse,
+			r->n_reuse == 1 ? "compile" : "compiles");
+	}
 
-	if (!r->n_reuse)
-		return;
-	fputs("reuse     ", out);
-	build_print_reuse(out, &r->reuse);
-	if (reuse__knows_unseen(&r->reuse))
-		fprintf(out, ", %s neither", format_count(neither, reuse__unseen(&r->reuse)));
-	else
-		fputs(" from the last build", out);
-	fprintf(out, " (%" PRIu32 " %s)\n", r->n_reuse, r->n_reuse == 1 ? "compile" : "compiles");
+	if (v->cost)
+		cost_text_beside(out, v->cost, "beside    ");
+	if (!v->cost || v->cost->is_part || !v->cost->added_ns)
+		return llvm;
+	fputs("cost      ", out);
+	cost_text_line(out, v->cost, ";\n          ");
+	if (v->costs && v->raw && !v->costs->subtracted)
+		fputs(";\n          self times below are with it", out);
+	fputc('\n', out);
+	return llvm;
 }
 
 /* The title of a first column: "crate", or "crate (6 of 12)". */
@@ -279,33 +277,39 @@ static int print_items(FILE *out, size_t fit, const struct build_rows *r,
 	return c.err;
 }
 
-/* "typeck (1.00 s) in analysis (2.00 s)"; -ENOMEM if memory for that runs out. */
-static int write_open(FILE *to, const struct build_open *open, uint32_t n,
-		      const struct build_view *v)
+/*
+ * Print the open intervals of a thread, the innermost first: "typeck (1.00 s) in analysis (2.00
+ * s)".
+ */
+static int print_thread(FILE *out, const struct build_thread *t, const struct build_rows *r,
+			const struct build_view *v)
 {
-	char buf[FORMAT_MAX];
-
-	for (uint32_t i = 0; i < n; i++) {
-		_free_ char *name = format_clean(v->names->text(v->names->ctx, open[i].label));
-
-		if (!name)
-			return -ENOMEM;
-		fprintf(to, "%s%s (%s)", i ? " in " : "", name, format_duration(buf, open[i].ns));
-	}
-	return 0;
-}
-
-static int print_open(FILE *out, const struct build_thread *t, const struct build_view *v)
-{
+	const struct trace_process *p = r->of[t->process].process->process;
 	uint32_t shown = !v->full && t->n_open > FIT_OPEN ? FIT_OPEN : t->n_open;
-	_free_ char *text = NULL;
+	_free_ char *name = format_clean(t->name ?: ""), *text = NULL;
+	char buf[FORMAT_MAX * 2];
 	size_t size;
-	FILE *to = open_memstream(&text, &size);
-	int err;
+	FILE *to;
+	int err = 0;
 
+	if (!name)
+		return -ENOMEM;
+	fprintf(out, "%s %" PRIu32 ", %s", r->of[t->process].name, p->pid, build_ending(buf, p));
+	if (p->peak_bytes)
+		fprintf(out, ", had at most %s", format_bytes(buf, p->peak_bytes));
+	fprintf(out, "; thread %" PRIu32 "%s%s was in\n", t->tid, *name ? " " : "", name);
+
+	to = open_memstream(&text, &size);
 	if (!to)
 		return -ENOMEM;
-	err = write_open(to, t->open, shown, v);
+	for (uint32_t i = 0; i < shown && !err; i++) {
+		const struct build_open *open = &t->open[i];
+		_free_ char *clean = format_clean(v->names->text(v->names->ctx, open->label));
+
+		err = clean ? 0 : -ENOMEM;
+		fprintf(to, "%s%s (%s)", i ? " in " : "", clean ?: "",
+			format_duration(buf, open->ns));
+	}
 	if (t->n_open - shown + t->more)
 		fprintf(to, " in %" PRIu32 " more", t->n_open - shown + t->more);
 	if (fclose(to) || err)
@@ -315,23 +319,7 @@ static int print_open(FILE *out, const struct build_thread *t, const struct buil
 	return 0;
 }
 
-/* Print the open intervals of a thread, the innermost first. */
-static int print_thread(FILE *out, const struct build_thread *t, const struct build_rows *r,
-			const struct build_view *v)
-{
-	const struct trace_process *p = r->of[t->process].process->process;
-	_free_ char *name = format_clean(t->name ?: "");
-	char ending[FORMAT_MAX * 2];
-
-	if (!name)
-		return -ENOMEM;
-	fprintf(out, "%s %" PRIu32 ", %s", r->of[t->process].name, p->pid, build_ending(ending, p));
-	if (p->peak_bytes)
-		fprintf(out, ", had at most %s", format_bytes(ending, p->peak_bytes));
-	fprintf(out, "; thread %" PRIu32 "%s%s was in\n", t->tid, *name ? " " : "", name);
-	return print_open(out, t, v);
-}
-
+/* By a kill of which the trace does not say more. */
 static bool is_killed_at_once(const struct build_thread *t, const struct build_rows *r)
 {
 	const struct trace_process *p = r->of[t->process].process->process;
@@ -341,22 +329,9 @@ static bool is_killed_at_once(const struct build_thread *t, const struct build_r
 	       WTERMSIG(status) == SIGKILL;
 }
 
-/* Of kills of which the trace does not say more. */
-static void print_kill(FILE *out, const struct build_thread *threads, uint32_t n,
-		       const struct build_rows *r)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		if (!is_killed_at_once(&threads[i], r))
-			continue;
-		fputs("  the kernel sends SIGKILL when memory runs out; its log says so (dmesg)\n",
-		      out);
-		return;
-	}
-}
-
 static int print_interrupted(FILE *out, const struct build_rows *r, const struct build_view *v)
 {
-	uint32_t n;
+	uint32_t n, killed = 0;
 	const struct build_thread *threads = build__interrupted(v->build, &n);
 	size_t shown = build_rows__shown(v, n, FIT_THREADS);
 
@@ -369,20 +344,12 @@ static int print_interrupted(FILE *out, const struct build_rows *r, const struct
 	if (n > shown)
 		fprintf(out, "  and %zu more such %s\n", n - shown,
 			n - shown == 1 ? "thread" : "threads");
-	print_kill(out, threads, n, r);
+	for (uint32_t i = 0; i < n; i++)
+		killed += is_killed_at_once(&threads[i], r);
+	if (killed)
+		fputs("  the kernel sends SIGKILL when memory runs out; its log says so (dmesg)\n",
+		      out);
 	return 0;
-}
-
-static void print_begun(FILE *out, const struct build_rows *r)
-{
-	const struct build_queries *const all[] = {&r->queries, &r->passes};
-	struct begun_note note = {};
-
-	for (size_t k = 0; k < N_OF(all); k++)
-		for (size_t i = 0; i < all[k]->n; i++)
-			if (all[k]->rows[i].row.begun)
-				begun_note__add(&note, out, all[k]->rows[i].label);
-	begun_note__end(&note, out);
 }
 
 static bool have_macros(const struct build_rows *r)
@@ -396,6 +363,9 @@ static bool have_macros(const struct build_rows *r)
 static void print_notes(FILE *out, bool llvm, const struct build_rows *r,
 			const struct build_view *v)
 {
+	const struct build_queries *const all[] = {&r->queries, &r->passes};
+	struct begun_note note = {};
+
 	fputc('\n', out);
 	if (is_one(r) && !v->full)
 		fputs("all queries: --by query; every row of these tables: --full\n", out);
@@ -407,7 +377,11 @@ static void print_notes(FILE *out, bool llvm, const struct build_rows *r,
 		report_notes__sampled(out, v->summary);
 	if (v->samples)
 		samples_text_notes(out, samples__totals(v->samples));
-	print_begun(out, r);
+	for (size_t k = 0; k < N_OF(all); k++)
+		for (size_t i = 0; i < all[k]->n; i++)
+			if (all[k]->rows[i].row.begun)
+				begun_note__add(&note, out, all[k]->rows[i].label);
+	begun_note__end(&note, out);
 	report_notes__late(out, v->summary);
 	report_notes__losses(out, v->losses, v->full);
 	if (v->problem)
@@ -456,11 +430,7 @@ int build_text(FILE *out, const struct build_view *v)
 	}
 	if (err)
 		return err;
-	print_threads(out, v);
-	build_print_samples(out, "samples   ", WRAP_COLUMNS, &r, v);
-	llvm = llvm_print_line(out, "LLVM      ", WRAP_COLUMNS, &r.llvm);
-	print_reuse(out, &r);
-	print_cost(out, v);
+	llvm = print_lines(out, &r, v);
 	fit = is_one(&r) ? fit_one : r.n_items ? fit_with_items : fit_without_items;
 	/* The line that names --by macro has the place of a row. */
 	fit.queries -= have_macros(&r);

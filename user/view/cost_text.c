@@ -45,7 +45,7 @@ struct part {
 	const uint64_t *number;
 };
 
-static size_t parts_of(const struct cost *k, struct part parts[COST_PARTS + 4])
+static int print_parts(FILE *out, const struct cost *k)
 {
 	static const char *const names[COST_PARTS] = {
 		[COST_PROBES] = "hits of probes",
@@ -54,6 +54,9 @@ static size_t parts_of(const struct cost *k, struct part parts[COST_PARTS + 4])
 		[COST_NAMES] = "copies of names",
 		[COST_OWN] = "qprof-bpf itself",
 	};
+	struct columns c = {.out = out};
+	struct part parts[COST_PARTS + 4];
+	char buf[FORMAT_MAX];
 	size_t n = 0;
 
 	for (int i = 0; i < COST_PARTS; i++)
@@ -70,15 +73,6 @@ static size_t parts_of(const struct cost *k, struct part parts[COST_PARTS + 4])
 	if (k->read_ns)
 		parts[n++] =
 			(struct part){"not in it: a new toolchain, read once", k->read_ns, NULL};
-	return n;
-}
-
-static int print_parts(FILE *out, const struct cost *k)
-{
-	struct columns c = {.out = out};
-	struct part parts[COST_PARTS + 4];
-	size_t n = parts_of(k, parts);
-	char buf[FORMAT_MAX];
 
 	EACH_ROW (&c, i, n) {
 		NAME(&c, NULL, "what recording added", parts[i].name, NULL);
