@@ -9,8 +9,6 @@
 
 #define NAME_COLUMNS 14
 
-static const char *const side_texts[] = {[COMPARE_BASE] = "base", [COMPARE_NEW] = "new"};
-
 /* The first trace of a side with reused results, or the first of all. */
 static const struct diff_trace *reusing_of(const struct diff_view *v, enum compare_side side)
 {
@@ -38,23 +36,8 @@ static void print_reuse(FILE *out, const struct diff_view *v)
 		"different work: %s is a clean build; in %s %" PRIu32 " of %" PRIu32
 		" compiles reused results (incremental): neither times nor executions say which "
 		"is better\n",
-		side_texts[!incremental], side_texts[incremental], t->recording.reusing,
+		diff_sides[!incremental], diff_sides[incremental], t->recording.reusing,
 		t->recording.compiles);
-}
-
-static bool is_alike(const struct compare_recording *a, const struct compare_recording *b)
-{
-	return !compare_sides_differ((struct compare_recording[]){*a, *b}, 1, 1);
-}
-
-/* The first trace with compiles: another one does not show how it was recorded. */
-static size_t first_compiling(const struct diff_view *v)
-{
-	size_t i = 0;
-
-	while (i + 1 < v->n_traces && !v->traces[i].recording.compiles)
-		i++;
-	return i;
 }
 
 /* The consequence for CPU and wall times. */
@@ -68,68 +51,36 @@ static const char *recording_verdict(const struct compare_result *r)
 	return "the cost of recording differs, and is taken out of CPU times";
 }
 
-/* That trace, and the first that was recorded in another way. */
+/* The first trace with compiles, and the first that was recorded in another way. */
 static void print_recordings(FILE *out, const struct diff_view *v)
 {
-	size_t at = first_compiling(v);
-	const struct diff_trace *first = &v->traces[at];
 	char a[COMPARE_RECORDING_TEXT], b[COMPARE_RECORDING_TEXT];
+	const struct diff_trace *first;
+	size_t at = 0;
 
+	/* A trace without compiles does not show how it was recorded. */
+	while (at + 1 < v->n_traces && !v->traces[at].recording.compiles)
+		at++;
+	first = &v->traces[at];
 	for (size_t i = at + 1; i < v->n_traces; i++) {
 		const struct diff_trace *t = &v->traces[i];
 
-		if (is_alike(&first->recording, &t->recording))
+		struct compare_recording both[] = {first->recording, t->recording};
+
+		if (!compare_sides_differ(both, 1, 1))
 			continue;
 		fprintf(out, "recorded differently: %s with %s, %s with %s: %s\n",
-			side_texts[first->side], compare_recording_text(a, &first->recording),
-			t->side == first->side ? "another of it" : side_texts[t->side],
+			diff_sides[first->side], compare_recording_text(a, &first->recording),
+			t->side == first->side ? "another of it" : diff_sides[t->side],
 			compare_recording_text(b, &t->recording), recording_verdict(v->result));
 		return;
 	}
 }
 
-static void print_few_crates(FILE *out, const struct compare_result *r)
-{
-	fprintf(out,
-		"different work: crates compiled: %zu in base, %zu in new, %zu in both: "
-		"the whole build is not compared\n",
-		r->n_crates_in[COMPARE_BASE], r->n_crates_in[COMPARE_NEW], r->n_crates_in_both);
-}
-
-static void print_compilers(FILE *out, const struct diff_trace *const *traces, bool markdown)
-{
-	fprintf(out, "different compilers: %s by ", side_texts[traces[COMPARE_BASE]->side]);
-	diff_print_raw(out, traces[COMPARE_BASE]->compiler, markdown);
-	fprintf(out, ", %s by ", side_texts[traces[COMPARE_NEW]->side]);
-	diff_print_raw(out, traces[COMPARE_NEW]->compiler, markdown);
-	fputc('\n', out);
-}
-
-/* Whether other recordings ran beside a trace of the side. */
-static bool has_beside(const struct diff_view *v, enum compare_side side)
-{
-	for (size_t i = 0; i < v->n_traces; i++)
-		if (v->traces[i].side == side && v->traces[i].recording.n_beside)
-			return true;
-	return false;
-}
-
-static bool print_beside(FILE *out, const struct diff_view *v, const char *lead)
-{
-	bool base = has_beside(v, COMPARE_BASE), new = has_beside(v, COMPARE_NEW);
-
-	if (!base && !new)
-		return false;
-	fprintf(out,
-		"%sother recordings ran beside %s: their probes make compilers slower, so times "
-		"may differ without a change\n",
-		lead, base && new ? "both" : side_texts[base ? COMPARE_BASE : COMPARE_NEW]);
-	return true;
-}
-
 bool diff_head__differences(FILE *out, const struct diff_view *v, const char *lead)
 {
 	const struct diff_trace *const *other = v->other_compilers;
+	bool base = diff_has_beside(v, COMPARE_BASE), new = diff_has_beside(v, COMPARE_NEW);
 	bool any = false;
 
 	if (v->differences & COMPARE_CLEAN_AND_INCREMENTAL) {
@@ -138,13 +89,20 @@ bool diff_head__differences(FILE *out, const struct diff_view *v, const char *le
 		any = true;
 	}
 	if (v->result->few_crates) {
-		fputs(lead, out);
-		print_few_crates(out, v->result);
+		fprintf(out,
+			"%sdifferent work: crates compiled: %zu in base, %zu in new, %zu in both: "
+			"the whole build is not compared\n",
+			lead, v->result->n_crates_in[COMPARE_BASE],
+			v->result->n_crates_in[COMPARE_NEW], v->result->n_crates_in_both);
 		any = true;
 	}
 	if (other[COMPARE_BASE]) {
-		fputs(lead, out);
-		print_compilers(out, other, *lead);
+		fprintf(out, "%sdifferent compilers: %s by ", lead,
+			diff_sides[other[COMPARE_BASE]->side]);
+		diff_print_raw(out, other[COMPARE_BASE]->compiler, *lead);
+		fprintf(out, ", %s by ", diff_sides[other[COMPARE_NEW]->side]);
+		diff_print_raw(out, other[COMPARE_NEW]->compiler, *lead);
+		fputc('\n', out);
 		any = true;
 	}
 	if (v->differences & COMPARE_OTHER_RECORDING) {
@@ -152,8 +110,12 @@ bool diff_head__differences(FILE *out, const struct diff_view *v, const char *le
 		print_recordings(out, v);
 		any = true;
 	}
-	any |= print_beside(out, v, lead);
-	return any;
+	if (base || new)
+		fprintf(out,
+			"%sother recordings ran beside %s: their probes make compilers slower, so "
+			"times may differ without a change\n",
+			lead, base && new ? "both" : diff_sides[base ? COMPARE_BASE : COMPARE_NEW]);
+	return any || base || new;
 }
 
 /* The crate whose compiler had the most memory. */
@@ -187,27 +149,13 @@ static void print_cost(FILE *out, const struct diff_view *v, enum compare_metric
 	fputc('\n', out);
 }
 
-/* The part of the cost of recording that is in no CPU time; nothing if all is in it. */
-static void print_recording(FILE *out, const struct compare_result *r, const char *lead)
-{
-	const uint64_t *ns = r->build.recording_ns;
-	bool compared = !r->rules.different_work && !r->mixed_cpu;
-	char base[FORMAT_MAX], new[FORMAT_MAX];
-
-	if (!r->without_cost || (!ns[COMPARE_BASE] && !ns[COMPARE_NEW]))
-		return;
-	fprintf(out,
-		"%sCPU times are without what recording added in compilers: %s in base, "
-		"%s in new%s\n",
-		lead, format_duration(base, ns[COMPARE_BASE]),
-		format_duration(new, ns[COMPARE_NEW]),
-		compared ? "; half of the difference counts as noise" : "");
-}
-
 void diff_head__costs(FILE *out, const struct diff_view *v, const char *lead)
 {
 	static const enum compare_metric costs[] = {COMPARE_WALL, COMPARE_CPU, COMPARE_PEAK};
 	const struct compare_result *r = v->result;
+	const uint64_t *recording_ns = r->build.recording_ns;
+	bool compared = !r->rules.different_work && !r->mixed_cpu;
+	char base[FORMAT_MAX], new[FORMAT_MAX];
 
 	if (r->rules.metric != COMPARE_SELF)
 		print_cost(out, v, r->rules.metric, lead);
@@ -220,7 +168,14 @@ void diff_head__costs(FILE *out, const struct diff_view *v, const char *lead)
 		print_cost(out, v, COMPARE_COUNT, lead);
 	if (r->n_uncounted && r->rules.metric != COMPARE_RESULTS)
 		print_cost(out, v, COMPARE_RESULTS, lead);
-	print_recording(out, r, lead);
+	/* The part of the cost of recording that is in no CPU time; nothing if all is in it. */
+	if (r->without_cost && (recording_ns[COMPARE_BASE] || recording_ns[COMPARE_NEW]))
+		fprintf(out,
+			"%sCPU times are without what recording added in compilers: %s in base, "
+			"%s in new%s\n",
+			lead, format_duration(base, recording_ns[COMPARE_BASE]),
+			format_duration(new, recording_ns[COMPARE_NEW]),
+			compared ? "; half of the difference counts as noise" : "");
 }
 
 const char *diff_verdict_text(enum diff_verdict verdict)

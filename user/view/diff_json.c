@@ -9,26 +9,7 @@
 
 #define SCHEMA "qprof-diff/5"
 
-static const char *const side_names[] = {[COMPARE_BASE] = "base", [COMPARE_NEW] = "new"};
-
 /* ---- Rows ------------------------------------------------------------------------------------ */
-
-/* A name that ends so has this unit, as have the numbers of a spread of that name. */
-static enum column_unit unit_of(const char *key)
-{
-	static const struct {
-		const char *end;
-		enum column_unit unit;
-	} ends[] = {{"_ns", UNIT_NS}, {"_bytes", UNIT_BYTES}};
-
-	for (size_t i = 0; i < N_OF(ends); i++) {
-		size_t len = strlen(ends[i].end);
-
-		if (strlen(key) > len && !strcmp(key + strlen(key) - len, ends[i].end))
-			return ends[i].unit;
-	}
-	return UNIT_COUNT;
-}
 
 static void number_column(struct columns *c, enum column_unit unit, const char *key, uint64_t value)
 {
@@ -36,56 +17,44 @@ static void number_column(struct columns *c, enum column_unit unit, const char *
 		columns__number(c, value);
 }
 
-/* Null unless `known`. */
-static void spread_columns(struct columns *c, const char *key, const struct spread *s, bool known,
-			   const char *help)
-{
-	enum column_unit unit = unit_of(key);
-
-	if (!OBJECT_OR_NULL(c, key, known, help))
-		return;
-	NUMBER(c, COUNT, "n", NULL, s->n, "traces");
-	number_column(c, unit, "median", s ? s->median : 0);
-	number_column(c, unit, "min", s ? s->min : 0);
-	number_column(c, unit, "max", s ? s->max : 0);
-	columns__leave(c);
-}
-
 static void side_columns(struct columns *c, const struct compare_row *row, enum compare_side side)
 {
 	static const struct {
-		const char *key, *help;
+		const char *key;
+		enum column_unit unit;
+		const char *help;
 		bool cost; /* of whole crates; null if it is 0 */
 	} spreads[COMPARE_N_METRICS] = {
-		[COMPARE_SELF] = {"self_ns",
+		[COMPARE_SELF] = {"self_ns", UNIT_NS,
 				  "time without called queries and without probes, on "
 				  "the CPU if known; ns",
 				  false},
-		[COMPARE_TOTAL] = {"total_ns",
+		[COMPARE_TOTAL] = {"total_ns", UNIT_NS,
 				   "time with called queries; of crates how long "
 				   "compilers ran; ns",
 				   false},
-		[COMPARE_COUNT] = {"count",
+		[COMPARE_COUNT] = {"count", UNIT_COUNT,
 				   "executions; of crates those of queries, without "
 				   "activities; missing of LLVM's work",
 				   false},
-		[COMPARE_WALL] = {"wall_ns", "from start to end; ns", true},
-		[COMPARE_CPU] = {"cpu_ns",
+		[COMPARE_WALL] = {"wall_ns", UNIT_NS, "from start to end; ns", true},
+		[COMPARE_CPU] = {"cpu_ns", UNIT_NS,
 				 "CPU time of the compiler, without in_compilers_ns unless that is "
 				 "null; ns",
 				 true},
-		[COMPARE_PEAK] = {"peak_bytes",
+		[COMPARE_PEAK] = {"peak_bytes", UNIT_BYTES,
 				  "the most memory that one compiler had resident; bytes", true},
-		[COMPARE_RESULTS] = {"results",
+		[COMPARE_RESULTS] = {"results", UNIT_COUNT,
 				     "results of queries that rustc numbered, probed or not", true},
 	};
 	bool whole = !row || !row->query;
 
-	if (!OBJECT_OR_NULL(c, side_names[side], row->in[side],
+	if (!OBJECT_OR_NULL(c, diff_sides[side], row->in[side],
 			    "null: no trace of that side has it"))
 		return;
 	for (int m = 0; m < COMPARE_N_METRICS; m++) {
 		const struct spread *s = row ? &row->of[m][side] : NULL;
+		enum column_unit unit = spreads[m].unit;
 
 		/* An item has no total time, and LLVM's work no number. */
 		if (spreads[m].cost
@@ -93,8 +62,14 @@ static void side_columns(struct columns *c, const struct compare_row *row, enum 
 			    : row && ((m == COMPARE_TOTAL && !row->unit && row->query) ||
 				      (m == COMPARE_COUNT && compare_is_of_llvm(row->table))))
 			continue;
-		spread_columns(c, spreads[m].key, s, !spreads[m].cost || (s && s->median),
-			       spreads[m].help);
+		if (!OBJECT_OR_NULL(c, spreads[m].key, !spreads[m].cost || (s && s->median),
+				    spreads[m].help))
+			continue;
+		NUMBER(c, COUNT, "n", NULL, s->n, "traces");
+		number_column(c, unit, "median", s ? s->median : 0);
+		number_column(c, unit, "min", s ? s->min : 0);
+		number_column(c, unit, "max", s ? s->max : 0);
+		columns__leave(c);
 	}
 	if (whole)
 		KNOWN(c, NS, "in_compilers_ns", NULL, row->knows_recording, row->recording_ns[side],
@@ -200,7 +175,7 @@ static void put_traces(struct columns *c, const struct diff_view *v)
 		const struct diff_trace *t = ROW(c, &v->traces[i]);
 
 		TEXT(c, "path", NULL, t->path, "file");
-		TEXT(c, "side", NULL, side_names[t->side], "base or new");
+		TEXT(c, "side", NULL, diff_sides[t->side], "base or new");
 		TEXT(c, "problem", NULL, t->problem, "damage of the file");
 		KNOWN(c, COUNT, "lost", NULL, t->has_lost, t->lost,
 		      "records that were lost while it was recorded");
@@ -248,24 +223,6 @@ static void put_gates(struct columns *c, const struct diff_view *v)
 	}
 }
 
-static void put_noise(struct columns *c, const struct compare_result *r)
-{
-	if (!OBJECT_OR_NULL(c, "noise", r->noise_is_estimated && r->rules.metric != COMPARE_COUNT,
-			    "estimated noise of times; null: measured, or none"))
-		return;
-	REAL(c, PERCENT, "percent", r->noise_ppm != UINT64_MAX, (double)r->noise_ppm / 10000, 3,
-	     "percent of the smaller time; null: unknown");
-	columns__leave(c);
-}
-
-static bool has_beside(const struct diff_view *v)
-{
-	for (size_t i = 0; i < v->n_traces; i++)
-		if (v->traces[i].recording.n_beside)
-			return true;
-	return false;
-}
-
 static void put_differences(struct columns *c, const struct diff_view *v)
 {
 	const struct {
@@ -276,7 +233,8 @@ static void put_differences(struct columns *c, const struct diff_view *v)
 		{"crates", v->result && v->result->few_crates},
 		{"compiler", v->other_compilers[COMPARE_BASE]},
 		{"recording", v->differences & COMPARE_OTHER_RECORDING},
-		{"other_recordings", has_beside(v)},
+		{"other_recordings",
+		 diff_has_beside(v, COMPARE_BASE) || diff_has_beside(v, COMPARE_NEW)},
 	};
 	size_t n = 0;
 
@@ -290,26 +248,6 @@ static void put_differences(struct columns *c, const struct diff_view *v)
 	columns__leave_list(c);
 }
 
-static void put_tables(struct columns *c, const struct diff_view *v, enum compare_of rows_of)
-{
-	const struct compare_result *r = v->result;
-	bool both = v->by == DIFF_BY_BOTH;
-	bool llvm = r && both && diff_shows(v, COMPARE_OF_PASSES);
-
-	put_table(c, "rows", true, r, rows_of,
-		  "queries of crates, or what --by asks for; the significant ones first");
-	put_table(c, "items", r && both && r->has_items && r->rules.metric != COMPARE_TOTAL, r,
-		  COMPARE_OF_ITEMS,
-		  "items, beside the rows of queries; only without --by, if all traces have some");
-	put_table(c, "passes", llvm, r, COMPARE_OF_PASSES,
-		  "CPU time in LLVM by its pass; this and the next two only without --by, of self "
-		  "and cpu, if all traces, or builds of a history, know what LLVM did");
-	put_table(c, "generics", llvm, r, COMPARE_OF_GENERICS,
-		  "the same by function of the source, with all instances");
-	put_table(c, "instances", llvm && !r->rules.of_history, r, COMPARE_OF_INSTANCES,
-		  "the same by instance; not of a history");
-}
-
 static int put_document(FILE *out, enum columns_to to, const struct diff_view *v)
 {
 	static const char *const row_kinds[COMPARE_TABLES] = {
@@ -318,7 +256,9 @@ static int put_document(FILE *out, enum columns_to to, const struct diff_view *v
 		[COMPARE_OF_INSTANCES] = "instance",
 	};
 	const struct compare_result *r = v->result;
-	enum compare_of rows_of = v->by == DIFF_BY_BOTH ? COMPARE_OF_QUERIES : diff_by_of(v->by);
+	bool both = v->by == DIFF_BY_BOTH;
+	bool llvm = r && both && diff_shows(v, COMPARE_OF_PASSES);
+	enum compare_of rows_of = both ? COMPARE_OF_QUERIES : diff_by_of(v->by);
 	enum compare_metric metric = r ? r->rules.metric : COMPARE_SELF;
 	struct columns c = {.to = to, .out = out};
 
@@ -331,7 +271,12 @@ static int put_document(FILE *out, enum columns_to to, const struct diff_view *v
 	       "times that change by less are not significant; ns");
 	REAL(&c, PERCENT, "min_percent", true, (double)r->rules.min_ppm / 10000, 3,
 	     "the same, percent of the build");
-	put_noise(&c, r);
+	if (OBJECT_OR_NULL(&c, "noise", r->noise_is_estimated && r->rules.metric != COMPARE_COUNT,
+			   "estimated noise of times; null: measured, or none")) {
+		REAL(&c, PERCENT, "percent", r->noise_ppm != UINT64_MAX,
+		     (double)r->noise_ppm / 10000, 3, "percent of the smaller time; null: unknown");
+		columns__leave(&c);
+	}
 	put_differences(&c, v);
 	NUMBER(&c, COUNT, "exit_status", NULL, (uint64_t)v->status, "0, 1 or 125, by the limits");
 	put_traces(&c, v);
@@ -343,7 +288,18 @@ static int put_document(FILE *out, enum columns_to to, const struct diff_view *v
 	}
 	put_rows(&c, "crates", true, r ? r->crates : NULL, r ? r->n_crates : 0, metric,
 		 "units that are paired, the significant ones first");
-	put_tables(&c, v, rows_of);
+	put_table(&c, "rows", true, r, rows_of,
+		  "queries of crates, or what --by asks for; the significant ones first");
+	put_table(&c, "items", r && both && r->has_items && r->rules.metric != COMPARE_TOTAL, r,
+		  COMPARE_OF_ITEMS,
+		  "items, beside the rows of queries; only without --by, if all traces have some");
+	put_table(&c, "passes", llvm, r, COMPARE_OF_PASSES,
+		  "CPU time in LLVM by its pass; this and the next two only without --by, of self "
+		  "and cpu, if all traces, or builds of a history, know what LLVM did");
+	put_table(&c, "generics", llvm, r, COMPARE_OF_GENERICS,
+		  "the same by function of the source, with all instances");
+	put_table(&c, "instances", llvm && !r->rules.of_history, r, COMPARE_OF_INSTANCES,
+		  "the same by instance; not of a history");
 	return columns__end(&c);
 }
 

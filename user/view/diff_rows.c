@@ -10,7 +10,15 @@
 /* Changes by at least this factor are shown as a factor. */
 #define MANY 10
 
-static const char *const side_texts[] = {[COMPARE_BASE] = "base", [COMPARE_NEW] = "new"};
+const char *const diff_sides[] = {[COMPARE_BASE] = "base", [COMPARE_NEW] = "new"};
+
+bool diff_has_beside(const struct diff_view *v, enum compare_side side)
+{
+	for (size_t i = 0; i < v->n_traces; i++)
+		if (v->traces[i].side == side && v->traces[i].recording.n_beside)
+			return true;
+	return false;
+}
 
 /* The distance between the medians. */
 static uint64_t size_of(const struct compare_row *row, enum compare_metric metric)
@@ -58,13 +66,6 @@ static bool in_both(const struct compare_result *result, const struct compare_ro
 static bool is_uncounted(const struct compare_row *row)
 {
 	return (row->by[COMPARE_BASE] | row->by[COMPARE_NEW]) & COMPARE_UNCOUNTED;
-}
-
-static void note_uncompared(struct diff_rows *r, const struct compare_row *row)
-{
-	if (r->uncompared < DIFF_UNCOMPARED_NAMED)
-		r->first_uncompared[r->uncompared] = row;
-	r->uncompared++;
 }
 
 /* Queries and items have no wall time, no peak of memory and no results of their own. */
@@ -115,12 +116,15 @@ int diff_rows__init(struct diff_rows *r, const struct diff_view *v, enum compare
 		const struct compare_row *row = &table.rows[i];
 
 		r->recount += !is_uncounted(row) && compare_row__change(row, COMPARE_COUNT) != 0;
-		if (!row->compared)
-			note_uncompared(r, row);
-		else if (!row->significant)
+		if (!row->compared) {
+			if (r->uncompared < DIFF_UNCOMPARED_NAMED)
+				r->first_uncompared[r->uncompared] = row;
+			r->uncompared++;
+		} else if (!row->significant) {
 			r->within += compare_row__change(row, metric) != 0;
-		else if (in_both(result, row))
+		} else if (in_both(result, row)) {
 			r->rows[r->n++] = row;
+		}
 	}
 	qsort_r(r->rows, r->n, sizeof(*r->rows), compare_size, &metric);
 	r->n_shown = v->top && v->top < r->n ? v->top : r->n;
@@ -241,15 +245,10 @@ char *diff_name(const struct compare_row *row)
 		len = asprintf(&name, "%s/%s", row->unit->name, row->query);
 	else if (diff_is_one_sided(row))
 		len = asprintf(&name, "%s (only in %s)", row->unit->name,
-			       side_texts[row->in[COMPARE_BASE] ? COMPARE_BASE : COMPARE_NEW]);
+			       diff_sides[row->in[COMPARE_BASE] ? COMPARE_BASE : COMPARE_NEW]);
 	else
 		len = asprintf(&name, "%s", row->unit->name);
 	return len < 0 ? NULL : name;
-}
-
-static bool same_medians(const struct compare_row *row, enum compare_metric metric)
-{
-	return row->of[metric][COMPARE_BASE].median == row->of[metric][COMPARE_NEW].median;
 }
 
 /* The verdict on a change of this row. */
@@ -267,7 +266,8 @@ static const char *note_of(const struct compare_row *row, enum compare_metric me
 		return "";
 	if (compare_row__is_doubted(row, metric))
 		return ": what recording cost may explain it";
-	if (metric == COMPARE_COUNT && same_medians(row, metric))
+	if (metric == COMPARE_COUNT &&
+	    row->of[metric][COMPARE_BASE].median == row->of[metric][COMPARE_NEW].median)
 		return "";
 	/* Those of one source are equal; here a side has several. */
 	if (metric == COMPARE_COUNT || metric == COMPARE_RESULTS)
@@ -356,19 +356,14 @@ void diff_print_within(FILE *out, const struct diff_tables *tables)
 		fputc('\n', out);
 }
 
-/* Times in LLVM are always by samples. */
-static bool has_errors(const struct diff_tables *tables, const struct compare_result *r)
+void diff_print_errors(FILE *out, const struct diff_tables *tables, const struct compare_result *r)
 {
 	bool any = r->build.error_ns[COMPARE_SELF];
 
+	/* Times in LLVM are always by samples. */
 	for (unsigned int of = COMPARE_OF_PASSES; of < COMPARE_TABLES; of++)
 		any |= tables->of[of].n_all;
-	return any;
-}
-
-void diff_print_errors(FILE *out, const struct diff_tables *tables, const struct compare_result *r)
-{
-	if (compare_rules__of_queries(&r->rules) != COMPARE_COUNT && has_errors(tables, r))
+	if (compare_rules__of_queries(&r->rules) != COMPARE_COUNT && any)
 		fputs("times are by samples: a change counts if it exceeds four standard errors "
 		      "as well\n",
 		      out);
@@ -403,20 +398,6 @@ void diff_print_noise(FILE *out, const struct compare_result *r)
 
 /* ---- Crates ---------------------------------------------------------------------------------- */
 
-static enum compare_metric metric_of(const struct compare_result *r)
-{
-	bool has_cpu = r->build.of[COMPARE_CPU][COMPARE_BASE].median &&
-		       r->build.of[COMPARE_CPU][COMPARE_NEW].median;
-
-	return r->rules.metric == COMPARE_SELF && has_cpu ? COMPARE_CPU : r->rules.metric;
-}
-
-static bool is_crate_shown(const struct compare_row *row, enum compare_metric metric)
-{
-	return diff_is_one_sided(row) || compare_row__changed(row, metric) ||
-	       compare_row__changed(row, COMPARE_PEAK);
-}
-
 static void add_other(struct diff_crates *c, const struct compare_row *row)
 {
 	c->n_others++;
@@ -426,15 +407,23 @@ static void add_other(struct diff_crates *c, const struct compare_row *row)
 
 int diff_crates__init(struct diff_crates *c, const struct compare_result *r)
 {
-	*c = (struct diff_crates){.metric = metric_of(r)};
+	bool has_cpu = r->build.of[COMPARE_CPU][COMPARE_BASE].median &&
+		       r->build.of[COMPARE_CPU][COMPARE_NEW].median;
+
+	*c = (struct diff_crates){.metric = r->rules.metric == COMPARE_SELF && has_cpu
+						    ? COMPARE_CPU
+						    : r->rules.metric};
 	c->rows = calloc(r->n_crates + 1, sizeof(struct compare_row *));
 	if (!c->rows)
 		return -ENOMEM;
 	for (size_t i = 0; i < r->n_crates; i++) {
-		if (is_crate_shown(&r->crates[i], c->metric))
-			c->rows[c->n_changed++] = &r->crates[i];
+		const struct compare_row *row = &r->crates[i];
+
+		if (diff_is_one_sided(row) || compare_row__changed(row, c->metric) ||
+		    compare_row__changed(row, COMPARE_PEAK))
+			c->rows[c->n_changed++] = row;
 		else
-			add_other(c, &r->crates[i]);
+			add_other(c, row);
 	}
 	qsort_r(c->rows, c->n_changed, sizeof(*c->rows), compare_size, &c->metric);
 	c->n_shown = c->n_changed < DIFF_CRATES_MOST ? c->n_changed : DIFF_CRATES_MOST;

@@ -44,6 +44,12 @@ static inline bool diff_is_one_sided(const struct compare_row *row)
 	return row->in[COMPARE_BASE] != row->in[COMPARE_NEW];
 }
 
+/* "base", "new" */
+extern const char *const diff_sides[COMPARE_N_SIDES];
+
+/* Whether other recordings ran beside a trace of the side. */
+bool diff_has_beside(const struct diff_view *v, enum compare_side side);
+
 /* Whether the view has rows of a kind: not all metrics have these. */
 bool diff_shows(const struct diff_view *v, enum compare_of of);
 

@@ -12,11 +12,6 @@
 #define CRATE_KEPT 20
 #define NAME_KEPT  40 /* minimum columns of a name; other columns are left out first */
 
-static bool has_spread(const struct compare_result *r)
-{
-	return r->traces[COMPARE_BASE] > 1 || r->traces[COMPARE_NEW] > 1;
-}
-
 /* Where a row begins; in Markdown behind its name, both as code. NULL: no memory. */
 static char *place_of(const struct columns *c, const struct compare_row *row, const char *name)
 {
@@ -59,6 +54,7 @@ static void row_columns(struct columns *c, const struct compare_row *row,
 			const struct diff_rows *rows, bool places, const struct compare_result *r)
 {
 	bool md = c->to == COLUMNS_MARKDOWN;
+	bool several = r->traces[COMPARE_BASE] > 1 || r->traces[COMPARE_NEW] > 1;
 	/* LLVM's work has no executions. */
 	bool counts = (md || diff_has_counts(r)) && !compare_is_of_llvm(rows->of);
 	enum compare_metric metric = compare_rules__of_queries(&r->rules);
@@ -68,20 +64,12 @@ static void row_columns(struct columns *c, const struct compare_row *row,
 	if (row && !name)
 		c->err = -ENOMEM;
 	change_columns(c, row, "change", metric);
-	CELL(c, md || has_spread(r) ? "spread" : NULL, diff_width(buf, row, metric));
+	CELL(c, md || several ? "spread" : NULL, diff_width(buf, row, metric));
 	CELL(c, counts ? "executions" : NULL, diff_count(buf, row));
 	/* Where an item begins, as terminals link it. */
 	OWNED(c, NULL, places ? TEXTUAL(c, "at") : NULL, place_of(c, row, NULL), NULL);
 	NAME(c, NULL, TEXTUAL(c, diff_name_title(rows->of)), name, NULL);
 	OWNED(c, NULL, MARKDOWN(c, diff_name_title(rows->of)), place_of(c, row, name), NULL);
-}
-
-static bool has_places(const struct diff_rows *rows)
-{
-	for (size_t i = 0; i < rows->n_shown; i++)
-		if (rows->rows[i]->file)
-			return true;
-	return false;
 }
 
 static int print_rows(FILE *out, enum columns_to to, const struct diff_rows *rows,
@@ -95,10 +83,12 @@ static int print_rows(FILE *out, enum columns_to to, const struct diff_rows *row
 			    .name_last = true,
 			    .keep_of_name = NAME_KEPT,
 			    .spare = spare};
-	bool places = has_places(rows);
+	bool places = false;
 
 	if (!rows->n)
 		return 0;
+	for (size_t i = 0; i < rows->n_shown; i++)
+		places |= rows->rows[i]->file != NULL;
 	fputs(to == COLUMNS_TEXT ? "\n" : "", out);
 	EACH_ROW (&c, i, rows->n_shown)
 		row_columns(&c, ROW(&c, rows->rows[i]), rows, places, v->result);
@@ -204,34 +194,36 @@ static int print_tables(FILE *out, enum columns_to to, const struct diff_tables 
 	return err;
 }
 
-/* Not all metrics have some. */
-static bool has_tables(const struct diff_view *v)
-{
-	for (unsigned int of = 0; of < COMPARE_TABLES; of++)
-		if (diff_shows(v, of))
-			return true;
-	return false;
-}
-
-static void print_rest(FILE *out, const struct diff_tables *tables, const struct compare_result *r)
-{
-	size_t recount = 0;
-
-	fputc('\n', out);
-	diff_print_within(out, tables);
-	for (unsigned int of = 0; of < COMPARE_TABLES; of++) {
-		diff_print_uncompared(out, &tables->of[of], r, false);
-		recount += tables->of[of].recount;
-	}
-	if (diff_has_counts(r) && recount)
-		fputs("executions changed, too: --metric count shows of what\n", out);
-	diff_print_errors(out, tables, r);
-	diff_print_noise(out, r);
-}
-
-static void print_gates(FILE *out, const struct diff_view *v)
+int diff_text(FILE *out, const struct diff_view *v)
 {
 	const struct compare_result *r = v->result;
+	_diff_tables_ struct diff_tables tables;
+	int err = diff_tables__init(&tables, v);
+	bool any_shown = false; /* not all metrics have tables */
+	size_t recount = 0;
+
+	if (err)
+		return err;
+	diff_head__differences(out, v, "");
+	diff_head__costs(out, v, "");
+	err = print_tables(out, COLUMNS_TEXT, &tables, v);
+	if (err)
+		return err;
+
+	for (unsigned int of = 0; of < COMPARE_TABLES; of++)
+		any_shown |= diff_shows(v, of);
+	if (any_shown) {
+		fputc('\n', out);
+		diff_print_within(out, &tables);
+		for (unsigned int of = 0; of < COMPARE_TABLES; of++) {
+			diff_print_uncompared(out, &tables.of[of], r, false);
+			recount += tables.of[of].recount;
+		}
+		if (diff_has_counts(r) && recount)
+			fputs("executions changed, too: --metric count shows of what\n", out);
+		diff_print_errors(out, &tables, r);
+		diff_print_noise(out, r);
+	}
 
 	for (size_t i = 0; i < v->n_gates; i++) {
 		const struct diff_gate *gate = &v->gates[i];
@@ -244,73 +236,46 @@ static void print_gates(FILE *out, const struct diff_view *v)
 		fputc('\n', out);
 	}
 	diff_head__status(out, v);
-}
-
-int diff_text(FILE *out, const struct diff_view *v)
-{
-	_diff_tables_ struct diff_tables tables;
-	int err = diff_tables__init(&tables, v);
-
-	if (err)
-		return err;
-	diff_head__differences(out, v, "");
-	diff_head__costs(out, v, "");
-	err = print_tables(out, COLUMNS_TEXT, &tables, v);
-	if (err)
-		return err;
-	if (has_tables(v))
-		print_rest(out, &tables, v->result);
-	print_gates(out, v);
 	return 0;
-}
-
-/* ---- Markdown -------------------------------------------------------------------------------- */
-
-static void print_markdown_gate(FILE *out, const struct diff_gate *gate,
-				const struct compare_result *r)
-{
-	const char *mark = gate->verdict == DIFF_PASSED ? "" : "**";
-
-	fprintf(out, "- %s%s%s ", mark, diff_verdict_text(gate->verdict), mark);
-	diff_print_raw(out, gate->text, true);
-	fprintf(out, ": %s ", diff_metric_text(gate->metric));
-	diff_print_change(out, &gate->row, gate->metric, r);
-	if (gate->why)
-		fprintf(out, " (%s)", gate->why);
-	fputc('\n', out);
-}
-
-static void print_markdown_notes(FILE *out, const struct diff_tables *tables,
-				 const struct compare_result *r)
-{
-	bool any = false;
-
-	for (unsigned int of = 0; of < COMPARE_TABLES; of++) {
-		diff_print_uncompared(out, &tables->of[of], r, true);
-		any |= tables->of[of].uncompared;
-	}
-	if (any)
-		fputc('\n', out);
-	diff_print_within(out, tables);
-	diff_print_errors(out, tables, r);
-	diff_print_noise(out, r);
 }
 
 int diff_markdown(FILE *out, const struct diff_view *v)
 {
+	const struct compare_result *r = v->result;
 	_diff_tables_ struct diff_tables tables;
 	int err = diff_tables__init(&tables, v);
+	bool any = false;
 
 	if (err)
 		return err;
 	fputs("### rustc: two builds compared\n\n", out);
 	diff_head__differences(out, v, "- ");
 	diff_head__costs(out, v, "- ");
-	for (size_t i = 0; i < v->n_gates; i++)
-		print_markdown_gate(out, &v->gates[i], v->result);
+	for (size_t i = 0; i < v->n_gates; i++) {
+		const struct diff_gate *gate = &v->gates[i];
+		const char *mark = gate->verdict == DIFF_PASSED ? "" : "**";
+
+		fprintf(out, "- %s%s%s ", mark, diff_verdict_text(gate->verdict), mark);
+		diff_print_raw(out, gate->text, true);
+		fprintf(out, ": %s ", diff_metric_text(gate->metric));
+		diff_print_change(out, &gate->row, gate->metric, r);
+		if (gate->why)
+			fprintf(out, " (%s)", gate->why);
+		fputc('\n', out);
+	}
 	fputc('\n', out);
 	err = print_tables(out, COLUMNS_MARKDOWN, &tables, v);
-	if (!err)
-		print_markdown_notes(out, &tables, v->result);
-	return err;
+	if (err)
+		return err;
+
+	for (unsigned int of = 0; of < COMPARE_TABLES; of++) {
+		diff_print_uncompared(out, &tables.of[of], r, true);
+		any |= tables.of[of].uncompared;
+	}
+	if (any)
+		fputc('\n', out);
+	diff_print_within(out, &tables);
+	diff_print_errors(out, &tables, r);
+	diff_print_noise(out, r);
+	return 0;
 }
