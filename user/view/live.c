@@ -80,13 +80,6 @@ int live_view__new(FILE *out, enum live_mode mode, struct live_view **view)
 	return 0;
 }
 
-static uint64_t count_before(struct live_view *v, uint32_t label)
-{
-	const uint64_t *seen = table__find(&v->seen, label);
-
-	return seen ? *seen : 0;
-}
-
 static uint32_t row_label(const struct frame *f, size_t i)
 {
 	return f->sampled ? f->sampled[i].label : f->rows[i].label;
@@ -134,8 +127,11 @@ static int frame__fill(struct frame *f, struct live_view *v, const struct live_s
 		return -ENOMEM;
 	for (size_t i = 0; f->rows && i < f->n_rows; i++)
 		summary_counts__add(&f->counts, &f->rows[i]);
-	for (size_t i = 0; i < f->n_rows; i++)
-		f->rates[i] = format_rate(row_count(f, i) - count_before(v, row_label(f, i)), ns);
+	for (size_t i = 0; i < f->n_rows; i++) {
+		const uint64_t *seen = table__find(&v->seen, row_label(f, i));
+
+		f->rates[i] = format_rate(row_count(f, i) - (seen ? *seen : 0), ns);
+	}
 	f->events = state->samples ? state->samples->all.n : summary__spans(state->summary);
 	f->events_rate = format_rate(f->events - v->last_events, ns);
 	f->queries_rate = format_rate(f->counts.queries - v->last_queries, ns);
@@ -152,11 +148,6 @@ static const char *row_name(const struct frame *f, size_t i)
 					: f->state->names->text(f->state->names->ctx, label);
 }
 
-static uint64_t row_mean(const struct summary_row *row)
-{
-	return row->count ? row->total_ns / row->count : 0;
-}
-
 static void print_header(const struct frame *f, FILE *out)
 {
 	const struct live_state *s = f->state;
@@ -170,14 +161,6 @@ static void print_header(const struct frame *f, FILE *out)
 	if (!s->samples)
 		fprintf(out, "  activities %s", format_count(count, f->counts.activities));
 	fprintf(out, "  lost %s", format_count(lost, f->lost));
-}
-
-static bool knows_off_cpu(const struct frame *f)
-{
-	for (size_t i = 0; !f->sampled && i < f->n_rows; i++)
-		if (f->rows[i].self_off_ns)
-			return true;
-	return false;
 }
 
 /* By samples. The place of the rest in `f` is that of the row. */
@@ -226,7 +209,8 @@ static void row_columns(struct columns *c, const struct summary_row *row, const 
 	NUMBER(c, NS, NULL, off_cpu ? "on-cpu" : "self", row->self_cpu_ns, NULL);
 	NUMBER(c, NS, "self_off_ns", off_cpu ? "off-cpu" : NULL, row->self_off_ns,
 	       "its part off the CPU");
-	NUMBER(c, NS, "mean_ns", "mean", row_mean(row), "of an execution");
+	NUMBER(c, NS, "mean_ns", "mean", row->count ? row->total_ns / row->count : 0,
+	       "of an execution");
 	NUMBER(c, NS, "max_ns", "max", row->max_ns, "the longest execution");
 }
 
@@ -235,8 +219,10 @@ static void row_columns(struct columns *c, const struct summary_row *row, const 
 static struct table *table_of_rows(const struct frame *f, size_t n)
 {
 	struct columns c = {.keeps_table = true, .least_of_numbers = NUMBER_LEAST};
-	bool off_cpu = knows_off_cpu(f);
+	bool off_cpu = false;
 
+	for (size_t i = 0; !f->sampled && i < f->n_rows; i++)
+		off_cpu |= f->rows[i].self_off_ns != 0;
 	EACH_ROW (&c, i, n) {
 		if (f->sampled)
 			sampled_columns(&c, ROW(&c, &f->sampled[i]), f);
@@ -284,22 +270,6 @@ static int put_header(const struct frame *f, size_t columns, FILE *to)
 	return 0;
 }
 
-static int put_table(const struct live_view *v, struct table *t, size_t columns, FILE *to)
-{
-	int err = table__fit(t, columns);
-
-	if (err)
-		return err;
-	fputs(v->color ? BOLD : "", to);
-	table__print_titles(t, to);
-	fputs(v->color ? PLAIN "\n" : "\n", to);
-	for (size_t i = 0; i < table__rows(t); i++) {
-		table__print_row(t, i, to);
-		fputc('\n', to);
-	}
-	return 0;
-}
-
 static int draw_terminal(const struct live_view *v, const struct frame *f)
 {
 	_table_ struct table *t = NULL;
@@ -317,11 +287,20 @@ static int draw_terminal(const struct live_view *v, const struct frame *f)
 	if (n > f->n_rows)
 		n = f->n_rows;
 	t = table_of_rows(f, n);
-	to = open_memstream(&text, &len);
+	to = t ? open_memstream(&text, &len) : NULL;
 	if (!to)
 		return -ENOMEM;
 	err = put_header(f, columns, to) ?: live_now__print(f->now, n_now, columns, "", to);
-	err = err ?: put_table(v, t, columns, to);
+	err = err ?: table__fit(t, columns);
+	if (!err) {
+		fputs(v->color ? BOLD : "", to);
+		table__print_titles(t, to);
+		fputs(v->color ? PLAIN "\n" : "\n", to);
+		for (size_t i = 0; i < table__rows(t); i++) {
+			table__print_row(t, i, to);
+			fputc('\n', to);
+		}
+	}
 	if (fclose(to))
 		return -ENOMEM;
 	return err ?: screen__draw(v->screen, text, HEADER_LINES + n_now + n);
@@ -353,14 +332,6 @@ static int draw_json(const struct frame *f, FILE *out)
 	return columns__end(&c);
 }
 
-static int write_text(const struct live_view *v, const char *text, size_t len)
-{
-	if (v->writer)
-		return writer_thread__put(v->writer, text, len);
-	fwrite(text, 1, len, v->out);
-	return fflush(v->out) ? -errno : 0;
-}
-
 static int draw_lines(const struct live_view *v, const struct frame *f)
 {
 	_free_ char *text = NULL;
@@ -373,7 +344,12 @@ static int draw_lines(const struct live_view *v, const struct frame *f)
 	err = v->mode == LIVE_JSON ? draw_json(f, to) : draw_block(f, to);
 	if (fclose(to))
 		return -ENOMEM;
-	return err ?: write_text(v, text, len);
+	if (err)
+		return err;
+	if (v->writer)
+		return writer_thread__put(v->writer, text, len);
+	fwrite(text, 1, len, v->out);
+	return fflush(v->out) ? -errno : 0;
 }
 
 /* Check this before drawing: a screen remembers what it has drawn. */
