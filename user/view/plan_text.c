@@ -13,42 +13,6 @@
 /* Guards that the summary names. */
 #define INEXACT_MAX 10
 
-/* Of how many guards the event has an argument, and where that is known. */
-static void print_arguments(FILE *out, const struct plan *plan)
-{
-	uint32_t have = 0, known = 0;
-
-	for (uint32_t i = 0; i < plan->n_guards; i++) {
-		have += plan->guards[i].has_argument;
-		known += plan->guards[i].source.text != WIRE_ARGUMENT_NONE;
-	}
-	if (have)
-		fprintf(out, "  with an argument: %" PRIu32 "; it can be read of %" PRIu32 "\n",
-			have, known);
-	if (have && plan->expansions_problem)
-		fprintf(out, "  macros are not named: %s\n", plan->expansions_problem);
-}
-
-/* Those whose end may be noticed late, and why. */
-static void print_inexact(FILE *out, const struct plan *plan)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < plan->n_guards; i++) {
-		const struct plan_guard *g = &plan->guards[i];
-
-		if (g->exact)
-			continue;
-		if (!n++)
-			fprintf(out, "  without an exact end\n");
-		if (n <= INEXACT_MAX)
-			fprintf(out, "    %s: %s\n", plan_guard_label(g) ?: g->function,
-				g->problem ?: "unknown");
-	}
-	if (n > INEXACT_MAX)
-		fprintf(out, "    and %" PRIu32 " more: --full lists all\n", n - INEXACT_MAX);
-}
-
 /* The number of guards of each kind, and how many of them are exact or have a label. */
 static int print_guards_summary(FILE *out, const struct plan *plan)
 {
@@ -56,10 +20,13 @@ static int print_guards_summary(FILE *out, const struct plan *plan)
 		uint32_t guards, exact, labelled;
 	} kinds[WIRE_KIND_MAX] = {};
 	struct columns c = {.out = out, .indent = "  "};
+	uint32_t inexact = 0, have = 0, known = 0;
 
 	for (uint32_t i = 0; i < plan->n_guards; i++) {
 		const struct plan_guard *g = &plan->guards[i];
 
+		have += g->has_argument;
+		known += g->source.text != WIRE_ARGUMENT_NONE;
 		kinds[g->kind].guards++;
 		kinds[g->kind].exact += g->exact;
 		kinds[g->kind].labelled += plan_guard_label(g) != NULL;
@@ -76,8 +43,28 @@ static int print_guards_summary(FILE *out, const struct plan *plan)
 			NUMBER(&c, ID, NULL, "exact", of->exact, NULL);
 			NUMBER(&c, ID, NULL, "labelled", of->labelled, NULL);
 		}
-	print_inexact(out, plan);
-	print_arguments(out, plan);
+
+	/* Those whose end may be noticed late, and why. */
+	for (uint32_t i = 0; i < plan->n_guards; i++) {
+		const struct plan_guard *g = &plan->guards[i];
+
+		if (g->exact)
+			continue;
+		if (!inexact++)
+			fprintf(out, "  without an exact end\n");
+		if (inexact <= INEXACT_MAX)
+			fprintf(out, "    %s: %s\n", plan_guard_label(g) ?: g->function,
+				g->problem ?: "unknown");
+	}
+	if (inexact > INEXACT_MAX)
+		fprintf(out, "    and %" PRIu32 " more: --full lists all\n", inexact - INEXACT_MAX);
+
+	/* Of how many the event has an argument, and where that is known. */
+	if (have)
+		fprintf(out, "  with an argument: %" PRIu32 "; it can be read of %" PRIu32 "\n",
+			have, known);
+	if (have && plan->expansions_problem)
+		fprintf(out, "  macros are not named: %s\n", plan->expansions_problem);
 	if (plan->n_artifacts)
 		fprintf(out,
 			"  %" PRIu32 " more places record the size of an artifact: no interval\n",
@@ -137,20 +124,29 @@ static void print_share(FILE *out, const char *what, uint32_t part, uint32_t who
 	fprintf(out, "  %-22s %5" PRIu32 "  %5s %%\n", what, part, buf);
 }
 
+/* How many queries are seen, name what they are about, and have results that can be counted. */
 static void print_queries_summary(FILE *out, const struct plan *plan)
 {
 	uint32_t start = 0, end = 0, id = 0, callers = 0, shown = 0, always = 0, jobs = 0;
+	uint32_t names = 0, read = 0, fed = 0, items = 0;
 
 	for (uint32_t i = 0; i < plan->n_queries; i++) {
+		const struct plan_query *q = &plan->queries[i];
 		enum plan_shows shows = plan_query__shows(plan, i);
 
 		shown += shows != PLAN_SHOWS_NOT;
 		always += shows == PLAN_SHOWS_ALWAYS;
-		start += plan->queries[i].start_exact;
-		end += plan->queries[i].end_exact;
-		id += plan->queries[i].has_id;
-		callers += has_callers(&plan->queries[i]);
-		jobs += plan->queries[i].active.size != 0;
+		start += q->start_exact;
+		end += q->end_exact;
+		id += q->has_id;
+		callers += has_callers(q);
+		jobs += q->active.size != 0;
+		names += plan_query__names(q);
+		read += plan_query__names(q) && q->n_start &&
+			plan__key_sites(plan, i) == q->n_start;
+		fed += q->table.fed;
+		items += plan_query__has_keys(q) &&
+			 (plan->tables.first || q->table.kind == WIRE_CACHE_HASH);
 	}
 	fprintf(out, "\nqueries     %" PRIu32 "\n", plan->n_queries);
 	print_share(out, "with start and end", plan_complete_queries(plan), plan->n_queries);
@@ -161,6 +157,16 @@ static void print_queries_summary(FILE *out, const struct plan *plan)
 	print_share(out, "with active jobs", jobs, plan->n_queries);
 	print_share(out, "in sampled stacks", shown, plan->n_queries);
 	print_share(out, "  even if forced", always, plan->n_queries);
+	fprintf(out,
+		"\nkeys        %" PRIu32 " of %" PRIu32
+		" queries name a definition or a crate; %" PRIu32 " can be read\n",
+		names, plan->n_queries, read);
+	if (plan->tables.n)
+		fprintf(out,
+			"results     of %" PRIu32 " of %" PRIu32
+			" queries can be counted in the compiler's memory, of %" PRIu32
+			" by item; %" PRIu32 " may be fed some\n",
+			plan__tables(plan), plan->n_queries, items, fed);
 }
 
 static int print_sites_summary(FILE *out, const struct plan *plan)
@@ -195,110 +201,44 @@ static int print_sites_summary(FILE *out, const struct plan *plan)
 	return c.err;
 }
 
-static void print_bodies_summary(FILE *out, const struct plan *plan)
-{
-	uint32_t incremental = 0;
-
-	for (uint32_t i = 0; i < plan->n_bodies; i++)
-		incremental += plan->bodies[i].incremental;
-	fprintf(out, "\nbodies      %" PRIu32 " (%" PRIu32 " incremental)\n", plan->n_bodies,
-		incremental);
-	fprintf(out, "  %" PRIu32 " symbols folded into another's address\n",
-		plan_folded_symbols(plan));
-}
-
-/* A body without ends makes its queries incomplete, so its problem is also theirs. */
-static const char *body_problem(const struct plan *plan, const struct plan_query *q)
-{
-	if (q->body_non_incr < plan->n_bodies && plan->bodies[q->body_non_incr].problem)
-		return plan->bodies[q->body_non_incr].problem;
-	if (q->body_incr < plan->n_bodies && plan->bodies[q->body_incr].problem)
-		return plan->bodies[q->body_incr].problem;
-	return NULL;
-}
-
-static bool has_key(const struct plan *plan, uint32_t i)
-{
-	const struct plan_query *q = &plan->queries[i];
-
-	return plan_query__names(q) && q->n_start && plan__key_sites(plan, i) == q->n_start;
-}
-
-static void print_keys_summary(FILE *out, const struct plan *plan)
-{
-	uint32_t names = 0, read = 0;
-
-	for (uint32_t i = 0; i < plan->n_queries; i++) {
-		names += plan_query__names(&plan->queries[i]);
-		read += has_key(plan, i);
-	}
-	fprintf(out,
-		"\nkeys        %" PRIu32 " of %" PRIu32
-		" queries name a definition or a crate; %" PRIu32 " can be read\n",
-		names, plan->n_queries, read);
-}
-
-static void print_results_summary(FILE *out, const struct plan *plan)
-{
-	uint32_t n = plan__tables(plan), fed = 0, items = 0;
-
-	for (uint32_t i = 0; i < plan->n_queries; i++) {
-		const struct plan_query *q = &plan->queries[i];
-
-		fed += q->table.fed;
-		items += plan_query__has_keys(q) &&
-			 (plan->tables.first || q->table.kind == WIRE_CACHE_HASH);
-	}
-	if (plan->tables.n)
-		fprintf(out,
-			"results     of %" PRIu32 " of %" PRIu32
-			" queries can be counted in the compiler's memory, of %" PRIu32
-			" by item; %" PRIu32 " may be fed some\n",
-			n, plan->n_queries, items, fed);
-}
-
-static bool is_shown(const struct plan *plan, const struct plan_query *q)
-{
-	return plan_query__shows(plan, (uint32_t)(q - plan->queries)) != PLAN_SHOWS_NOT;
-}
-
-static void print_problem(FILE *out, const struct plan *plan, const struct plan_query *q)
-{
-	const char *why = body_problem(plan, q);
-	_free_ char *name = format_clean(q->name);
-
-	if (!plan_query__is_complete(q))
-		fprintf(out, "  %s: not every %s is seen%s%s\n", name ?: "",
-			q->end_exact	 ? "start"
-			: q->start_exact ? "end"
-					 : "start and end",
-			why ? ": " : "", why ?: "");
-	if (!has_callers(q))
-		fprintf(out, "  %s: not every caller is seen\n", name ?: "");
-	if (!is_shown(plan, q))
-		fprintf(out, "  %s: sampled stacks do not show it; its time is its parent's\n",
-			name ?: "");
-	if (plan->tables.n && !q->table.kind)
-		fprintf(out, "  %s: its results cannot be counted: %s\n", name ?: "",
-			q->table_problem ?: "unknown");
-	if (q->result_keys_problem)
-		fprintf(out, "  %s: its results are not counted by item: %s\n", name ?: "",
-			q->result_keys_problem);
-}
-
 static void print_problems(FILE *out, const struct plan *plan)
 {
 	bool any = false;
 
 	for (uint32_t i = 0; i < plan->n_queries; i++) {
 		const struct plan_query *q = &plan->queries[i];
+		bool is_shown = plan_query__shows(plan, i) != PLAN_SHOWS_NOT;
+		_free_ char *name = format_clean(q->name);
+		const char *why = NULL;
 
-		if (plan_query__is_complete(q) && has_callers(q) && is_shown(plan, q) &&
+		if (plan_query__is_complete(q) && has_callers(q) && is_shown &&
 		    (q->table.kind || !plan->tables.n) && !q->result_keys_problem)
 			continue;
+		/* A body without ends makes its queries incomplete: its problem is theirs. */
+		if (q->body_non_incr < plan->n_bodies)
+			why = plan->bodies[q->body_non_incr].problem;
+		if (!why && q->body_incr < plan->n_bodies)
+			why = plan->bodies[q->body_incr].problem;
 		fputs(any ? "" : "\nproblems\n", out);
 		any = true;
-		print_problem(out, plan, q);
+		if (!plan_query__is_complete(q))
+			fprintf(out, "  %s: not every %s is seen%s%s\n", name ?: "",
+				q->end_exact	 ? "start"
+				: q->start_exact ? "end"
+						 : "start and end",
+				why ? ": " : "", why ?: "");
+		if (!has_callers(q))
+			fprintf(out, "  %s: not every caller is seen\n", name ?: "");
+		if (!is_shown)
+			fprintf(out,
+				"  %s: sampled stacks do not show it; its time is its parent's\n",
+				name ?: "");
+		if (plan->tables.n && !q->table.kind)
+			fprintf(out, "  %s: its results cannot be counted: %s\n", name ?: "",
+				q->table_problem ?: "unknown");
+		if (q->result_keys_problem)
+			fprintf(out, "  %s: its results are not counted by item: %s\n", name ?: "",
+				q->result_keys_problem);
 	}
 }
 
@@ -344,15 +284,6 @@ static void print_names(FILE *out, const struct plan *plan, bool full)
 			plan->keys_problem);
 }
 
-static void print_symbols(FILE *out, const struct plan *plan)
-{
-	_free_ char *file = format_clean(plan->symbols_file ?: "");
-
-	fprintf(out, "symbols     %s %s%s%s\n",
-		plan->symbols == SYMBOLS_RECOVERED ? "none; names are recovered from" : "of",
-		plan_symbols_name(plan->symbols), file && *file ? ": " : "", file ?: "");
-}
-
 const char *plan_llvm_problem(const struct plan_llvm *llvm)
 {
 	if (!llvm->plan)
@@ -396,7 +327,9 @@ static int print_tables(FILE *out, const struct plan *plan)
 
 int plan_text(FILE *out, const struct plan *plan, const struct plan_llvm *llvm, bool full)
 {
+	_free_ char *symbols = format_clean(plan->symbols_file ?: "");
 	char build_id[2 * PLAN_BUILD_ID_MAX + 1];
+	uint32_t incremental = 0;
 	int err;
 
 	plan_build_id_text(plan, build_id);
@@ -404,14 +337,19 @@ int plan_text(FILE *out, const struct plan *plan, const struct plan_llvm *llvm, 
 	print_field(out, "build-id", *build_id ? build_id : "none");
 	print_field(out, "rustc", plan->rustc_version ?: "unknown version");
 	print_field(out, "mangling", plan->mangling);
-	print_symbols(out, plan);
+	fprintf(out, "symbols     %s %s%s%s\n",
+		plan->symbols == SYMBOLS_RECOVERED ? "none; names are recovered from" : "of",
+		plan_symbols_name(plan->symbols), symbols && *symbols ? ": " : "", symbols ?: "");
 	print_queries_summary(out, plan);
-	print_keys_summary(out, plan);
-	print_results_summary(out, plan);
 	err = print_sites_summary(out, plan);
 	if (err)
 		return err;
-	print_bodies_summary(out, plan);
+	for (uint32_t i = 0; i < plan->n_bodies; i++)
+		incremental += plan->bodies[i].incremental;
+	fprintf(out,
+		"\nbodies      %" PRIu32 " (%" PRIu32 " incremental)\n  %" PRIu32
+		" symbols folded into another's address\n",
+		plan->n_bodies, incremental, plan_folded_symbols(plan));
 	err = print_guards_summary(out, plan);
 	if (err)
 		return err;
