@@ -26,14 +26,6 @@ static void max_column(struct columns *c, const struct report_row *row)
 		columns__none(c);
 }
 
-static bool has_extra(const struct report_row *row, int extra, const struct samples_totals *sampled)
-{
-	/* Without stacks it is not known what called the query. */
-	if (extra == REPORT_MEMORY_TOTAL && sampled && sampled->light)
-		return false;
-	return row->extra[extra] || (sampled && extra <= REPORT_SAMPLED_TOTAL_ERROR);
-}
-
 static void extra_columns(struct columns *c, const struct report_row *row,
 			  const struct report_rows *all, const struct samples_totals *sampled)
 {
@@ -41,10 +33,13 @@ static void extra_columns(struct columns *c, const struct report_row *row,
 		const struct report_extra *e = &report_extras[i];
 		bool titled = all->extra[i] && i != REPORT_OFF_CPU;
 		const char *title = titled ? ON_PAGE(c, e->page ?: e->title, e->title) : NULL;
+		/* Without stacks it is not known what called the query. */
+		bool known = i != REPORT_MEMORY_TOTAL || !sampled || !sampled->light;
+		bool always = sampled && i <= REPORT_SAMPLED_TOTAL_ERROR;
 
 		if (!columns__wants(c, e->unit, e->key, title, e->text))
 			continue;
-		if ((title && columns__has_titles(c)) || has_extra(row, i, sampled))
+		if ((title && columns__has_titles(c)) || (known && (always || row->extra[i])))
 			columns__number(c, row->extra[i]);
 	}
 }

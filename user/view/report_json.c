@@ -92,15 +92,6 @@ static void put_process(struct columns *c, const struct trace_process *p, const 
 	put_queries(c, s, p ? p->index : 0, names, opt, "its queries");
 }
 
-static void put_processes(struct columns *c, const struct summary *s,
-			  const struct trace_texts *names, const struct report_options *opt)
-{
-	if (!LIST(c, "processes", true, "every compiler"))
-		return;
-	EACH_ROW (c, i, summary__n_processes(s))
-		put_process(c, ROW(c, summary__process_at(s, i)), s, names, opt);
-}
-
 static void put_tallies(struct columns *c, const struct summary *s, const struct trace_texts *names)
 {
 	size_t n = 0;
@@ -122,19 +113,6 @@ static void put_tallies(struct columns *c, const struct summary *s, const struct
 }
 
 /* ---- The document ---------------------------------------------------------------------------- */
-
-static void put_counts(struct columns *c, const struct summary *s)
-{
-	struct summary_counts counts = {};
-
-	c->err = c->err ?: c->describes ? 0 : summary__counts(s, SUMMARY_ALL, &counts);
-	NUMBER(c, COUNT, "query_executions", NULL, counts.queries,
-	       "executions of queries: recorded, or by the compilers' tables");
-	SOME(c, COUNT, "unsure_results", NULL, counts.unsure, counts.unsure,
-	     "results in these tables that may be none; missing: none");
-	NUMBER(c, COUNT, "activities", NULL, counts.activities,
-	       "activities: passes, and parts of them");
-}
 
 static void put_probes(struct columns *c, const struct summary *s, const struct report_options *opt)
 {
@@ -163,11 +141,18 @@ static int put_document(FILE *out, enum columns_to to, const struct summary *s,
 			const struct report_options *opt)
 {
 	struct columns c = {.to = to, .out = out};
+	struct summary_counts counts = {};
 
 	columns__begin(&c, SCHEMA, SCHEMA);
 	TEXT(&c, "problem", NULL, opt->problem, "why the trace is not whole; null: it is");
 	losses_columns(&c, losses);
-	put_counts(&c, s);
+	c.err = c.err ?: c.describes ? 0 : summary__counts(s, SUMMARY_ALL, &counts);
+	NUMBER(&c, COUNT, "query_executions", NULL, counts.queries,
+	       "executions of queries: recorded, or by the compilers' tables");
+	SOME(&c, COUNT, "unsure_results", NULL, counts.unsure, counts.unsure,
+	     "results in these tables that may be none; missing: none");
+	NUMBER(&c, COUNT, "activities", NULL, counts.activities,
+	       "activities: passes, and parts of them");
 	put_probes(&c, s, opt);
 	cost_columns(&c, opt->cost);
 	samples_columns(&c, opt->samples ? samples__totals(opt->samples) : NULL);
@@ -179,7 +164,9 @@ static int put_document(FILE *out, enum columns_to to, const struct summary *s,
 	put_items(&c, true, names, opt);
 	put_callers(&c, opt);
 	build_columns(&c, opt->build);
-	put_processes(&c, s, names, opt);
+	if (LIST(&c, "processes", true, "every compiler"))
+		EACH_ROW (&c, i, summary__n_processes(s))
+			put_process(&c, ROW(&c, summary__process_at(s, i)), s, names, opt);
 	put_queries(&c, s, SUMMARY_ALL, names, opt, "the rows of the table of queries");
 	put_tallies(&c, s, names);
 	return columns__end(&c);

@@ -39,18 +39,6 @@ static int incremental_columns(struct columns *c, const struct trace_process *p,
 	return 0;
 }
 
-static void explain_reuse(FILE *out, const struct reuse *all)
-{
-	fputs("neither: unchanged, computed within another query, or not a query's result;\n"
-	      "  results and neither are lower bounds\n",
-	      out);
-	if (all->unprobed)
-		fputs("not all queries have probes: ~ loaded includes loads that found nothing, "
-		      "and "
-		      "executed\n  and neither are unknown; --exact records each execution\n",
-		      out);
-}
-
 int report_notes__reuse(FILE *out, const struct summary *s, const struct report_options *opt)
 {
 	struct columns c = {.out = out};
@@ -78,9 +66,16 @@ int report_notes__reuse(FILE *out, const struct summary *s, const struct report_
 						       &reuse);
 	}
 	columns__more(&c, n - shown, "process", "processes");
-	if (!c.err)
-		explain_reuse(out, &all);
-	return c.err;
+	if (c.err)
+		return c.err;
+	fputs("neither: unchanged, computed within another query, or not a query's result;\n"
+	      "  results and neither are lower bounds\n",
+	      out);
+	if (all.unprobed)
+		fputs("not all queries have probes: ~ loaded includes loads that found nothing, "
+		      "and executed\n  and neither are unknown; --exact records each execution\n",
+		      out);
+	return 0;
 }
 
 void report_notes__unfinished(FILE *out, uint64_t unwound, const struct summary *s)

@@ -312,51 +312,34 @@ static struct report_row row_of_item(const struct item_row *item, const char *na
 	return row;
 }
 
-static int add_modules(struct report_rows *r, const struct trace_texts *names,
-		       const struct report_options *opt)
-{
-	int err = modules__rows(opt->items, names, &r->modules, &r->n_modules);
-
-	if (err)
-		return err;
-	r->rows = calloc(r->n_modules + 1, sizeof(*r->rows));
-	if (!r->rows)
-		return -ENOMEM;
-	for (size_t i = 0; i < r->n_modules; i++) {
-		r->rows[i] = row_of_item(&r->modules[i].sums, r->modules[i].path);
-		r->rows[i].items = r->modules[i].items;
-	}
-	r->n = r->n_modules;
-	return 0;
-}
-
-static int add_items(struct report_rows *r, const struct trace_texts *names,
-		     const struct report_options *opt)
-{
-	size_t n;
-	int err = items__rows(opt->items, &r->items, &n);
-
-	if (err)
-		return err;
-	r->rows = calloc(n + 1, sizeof(*r->rows));
-	if (!r->rows)
-		return -ENOMEM;
-	for (; r->n < n; r->n++)
-		r->rows[r->n] =
-			row_of_item(&r->items[r->n], names->text(names->ctx, r->items[r->n].item));
-	return 0;
-}
-
 int report_rows__items(struct report_rows *r, const struct trace_texts *names,
 		       const struct report_options *opt)
 {
+	size_t n;
 	int err;
 
 	*r = (struct report_rows){0};
-	err = opt->modules ? add_modules(r, names, opt) : add_items(r, names, opt);
-	if (!err)
-		select_rows(r, opt);
-	return err;
+	err = opt->modules ? modules__rows(opt->items, names, &r->modules, &r->n_modules)
+			   : items__rows(opt->items, &r->items, &n);
+	if (err)
+		return err;
+	n = opt->modules ? r->n_modules : n;
+	r->rows = calloc(n + 1, sizeof(*r->rows));
+	if (!r->rows)
+		return -ENOMEM;
+	for (; r->n < n; r->n++) {
+		struct report_row *row = &r->rows[r->n];
+
+		if (opt->modules) {
+			*row = row_of_item(&r->modules[r->n].sums, r->modules[r->n].path);
+			row->items = r->modules[r->n].items;
+		} else {
+			*row = row_of_item(&r->items[r->n],
+					   names->text(names->ctx, r->items[r->n].item));
+		}
+	}
+	select_rows(r, opt);
+	return 0;
 }
 
 void report_rows__clear(struct report_rows *r)

@@ -24,12 +24,12 @@ static size_t shown(size_t n, const struct report_options *opt)
 	return opt->top && opt->top < n ? opt->top : n;
 }
 
-/*
- * The order in which columns are left out: first columns that repeat others or that fewer users
- * need. The sorted column always stays.
- */
-static void spare_columns(const char *spare[9], bool off_cpu, enum report_sort sort)
+static int print_table(FILE *out, const struct report_rows *r, const struct report_options *opt)
 {
+	/*
+	 * The order in which columns are left out: first columns that repeat others or that fewer
+	 * users need. The sorted column always stays.
+	 */
 	static const char *const all[] = {
 		REPORT_SELF, "mean",	"incr. hashing", "incr. load",
 		"max",	     "blocked", "total",	 REPORT_OFF,
@@ -40,25 +40,19 @@ static void spare_columns(const char *spare[9], bool off_cpu, enum report_sort s
 		[REPORT_SORT_TOTAL] = "total",
 		[REPORT_SORT_OFF] = REPORT_OFF,
 	};
-	size_t n = 0;
-
-	for (size_t i = !off_cpu; i < N_OF(all); i++)
-		if (!sorted[sort] || strcmp(all[i], sorted[sort]))
-			spare[n++] = all[i];
-	spare[n] = NULL;
-}
-
-static int print_table(FILE *out, const struct report_rows *r, const struct report_options *opt)
-{
 	static const char *const of_samples[] = {"max", NULL};
-	const char *spare[9];
+	const char *spare[N_OF(all) + 1], *stays = sorted[opt->sort];
+	size_t n = 0;
 	struct columns c = {.out = out,
 			    .width = opt->width,
 			    .wide = opt->wide,
 			    .keep_of_name = NAME_KEPT,
 			    .spare = spare};
 
-	spare_columns(spare, report_rows__know_off_cpu(r), opt->sort);
+	for (size_t i = !report_rows__know_off_cpu(r); i < N_OF(all); i++)
+		if (!stays || strcmp(all[i], stays))
+			spare[n++] = all[i];
+	spare[n] = NULL;
 	if (report_rows__are_sampled(r))
 		c.spare = of_samples;
 	EACH_ROW (&c, i, shown(r->n, opt))
@@ -120,11 +114,6 @@ static int print_items(FILE *out, const struct trace_texts *names, const struct 
 	return items_text(out, &r, shown(r.n, opt), opt->width, names);
 }
 
-static bool is_wanted(const struct report_options *opt, const char *query)
-{
-	return !opt->query || opt->query(opt->query_ctx, query);
-}
-
 static int process_columns(struct columns *c, const struct trace_process *p,
 			   const struct summary *s, const struct trace_texts *names,
 			   const struct samples *sampled, const struct report_options *opt,
@@ -138,7 +127,8 @@ static int process_columns(struct columns *c, const struct trace_process *p,
 	int err = p ? name ? summary__rows(s, p->index, &rows, &n) : -ENOMEM : 0;
 
 	for (size_t k = 0; k < n && !err; k++) {
-		if (!is_wanted(opt, names->text(names->ctx, rows[k].label)))
+		if (opt->query &&
+		    !opt->query(opt->query_ctx, names->text(names->ctx, rows[k].label)))
 			continue;
 		count += rows[k].is_activity ? 0 : rows[k].count;
 		cpu_ns += rows[k].self_cpu_ns;
@@ -182,15 +172,19 @@ static int compare_tallies(const void *a, const void *b)
 	return (x->label > y->label) - (x->label < y->label);
 }
 
-/* Sum the sizes of artifacts by name; returns the number of names. */
-static size_t sum_artifacts(const struct trace_tally *from, size_t n, struct trace_tally *sizes)
+static int print_artifacts(FILE *out, const struct summary *s, const struct trace_texts *names)
 {
-	size_t used = 0, n_sizes = 0;
+	size_t n, n_sizes = 0, used = 0;
+	const struct trace_tally *tallies = summary__tallies(s, &n);
+	_free_ struct trace_tally *sizes = calloc(n + 1, sizeof(*sizes));
+	struct columns c = {.out = out};
 
-	for (size_t i = 0; i < n; i++) {
-		if (from[i].kind == TRACE_KIND_ARTIFACT_SIZE)
-			sizes[n_sizes++] = from[i];
-	}
+	if (!sizes)
+		return -ENOMEM;
+	/* Sum them up by name. */
+	for (size_t i = 0; i < n; i++)
+		if (tallies[i].kind == TRACE_KIND_ARTIFACT_SIZE)
+			sizes[n_sizes++] = tallies[i];
 	qsort(sizes, n_sizes, sizeof(*sizes), compare_tallies);
 	for (size_t i = 0; i < n_sizes; i++) {
 		if (used && sizes[used - 1].label == sizes[i].label)
@@ -198,52 +192,14 @@ static size_t sum_artifacts(const struct trace_tally *from, size_t n, struct tra
 		else
 			sizes[used++] = sizes[i];
 	}
-	return used;
-}
-
-static int print_artifacts(FILE *out, const struct summary *s, const struct trace_texts *names)
-{
-	size_t n;
-	const struct trace_tally *tallies = summary__tallies(s, &n);
-	_free_ struct trace_tally *sizes = calloc(n + 1, sizeof(*sizes));
-	struct columns c = {.out = out};
-
-	if (!sizes)
-		return -ENOMEM;
-	n = sum_artifacts(tallies, n, sizes);
-	if (!n)
+	if (!used)
 		return 0;
 	fputc('\n', out);
-	EACH_ROW (&c, i, n) {
+	EACH_ROW (&c, i, used) {
 		NAME(&c, NULL, "artifact", names->text(names->ctx, sizes[i].label), NULL);
 		NUMBER(&c, COUNT, NULL, "size", sizes[i].sum, NULL);
 	}
 	return c.err;
-}
-
-static const char *with_or_without(const struct report_options *opt)
-{
-	return opt->raw && !opt->costs->subtracted ? "with it" : "without it";
-}
-
-static void print_cost(FILE *out, const struct report_options *opt)
-{
-	if (opt->cost && cost_text_line(out, opt->cost, "; ")) {
-		if (opt->costs)
-			fprintf(out, "; the times above are %s", with_or_without(opt));
-		fputc('\n', out);
-	}
-	if (opt->cost)
-		cost_text_beside(out, opt->cost, "");
-}
-
-static void print_clamped(FILE *out, uint64_t clamped)
-{
-	char buf[FORMAT_MAX];
-
-	if (clamped)
-		fprintf(out, "too short to time, as their probes take longer: %s %s, shown as 0\n",
-			format_count(buf, clamped), clamped == 1 ? "query" : "queries");
 }
 
 /* Whether only samples show one of the queries. */
@@ -256,31 +212,6 @@ static bool has_unprobed(const struct report_rows *r)
 	return false;
 }
 
-static void print_begun(FILE *out, const struct report_rows *queries)
-{
-	struct begun_note note = {};
-
-	for (size_t i = 0; i < queries->n; i++)
-		if (queries->rows[i].begun)
-			begun_note__add(&note, out, queries->rows[i].name);
-	begun_note__end(&note, out);
-}
-
-/* Two numbers, as in every output: an activity is no execution of a query. */
-static void print_counts(FILE *out, const struct summary *s)
-{
-	char queries[FORMAT_MAX], activities[FORMAT_MAX];
-	struct summary_counts counts;
-
-	if (summary__counts(s, SUMMARY_ALL, &counts) || !(counts.queries + counts.activities))
-		return;
-	fprintf(out, "in all: %s executions of queries, ", format_count(queries, counts.queries));
-	if (counts.unsure)
-		fprintf(out, "%s result%s that may be none, ", format_count(queries, counts.unsure),
-			counts.unsure == 1 ? "" : "s");
-	fprintf(out, "%s activities\n", format_count(activities, counts.activities));
-}
-
 static void print_samples(FILE *out, const struct report_options *opt, const char *after)
 {
 	if (opt->samples && samples_text_head(out, samples__totals(opt->samples)))
@@ -290,9 +221,28 @@ static void print_samples(FILE *out, const struct report_options *opt, const cha
 static void print_notes(FILE *out, const struct summary *s, const struct report_rows *r,
 			const struct trace_losses *losses, const struct report_options *opt)
 {
+	struct summary_counts counts;
+	struct begun_note begun = {};
+	char buf[FORMAT_MAX];
+
 	fputc('\n', out);
-	print_counts(out, s);
-	print_cost(out, opt);
+	/* Two numbers, as in every output: an activity is no execution of a query. */
+	if (!summary__counts(s, SUMMARY_ALL, &counts) && counts.queries + counts.activities) {
+		fprintf(out, "in all: %s executions of queries, ",
+			format_count(buf, counts.queries));
+		if (counts.unsure)
+			fprintf(out, "%s result%s that may be none, ",
+				format_count(buf, counts.unsure), counts.unsure == 1 ? "" : "s");
+		fprintf(out, "%s activities\n", format_count(buf, counts.activities));
+	}
+	if (opt->cost && cost_text_line(out, opt->cost, "; ")) {
+		if (opt->costs)
+			fprintf(out, "; the times above are %s",
+				opt->raw && !opt->costs->subtracted ? "with it" : "without it");
+		fputc('\n', out);
+	}
+	if (opt->cost)
+		cost_text_beside(out, opt->cost, "");
 	if (!report_rows__are_sampled(r))
 		print_samples(out, opt, "");
 	report_notes__unfinished(out, r->unwound, s);
@@ -302,9 +252,14 @@ static void print_notes(FILE *out, const struct summary *s, const struct report_
 		report_notes__sampled(out, s);
 	if (opt->samples)
 		samples_text_notes(out, samples__totals(opt->samples));
-	print_clamped(out, r->clamped);
+	if (r->clamped)
+		fprintf(out, "too short to time, as their probes take longer: %s %s, shown as 0\n",
+			format_count(buf, r->clamped), r->clamped == 1 ? "query" : "queries");
 	report_notes__late(out, s);
-	print_begun(out, r);
+	for (size_t i = 0; i < r->n; i++)
+		if (r->rows[i].begun)
+			begun_note__add(&begun, out, r->rows[i].name);
+	begun_note__end(&begun, out);
 	report_notes__losses(out, losses, true);
 	if (opt->problem)
 		fprintf(out, "incomplete: %s\n", opt->problem);
@@ -351,14 +306,6 @@ static void print_nothing(FILE *out, const struct summary *s)
 		fputs("no query was executed\n", out);
 }
 
-static int print_all(FILE *out, const struct summary *s, const struct trace_texts *names,
-		     const struct report_rows *r, const struct report_options *opt)
-{
-	int err = print_table(out, r, opt);
-
-	return err ?: print_processes(out, s, names, r, opt);
-}
-
 int report_text(FILE *out, const struct summary *s, const struct trace_losses *losses,
 		const struct trace_texts *names, const struct report_options *opt)
 {
@@ -391,7 +338,7 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
 	else if (opt->callers)
 		err = print_callers(out, has_unprobed(&r), opt);
 	else
-		err = print_all(out, s, names, &r, opt);
+		err = print_table(out, &r, opt) ?: print_processes(out, s, names, &r, opt);
 	err = err ?: report_notes__reuse(out, s, opt);
 	err = err ?: print_artifacts(out, s, names);
 	if (err)

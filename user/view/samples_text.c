@@ -40,7 +40,7 @@ void samples_text_marks(FILE *out, const struct report_rows *r)
 		fputs("~ times without a count are by samples: time on the CPU\n", out);
 }
 
-static void print_cuts(FILE *out, const struct samples_totals *t)
+void samples_text_notes(FILE *out, const struct samples_totals *t)
 {
 	static const char *const causes[TRACE_CUT_MAX] = {
 		[TRACE_CUT_NO_MAP] = "code in no known file",
@@ -51,20 +51,12 @@ static void print_cuts(FILE *out, const struct samples_totals *t)
 	uint64_t n = samples_totals__n(t) - t->light, whole = t->cut[TRACE_CUT_NOT];
 	char percent[FORMAT_MAX], count[FORMAT_MAX];
 
-	if (n == whole)
-		return;
-	fprintf(out, "stacks that do not reach the start of their thread: %s %%\n",
-		format_percent(percent, n - whole, n));
-	for (int cut = TRACE_CUT_NOT + 1; cut < TRACE_CUT_MAX; cut++)
+	if (n != whole)
+		fprintf(out, "stacks that do not reach the start of their thread: %s %%\n",
+			format_percent(percent, n - whole, n));
+	for (int cut = TRACE_CUT_NOT + 1; cut < TRACE_CUT_MAX && n != whole; cut++)
 		if (t->cut[cut])
 			fprintf(out, "  %s: %s\n", causes[cut], format_count(count, t->cut[cut]));
-}
-
-void samples_text_notes(FILE *out, const struct samples_totals *t)
-{
-	char percent[FORMAT_MAX];
-
-	print_cuts(out, t);
 	if (t->unknown)
 		fprintf(out,
 			"in a query that its code does not name: %s %%, counted for the one "
@@ -76,22 +68,6 @@ void samples_text_notes(FILE *out, const struct samples_totals *t)
 }
 
 /* ---- Columns --------------------------------------------------------------------------------- */
-
-static void put_cuts(struct columns *c, const struct samples_totals *t)
-{
-	static const char *const causes[TRACE_CUT_MAX] = {
-		[TRACE_CUT_NO_MAP] = "code in no known file",
-		[TRACE_CUT_NO_RULE] = "no unwind rule",
-		[TRACE_CUT_NO_PAGE] = "a part of the stack was not in memory",
-		[TRACE_CUT_TOO_DEEP] = "too many frames",
-	};
-
-	if (!OBJECT(c, "cut", true, "the other samples, by cause"))
-		return;
-	for (int cut = TRACE_CUT_NOT + 1; cut < TRACE_CUT_MAX; cut++)
-		NUMBER(c, COUNT, sample_cut_name(cut), NULL, t->cut[cut], causes[cut]);
-	columns__leave(c);
-}
 
 static void put_sum(struct columns *c, const struct samples_totals *t,
 		    enum trace_sample_cause cause, const char *help)
@@ -118,6 +94,13 @@ static void put_sum(struct columns *c, const struct samples_totals *t,
 
 void samples_columns(struct columns *c, const struct samples_totals *t)
 {
+	static const char *const causes[TRACE_CUT_MAX] = {
+		[TRACE_CUT_NO_MAP] = "code in no known file",
+		[TRACE_CUT_NO_RULE] = "no unwind rule",
+		[TRACE_CUT_NO_PAGE] = "a part of the stack was not in memory",
+		[TRACE_CUT_TOO_DEEP] = "too many frames",
+	};
+
 	if (!OBJECT(c, "samples", t, "if stacks were sampled"))
 		return;
 	KNOWN(c, COUNT, "hz", NULL, t->sampling.hz, t->sampling.hz,
@@ -128,7 +111,11 @@ void samples_columns(struct columns *c, const struct samples_totals *t)
 	NUMBER(c, COUNT, "complete", NULL, t->cut[TRACE_CUT_NOT],
 	       "samples whose stack reaches the start of its thread");
 	NUMBER(c, COUNT, "light", NULL, t->light, "samples without their stack, by --memory-light");
-	put_cuts(c, t);
+	if (OBJECT(c, "cut", true, "the other samples, by cause")) {
+		for (int cut = TRACE_CUT_NOT + 1; cut < TRACE_CUT_MAX; cut++)
+			NUMBER(c, COUNT, sample_cut_name(cut), NULL, t->cut[cut], causes[cut]);
+		columns__leave(c);
+	}
 	NUMBER(c, COUNT, "unknown", NULL, t->unknown,
 	       "innermost execution is of a query that its code does not name");
 	NUMBER(c, COUNT, "compared", NULL, t->compared,
