@@ -54,17 +54,11 @@ static void name_row(struct columns *c, const struct why_row *r)
 		columns__text(c, "all");
 }
 
-static uint64_t unlisted(const struct why_row *r)
-{
-	uint64_t listed = r->keys[WHY_LISTED];
-
-	return r->row.results > listed ? r->row.results - listed : 0;
-}
-
 static void row_columns(struct columns *c, const struct why_row *r)
 {
 	const struct summary_row *row = r ? &r->row : NULL;
-	bool sampled = row && row->self_by == SUMMARY_SELF_SAMPLES, listed = r && row->results;
+	bool sampled = row && row->self_by == SUMMARY_SELF_SAMPLES;
+	uint64_t listed = r ? r->keys[WHY_LISTED] : 0;
 	struct summary_row shown = row ? *row : (struct summary_row){};
 	char buf[FORMAT_MAX * 2];
 
@@ -101,7 +95,8 @@ static void row_columns(struct columns *c, const struct why_row *r)
 	       "executions in compilers of whose names nothing was copied");
 	NUMBER(c, COUNT, "keys_without_text", "no text", r->keys[WHY_NO_TEXT],
 	       "executions whose name was not copied, though others were");
-	KNOWN(c, COUNT, "results_unlisted", "unlisted", listed, unlisted(r),
+	KNOWN(c, COUNT, "results_unlisted", "unlisted", row->results,
+	      row->results > listed ? row->results - listed : 0,
 	      "results about other crates' definitions, or about none; null: no results");
 	BOOL(c, "list_is_cut", r->cut_list, "lists of results could not be read to their end");
 }
@@ -191,32 +186,27 @@ static void put_sites(struct columns *c, const struct why_view *v)
 		site_columns(c, ROW(c, sites[i]), v);
 }
 
-/* As members of JSON, or in text a line for each. */
-struct facts {
-	struct columns *c;
-	FILE *out;
-};
-
-static void fact(const struct facts *to, const char *key, const char *title, const char *text,
+/* A member of JSON, or in text a line. */
+static void fact(struct columns *c, const char *key, const char *title, const char *text,
 		 const char *help)
 {
 	_free_ char *clean = NULL;
 
-	if (to->c) {
-		TEXT(to->c, key, NULL, text, help);
+	if (c->to != COLUMNS_TEXT) {
+		TEXT(c, key, NULL, text, help);
 		return;
 	}
 	clean = format_clean(text ?: "-");
-	fprintf(to->out, "%-12s%s\n", title, clean ?: "?");
+	fprintf(c->out, "%-12s%s\n", title, clean ?: "?");
 }
 
-static void count_fact(const struct facts *to, const char *key, const char *title, uint64_t n,
+static void count_fact(struct columns *c, const char *key, const char *title, uint64_t n,
 		       const char *help)
 {
-	if (to->c)
-		NUMBER(to->c, COUNT, key, NULL, n, help);
+	if (c->to != COLUMNS_TEXT)
+		NUMBER(c, COUNT, key, NULL, n, help);
 	else
-		fprintf(to->out, "%-12s%" PRIu64 "\n", title, n);
+		fprintf(c->out, "%-12s%" PRIu64 "\n", title, n);
 }
 
 static const char *yes_or(bool yes, const char *problem)
@@ -224,7 +214,7 @@ static const char *yes_or(bool yes, const char *problem)
 	return yes ? "yes" : problem ?: "no";
 }
 
-static void query_facts(const struct facts *to, const struct plan *plan, uint32_t number)
+static void query_facts(struct columns *c, const struct plan *plan, uint32_t number)
 {
 	static const struct plan_query none = {.name = NULL};
 	static const struct plan no_plan = {.path = NULL};
@@ -232,46 +222,46 @@ static void query_facts(const struct facts *to, const struct plan *plan, uint32_
 	const struct plan *p = plan ?: &no_plan;
 	bool there = q != &none;
 
-	fact(to, "key", "key", plan_key_name(q->key), "as the plan reads it; null: not read");
-	fact(to, "key_type", "key's type", q->key_type, "in rustc's sources; null: unknown");
-	count_fact(to, "start_sites", "start sites", q->n_start, "that see it start");
-	fact(to, "start_exact", "all starts", yes_or(q->start_exact, NULL),
+	fact(c, "key", "key", plan_key_name(q->key), "as the plan reads it; null: not read");
+	fact(c, "key_type", "key's type", q->key_type, "in rustc's sources; null: unknown");
+	count_fact(c, "start_sites", "start sites", q->n_start, "that see it start");
+	fact(c, "start_exact", "all starts", yes_or(q->start_exact, NULL),
 	     "yes: these see it start with and without incremental compilation");
-	count_fact(to, "key_sites", "with a key", there ? plan__key_sites(p, number) : 0,
+	count_fact(c, "key_sites", "with a key", there ? plan__key_sites(p, number) : 0,
 		   "start sites at which its key can be read");
-	count_fact(to, "end_sites", "end sites", q->n_end, "of its bodies");
-	fact(to, "end_exact", "all ends", yes_or(q->end_exact, NULL),
+	count_fact(c, "end_sites", "end sites", q->n_end, "of its bodies");
+	fact(c, "end_exact", "all ends", yes_or(q->end_exact, NULL),
 	     "yes: every normal return of its provider meets one");
-	fact(to, "invocation_id", "ids", yes_or(q->has_id, NULL),
+	fact(c, "invocation_id", "ids", yes_or(q->has_id, NULL),
 	     "yes: every end site shows the invocation id");
-	count_fact(to, "request_sites", "requests", q->n_request, "wrappers probed for callers");
-	fact(to, "cache", "cache",
+	count_fact(c, "request_sites", "requests", q->n_request, "wrappers probed for callers");
+	fact(c, "cache", "cache",
 	     plan_cache_name(q->table.kind) ?: p->tables_problem ?: q->table_problem,
 	     "the type of its table of results, or why it is not known");
-	fact(to, "result_keys", "its keys",
+	fact(c, "result_keys", "its keys",
 	     yes_or(there && plan_query__has_keys(q), q->result_keys_problem),
 	     "yes: what results are about can be read there; else why not");
-	fact(to, "may_be_fed", "fed",
+	fact(c, "may_be_fed", "fed",
 	     !q->table.kind ? NULL
 	     : q->table.fed ? p->feeds_problem ?: "perhaps"
 			    : "no",
 	     "whether results may come from other queries; null: unknown");
-	fact(to, "active_jobs", "active jobs", yes_or(q->active.size, p->jobs.problem),
+	fact(c, "active_jobs", "active jobs", yes_or(q->active.size, p->jobs.problem),
 	     "yes: executions can be read while they run; else why not");
-	fact(to, "names", "names", yes_or(p->layout.wire.size, p->layout.problem),
+	fact(c, "names", "names", yes_or(p->layout.wire.size, p->layout.problem),
 	     "yes: names of definitions can be read; else why not");
-	fact(to, "in_stacks", "in stacks",
+	fact(c, "in_stacks", "in stacks",
 	     there ? plan_shows_name(plan_query__shows(p, number)) : NULL,
 	     "whether sampled stacks show it: always, requested, no");
 }
 
-static void library_facts(const struct facts *to, const struct why_view *v)
+static void library_facts(struct columns *c, const struct why_view *v)
 {
-	fact(to, "library", "library", v->library, "the file that was planned; null: none");
-	fact(to, "build_id", "build-id", v->build_id, "of the recorded library; null: unknown");
-	fact(to, "rustc_version", "rustc", v->rustc_version, "null: unknown");
-	if (to->c || v->no_plan)
-		fact(to, "no_plan", "plan", v->no_plan, "why there is none; null: there is one");
+	fact(c, "library", "library", v->library, "the file that was planned; null: none");
+	fact(c, "build_id", "build-id", v->build_id, "of the recorded library; null: unknown");
+	fact(c, "rustc_version", "rustc", v->rustc_version, "null: unknown");
+	if (c->to != COLUMNS_TEXT || v->no_plan)
+		fact(c, "no_plan", "plan", v->no_plan, "why there is none; null: there is one");
 }
 
 /* ---- Documents ------------------------------------------------------------------------------- */
@@ -279,24 +269,23 @@ static void library_facts(const struct facts *to, const struct why_view *v)
 int why_text(FILE *out, const struct why_view *v)
 {
 	struct verdict verdict = verdict_of(v->summary, v->losses);
-	const struct facts to = {.out = out};
 	struct columns c = {.to = COLUMNS_TEXT, .out = out};
 	int err;
 
 	verdict_lead(out, &verdict);
-	fact(&to, NULL, "query", v->query, NULL);
-	fact(&to, NULL, "trace", v->problem ?: "whole", NULL);
-	fact(&to, NULL, "events", v->events ?: "unknown: the trace does not say", NULL);
+	fact(&c, NULL, "query", v->query, NULL);
+	fact(&c, NULL, "trace", v->problem ?: "whole", NULL);
+	fact(&c, NULL, "events", v->events ?: "unknown: the trace does not say", NULL);
 	fputc('\n', out);
 	err = print_rows(out, v);
 	if (err)
 		return err;
 	report_notes__losses(out, v->losses, true);
 	fputs("probe hits are those of all sites: a trace does not have them by site\n\n", out);
-	library_facts(&to, v);
+	library_facts(&c, v);
 	if (!v->plan || v->number == PLAN_NONE)
 		return 0;
-	query_facts(&to, v->plan, v->number);
+	query_facts(&c, v->plan, v->number);
 	fputc('\n', out);
 	put_sites(&c, v);
 	return c.err;
@@ -305,7 +294,6 @@ int why_text(FILE *out, const struct why_view *v)
 static int put_document(FILE *out, enum columns_to to, const struct why_view *v)
 {
 	struct columns c = {.to = to, .out = out};
-	const struct facts facts = {.c = &c};
 
 	columns__begin(&c, SCHEMA, SCHEMA);
 	TEXT(&c, "query", NULL, v->query, "rustc's name");
@@ -315,9 +303,9 @@ static int put_document(FILE *out, enum columns_to to, const struct why_view *v)
 	if (LIST(&c, "compilers", true, "the first entry is of all"))
 		EACH_ROW (&c, i, v->n)
 			row_columns(&c, ROW(&c, &v->rows[i]));
-	library_facts(&facts, v);
+	library_facts(&c, v);
 	if (OBJECT_OR_NULL(&c, "plan", v->plan && v->number != PLAN_NONE, "of the query")) {
-		query_facts(&facts, v->plan, v->number);
+		query_facts(&c, v->plan, v->number);
 		columns__leave(&c);
 	}
 	if (LIST(&c, "sites", v->plan, "of the plan that are about the query"))
