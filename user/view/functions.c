@@ -14,32 +14,6 @@
 
 #define NAME_KEPT 28 /* minimum columns of a function's name, so that its crate fits */
 
-static void print_head(FILE *out, const struct functions_view *v)
-{
-	static const char *const of[TRACE_SAMPLE_CAUSES] = {
-		[TRACE_SAMPLE_CPU] = "on the CPU",
-		[TRACE_SAMPLE_OFF_CPU] = "of waiting",
-		[TRACE_SAMPLE_FAULT] = "that page faults made resident",
-	};
-	const struct sample_sum *all = &v->tree->all, *whole = &v->totals->of[v->cause];
-	char n[FORMAT_MAX], value[FORMAT_MAX], percent[FORMAT_MAX];
-
-	fprintf(out, "%s samples, %s %s", format_count(n, all->n),
-		functions_format(value, v->cause, all->value), of[v->cause]);
-	if (all->n != whole->n)
-		fprintf(out, ": %s %% of the recording",
-			format_percent(percent, all->value, whole->value));
-	fputs("\n\n", out);
-}
-
-static void print_more(FILE *out, size_t n, const char *one, const char *many)
-{
-	char count[FORMAT_MAX];
-
-	if (n)
-		fprintf(out, "  and %s more %s\n", format_count(count, n), n == 1 ? one : many);
-}
-
 /* What a row has of one sum: keys of times and bytes differ. */
 struct sum_keys {
 	const char *samples, *ns, *error_ns, *bytes, *error_bytes;
@@ -105,51 +79,57 @@ static void function_columns(struct columns *c, const struct call_row *row,
 		   NULL);
 }
 
-static int print_parts(FILE *out, const struct functions_view *v)
+void functions_more(FILE *out, size_t n, const char *one, const char *many)
 {
-	struct columns c = {.out = out, .width = v->width, .name_last = true};
-	_functions_rows_ struct functions_rows r = {};
+	char count[FORMAT_MAX];
 
-	if (functions_rows__parts(&r, v))
-		return -ENOMEM;
-	EACH_ROW (&c, i, r.n)
-		part_columns(&c, ROW(&c, r.at[i]), v);
-	print_more(out, r.left_out, "part", "parts");
-	fputc('\n', out);
-	return c.err;
+	if (n)
+		fprintf(out, "  and %s more %s\n", format_count(count, n), n == 1 ? one : many);
 }
 
-static int print_functions(FILE *out, const struct functions_view *v)
+static int print_tables(FILE *out, const struct functions_view *v)
 {
 	static const char *const spare[] = {"+-", NULL};
-	struct columns c = {.out = out,
-			    .width = v->width,
-			    .name_last = true,
-			    .keep_of_name = NAME_KEPT,
-			    .spare = spare};
-	_functions_rows_ struct functions_rows r = {};
+	struct columns c = {.out = out, .width = v->width, .name_last = true};
+	_functions_rows_ struct functions_rows parts = {}, functions = {};
 	size_t shown;
 
-	if (functions_rows__init(&r, v))
+	if (functions_rows__parts(&parts, v) || functions_rows__init(&functions, v))
 		return -ENOMEM;
-	shown = v->top && v->top < r.n ? v->top : r.n;
+	EACH_ROW (&c, i, parts.n)
+		part_columns(&c, ROW(&c, parts.at[i]), v);
+	functions_more(out, parts.left_out, "part", "parts");
+	fputc('\n', out);
+
+	c.keep_of_name = NAME_KEPT;
+	c.spare = spare;
+	shown = v->top && v->top < functions.n ? v->top : functions.n;
 	EACH_ROW (&c, i, shown)
-		function_columns(&c, ROW(&c, r.at[i]), v);
-	print_more(out, r.n - shown + r.left_out, "function", "functions");
+		function_columns(&c, ROW(&c, functions.at[i]), v);
+	functions_more(out, functions.n - shown + functions.left_out, "function", "functions");
 	return c.err;
 }
 
 int functions_text(FILE *out, const struct functions_view *v)
 {
+	static const char *const of[TRACE_SAMPLE_CAUSES] = {
+		[TRACE_SAMPLE_CPU] = "on the CPU",
+		[TRACE_SAMPLE_OFF_CPU] = "of waiting",
+		[TRACE_SAMPLE_FAULT] = "that page faults made resident",
+	};
+	const struct sample_sum *all = &v->tree->all, *whole = &v->totals->of[v->cause];
+	char n[FORMAT_MAX], value[FORMAT_MAX], percent[FORMAT_MAX];
 	int err;
 
-	print_head(out, v);
-	if (!v->tree->all.n)
+	fprintf(out, "%s samples, %s %s", format_count(n, all->n),
+		functions_format(value, v->cause, all->value), of[v->cause]);
+	if (all->n != whole->n)
+		fprintf(out, ": %s %% of the recording",
+			format_percent(percent, all->value, whole->value));
+	fputs("\n\n", out);
+	if (!all->n)
 		return 0;
-	if (v->direction != FUNCTIONS_NO_TREE)
-		err = call_tree_text(out, v);
-	else
-		err = print_parts(out, v) ?: print_functions(out, v);
+	err = v->direction != FUNCTIONS_NO_TREE ? call_tree_text(out, v) : print_tables(out, v);
 	if (!err && v->problem)
 		fprintf(out, "\nincomplete: %s\n", v->problem);
 	return err;
@@ -374,30 +354,10 @@ static bool leads_on(const struct printing *p, const struct code_function *f)
 	       !strcmp(p->v->tree->functions.parts[f->part], "rustc_query_impl");
 }
 
-/* Queries and other intervals stand in brackets. `replaces` the last name. */
-static int add_name(struct printing *p, const struct code_function *f, bool replaces)
-{
-	_free_ char *text = NULL, *name = NULL;
-
-	if (f->part == CODE_NO_PART) {
-		if (asprintf(&text, "[%s]", f->name) < 0)
-			text = NULL;
-	} else {
-		text = p->v->width ? code_name_short(f->name) : strdup(f->name);
-	}
-	name = text ? format_clean(text) : NULL;
-	if (name && replaces)
-		free(p->names[--p->n_names]);
-	if (!name || array__add(&p->names, &p->n_names, &p->names_capacity, &name))
-		return -ENOMEM;
-	take_ptr(name);
-	return 0;
-}
-
 /*
  * Add the name of a node to the line, whose names so far only lead on if *only_leads. The code that
  * ran has its name in any case: it is the first of a line from the inside out, and has a time of
- * its own in one from the outside in.
+ * its own in one from the outside in. Queries and other intervals stand in brackets.
  */
 static int add_node(struct printing *p, uint32_t node, bool *only_leads)
 {
@@ -405,11 +365,22 @@ static int add_node(struct printing *p, uint32_t node, bool *only_leads)
 	bool up = p->v->direction == FUNCTIONS_UP;
 	bool ran = up ? !p->n_names : p->nodes->at[node].self.value >= p->v->least;
 	bool leads = p->v->width && !ran && leads_on(p, f);
+	_free_ char *text = NULL, *name = NULL;
 
 	if (leads && p->n_names && !*only_leads)
 		return 0;
-	if (add_name(p, f, p->n_names && *only_leads))
+	if (f->part == CODE_NO_PART) {
+		if (asprintf(&text, "[%s]", f->name) < 0)
+			text = NULL;
+	} else {
+		text = p->v->width ? code_name_short(f->name) : strdup(f->name);
+	}
+	name = text ? format_clean(text) : NULL;
+	if (name && p->n_names && *only_leads)
+		free(p->names[--p->n_names]);
+	if (!name || array__add(&p->names, &p->n_names, &p->names_capacity, &name))
 		return -ENOMEM;
+	take_ptr(name);
 	*only_leads = leads;
 	return 0;
 }
@@ -429,31 +400,24 @@ static uint32_t handed_on(const struct printing *p, uint32_t node)
 	return p->order.at[first];
 }
 
-/* Names that fit in `room`: the first, and as many of the last as there is room for. */
-static uint32_t last_names(const struct printing *p, size_t room)
-{
-	size_t used = format_width(p->names[0]) + strlen(JOINT CUT);
-	uint32_t n = p->n_names;
-
-	while (n > 1) {
-		used += strlen(JOINT) + format_width(p->names[n - 1]);
-		if (used > room && n < p->n_names)
-			break;
-		n--;
-	}
-	return n;
-}
-
+/* The first name, and as many of the last as there is room for behind `used` columns. */
 static void print_names(const struct printing *p, size_t used)
 {
 	size_t room = p->v->width > used ? p->v->width - used : 0;
-	uint32_t from = p->v->width ? last_names(p, room) : 1;
+	size_t width = format_width(p->names[0]) + strlen(JOINT CUT);
+	uint32_t from = p->v->width ? p->n_names : 1;
 	_free_ char *text = NULL;
 	size_t size;
 	FILE *to = open_memstream(&text, &size);
 
 	if (!to)
 		return;
+	while (from > 1) {
+		width += strlen(JOINT) + format_width(p->names[from - 1]);
+		if (width > room && from < p->n_names)
+			break;
+		from--;
+	}
 	fputs(p->names[0], to);
 	if (from > 1)
 		fputs(JOINT CUT, to);

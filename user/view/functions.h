@@ -36,6 +36,9 @@ int functions_text(FILE *out, const struct functions_view *v);
 /* Schema "qprof-functions/1": docs/report.md has the fields. 0 or a negative errno. */
 int functions_json(FILE *out, const struct functions_view *v);
 
+/* Below a table: how many rows it does not have; nothing if it has all. */
+void functions_more(FILE *out, size_t n, const char *one, const char *many);
+
 /* Time or bytes. */
 char *functions_format(char buf[FORMAT_MAX], uint8_t cause, uint64_t value);
 

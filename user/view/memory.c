@@ -17,33 +17,9 @@
 
 #define PATH_KEPT 40 /* as in the table of items */
 
-static void print_head(FILE *out, const struct samples_totals *t)
-{
-	const struct sample_sum *sum = &t->of[TRACE_SAMPLE_FAULT];
-	const struct sample_sum *none = &t->no_query[TRACE_SAMPLE_FAULT];
-	const struct sample_sum *unknown = &t->unknown_query;
-	char count[FORMAT_MAX], bytes[FORMAT_MAX], percent[FORMAT_MAX];
-
-	fprintf(out, "%s made resident, by %s samples of page faults, %s %% in queries and passes",
-		format_bytes(bytes, sum->value), format_count(count, sum->n),
-		format_percent(percent, sum->value - none->value - unknown->value, sum->value));
-	if (unknown->n)
-		fprintf(out, ", %s %% unknown",
-			format_percent(percent, unknown->value, sum->value));
-	fputs("\n\n", out);
-}
-
 static size_t shown(size_t n, const struct memory_view *v)
 {
 	return v->top && v->top < n ? v->top : n;
-}
-
-static void print_more(FILE *out, size_t n, const char *one, const char *many)
-{
-	char count[FORMAT_MAX];
-
-	if (n)
-		fprintf(out, "  and %s more %s\n", format_count(count, n), n == 1 ? one : many);
 }
 
 static void sum_columns(struct columns *c, const struct sample_sum *sum, const char *title,
@@ -81,13 +57,6 @@ static void query_columns(struct columns *c, const struct summary_row *row,
 	KNOWN(c, BYTES, "total_bytes", light ? NULL : "total", !light,
 	      row->samples.total[TRACE_SAMPLE_FAULT].value,
 	      "with what it called; null: unknown, with --memory-light");
-}
-
-static bool any_place(const struct memory_rows *r, size_t n, const struct trace_texts *names)
-{
-	while (n && !trace_texts__place(names, r->items[n - 1].item))
-		n--;
-	return n;
 }
 
 static void item_columns(struct columns *c, const struct item_row *row, bool places,
@@ -128,7 +97,7 @@ static int print_crates(FILE *out, const struct memory_rows *r, const struct mem
 
 	EACH_ROW (&c, i, n)
 		crate_columns(&c, ROW(&c, &r->crates[i]), v);
-	print_more(out, r->n_crates - n + r->crates_left_out, "crate", "crates");
+	functions_more(out, r->n_crates - n + r->crates_left_out, "crate", "crates");
 	return c.err;
 }
 
@@ -142,7 +111,7 @@ static int print_queries(FILE *out, const struct memory_rows *r, const struct me
 	fputc('\n', out);
 	EACH_ROW (&c, i, n)
 		query_columns(&c, ROW(&c, &r->queries[i]), v);
-	print_more(out, r->n_queries - n + r->queries_left_out, "query", "queries");
+	functions_more(out, r->n_queries - n + r->queries_left_out, "query", "queries");
 	return c.err;
 }
 
@@ -150,16 +119,18 @@ static int print_items(FILE *out, const struct memory_rows *r, const struct memo
 {
 	struct columns c = table_of(out, v);
 	size_t n = shown(r->n_items, v);
-	bool places = any_place(r, n, v->names);
+	bool places = false;
 
 	if (!r->n_items)
 		return 0;
+	for (size_t i = 0; i < n; i++)
+		places |= trace_texts__place(v->names, r->items[i].item) != NULL;
 	c.name_last = true;
 	c.keep_of_name = PATH_KEPT;
 	fputc('\n', out);
 	EACH_ROW (&c, i, n)
 		item_columns(&c, ROW(&c, &r->items[i]), places, v);
-	print_more(out, r->n_items - n + r->items_left_out, "item", "items");
+	functions_more(out, r->n_items - n + r->items_left_out, "item", "items");
 	return c.err;
 }
 
@@ -180,24 +151,34 @@ static int print_parts(FILE *out, const struct memory_view *v)
 	fputc('\n', out);
 	EACH_ROW (&c, i, shown(charged, v))
 		part_columns(&c, ROW(&c, r.at[i]), v);
-	print_more(out, charged - shown(charged, v), "part", "parts");
+	functions_more(out, charged - shown(charged, v), "part", "parts");
 	return c.err;
 }
 
 int memory_text(FILE *out, const struct memory_view *v)
 {
+	const struct samples_totals *t = samples__totals(v->samples);
+	const struct sample_sum *sum = &t->of[TRACE_SAMPLE_FAULT], *unknown = &t->unknown_query;
+	const struct sample_sum *none = &t->no_query[TRACE_SAMPLE_FAULT];
 	_memory_rows_ struct memory_rows r = {};
 	int err = memory_rows__init(&r, v);
+	char count[FORMAT_MAX], bytes[FORMAT_MAX], percent[FORMAT_MAX];
 
 	if (err)
 		return err;
-	print_head(out, samples__totals(v->samples));
+	fprintf(out, "%s made resident, by %s samples of page faults, %s %% in queries and passes",
+		format_bytes(bytes, sum->value), format_count(count, sum->n),
+		format_percent(percent, sum->value - none->value - unknown->value, sum->value));
+	if (unknown->n)
+		fprintf(out, ", %s %% unknown",
+			format_percent(percent, unknown->value, sum->value));
+	fputs("\n\n", out);
 	err = print_crates(out, &r, v) ?: print_queries(out, &r, v)
 		      ?: print_items(out, &r, v) ?: print_parts(out, v);
 	if (err)
 		return err;
 	fputs("\ntouched for the first time; memory that was freed again is in it\n", out);
-	if (samples__totals(v->samples)->light)
+	if (t->light)
 		fputs("recorded without stacks: the part is that of the innermost function, which "
 		      "may be\n  the allocator, for its callers\n",
 		      out);
@@ -329,19 +310,10 @@ void memory_rows__clear(struct memory_rows *r)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void put_parts(struct columns *c, const struct memory_view *v)
-{
-	const struct functions_view parts = {.tree = v->tree, .least = v->least};
-	_functions_rows_ struct functions_rows r = {};
-
-	c->err = c->err ?: functions_rows__parts(&r, &parts);
-	if (LIST(c, "parts", true, "of the compiler, by what they are charged"))
-		EACH_ROW (c, i, r.n)
-			part_columns(c, r.at[i], v);
-}
-
 int memory_json(FILE *out, const struct memory_view *v)
 {
+	const struct functions_view parts = {.tree = v->tree, .least = v->least};
+	_functions_rows_ struct functions_rows by_part = {};
 	_memory_rows_ struct memory_rows r = {};
 	struct columns c = {.to = COLUMNS_JSON, .out = out, .err = memory_rows__init(&r, v)};
 
@@ -357,6 +329,9 @@ int memory_json(FILE *out, const struct memory_view *v)
 	if (LIST(&c, "items", v->items, "missing: no item is known"))
 		EACH_ROW (&c, i, r.n_items)
 			item_columns(&c, &r.items[i], false, v);
-	put_parts(&c, v);
+	c.err = c.err ?: functions_rows__parts(&by_part, &parts);
+	if (LIST(&c, "parts", true, "of the compiler, by what they are charged"))
+		EACH_ROW (&c, i, by_part.n)
+			part_columns(&c, by_part.at[i], v);
 	return columns__end(&c);
 }
