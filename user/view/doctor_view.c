@@ -17,41 +17,9 @@ static void print_clean(FILE *out, const char *text)
 	fputs(clean ?: "", out);
 }
 
-static void print_finding(FILE *out, const struct finding *f)
-{
-	_free_ char *name = format_clean(f->name), *says = format_clean(f->says);
-	int used = fprintf(out, "  %-8s  %s: ", finding_state_name(f->state), name ?: "?");
-
-	wrap_print(out, says ?: "?", (size_t)used, WRAP_COLUMNS, INDENT);
-	if (!f->fix)
-		return;
-	/* Never wrapped, so that a command can be copied. */
-	fprintf(out, "%*sfix: ", INDENT, "");
-	print_clean(out, f->fix);
-	fputc('\n', out);
-}
-
-/* Print one line per kind. */
-static void print_events(FILE *out, const struct toolchain *t)
-{
-	const char *before = "events   ";
-
-	for (int kind = 0; kind < WIRE_KIND_MAX; kind++) {
-		if (!t->events[kind].n)
-			continue;
-		fprintf(out, "%*s%s%s %" PRIu32, INDENT, "", before,
-			plan_kind_name((enum wire_kind)kind), t->events[kind].n);
-		if (t->events[kind].exact != t->events[kind].n)
-			fprintf(out, " (%" PRIu32 " exact)", t->events[kind].exact);
-		fputc('\n', out);
-		before = "         ";
-	}
-	if (*before != ' ')
-		fprintf(out, "%*s%snone\n", INDENT, "", before);
-}
-
 static void print_toolchain(FILE *out, const struct toolchain *t)
 {
+	const char *before = "events   ";
 	char buf[FORMAT_MAX], total[FORMAT_MAX];
 
 	fprintf(out, "%*slibrary  ", INDENT, "");
@@ -66,19 +34,21 @@ static void print_toolchain(FILE *out, const struct toolchain *t)
 	fprintf(out, "%*ssites    %s emulated, ", INDENT, "",
 		format_count(buf, t->sites[PLAN_EMULATED]));
 	fprintf(out, "%s single-stepped\n", format_count(buf, t->sites[PLAN_STEPPED]));
-	print_events(out, t);
+	for (int kind = 0; kind < WIRE_KIND_MAX; kind++) {
+		if (!t->events[kind].n)
+			continue;
+		fprintf(out, "%*s%s%s %" PRIu32, INDENT, "", before,
+			plan_kind_name((enum wire_kind)kind), t->events[kind].n);
+		if (t->events[kind].exact != t->events[kind].n)
+			fprintf(out, " (%" PRIu32 " exact)", t->events[kind].exact);
+		fputc('\n', out);
+		before = "         ";
+	}
+	if (*before != ' ')
+		fprintf(out, "%*s%snone\n", INDENT, "", before);
 	fprintf(out, "%*splan     %s in %s\n", INDENT, "",
 		t->cached ? "from the cache" : "read from the library",
 		format_duration(buf, t->plan_ns));
-}
-
-static const struct toolchain *find(const struct toolchains *list, const char *name, uint32_t nth)
-{
-	for (uint32_t i = 0; i < list->n; i++) {
-		if (!strcmp(list->items[i].name, name) && !nth--)
-			return &list->items[i];
-	}
-	return NULL;
 }
 
 static void print_section(FILE *out, enum finding_section section, const struct findings *f,
@@ -90,11 +60,20 @@ static void print_section(FILE *out, enum finding_section section, const struct 
 	fprintf(out, "%s%s\n", section ? "\n" : "", finding_section_name(section));
 	for (uint32_t i = 0; i < f->n; i++) {
 		const struct finding *one = &f->items[i];
-		const struct toolchain *t;
+		_free_ char *name = format_clean(one->name), *says = format_clean(one->says);
+		uint32_t before;
+		int used;
 
 		if (one->section != section)
 			continue;
-		print_finding(out, one);
+		used = fprintf(out, "  %-8s  %s: ", finding_state_name(one->state), name ?: "?");
+		wrap_print(out, says ?: "?", (size_t)used, WRAP_COLUMNS, INDENT);
+		if (one->fix) {
+			/* Never wrapped, so that a command can be copied. */
+			fprintf(out, "%*sfix: ", INDENT, "");
+			print_clean(out, one->fix);
+			fputc('\n', out);
+		}
 		if (section != FINDING_TOOLCHAINS)
 			continue;
 		/*
@@ -102,9 +81,10 @@ static void print_section(FILE *out, enum finding_section section, const struct 
 		 */
 		nth = strcmp(one->name, last) ? 0 : nth + 1;
 		last = one->name;
-		t = find(list, one->name, nth);
-		if (t)
-			print_toolchain(out, t);
+		before = nth;
+		for (uint32_t k = 0; k < list->n; k++)
+			if (!strcmp(list->items[k].name, one->name) && !before--)
+				print_toolchain(out, &list->items[k]);
 	}
 }
 
@@ -135,28 +115,16 @@ static void finding_columns(struct columns *c, const struct finding *f)
 	TEXT(c, "fix", NULL, f->fix, "a command or advice; null: none is needed");
 }
 
-static void put_events(struct columns *c, const struct toolchain *t)
+/* Of a library that could not be read, all of it is null. */
+static void plan_columns(struct columns *c, const struct toolchain *t)
 {
+	bool known = !t->err;
 	enum wire_kind kinds[WIRE_KIND_MAX];
 	size_t n = 0;
 
 	for (int kind = 0; kind < WIRE_KIND_MAX; kind++)
 		if (t->events[kind].n)
 			kinds[n++] = kind;
-	if (!LIST(c, "events", true, "what can be recorded"))
-		return;
-	EACH_ROW (c, i, n) {
-		TEXT(c, "kind", NULL, plan_kind_name(kinds[i]), "of intervals");
-		NUMBER(c, COUNT, "places", NULL, t->events[kinds[i]].n, "in the compiler");
-		NUMBER(c, COUNT, "exact", NULL, t->events[kinds[i]].exact, "of these");
-	}
-}
-
-/* Of a library that could not be read, all of it is null. */
-static void plan_columns(struct columns *c, const struct toolchain *t)
-{
-	bool known = !t->err;
-
 	TEXT(c, "rustc_version", NULL, known ? t->version : NULL, "null: unknown");
 	TEXT(c, "symbols", NULL, known ? plan_symbols_name(t->symbols) : NULL, "where from");
 	KNOWN(c, COUNT, "queries", NULL, known, t->queries, "of the compiler");
@@ -166,10 +134,14 @@ static void plan_columns(struct columns *c, const struct toolchain *t)
 		NUMBER(c, COUNT, "stepped", NULL, t->sites[PLAN_STEPPED], "single-stepped");
 		columns__leave(c);
 	}
-	if (known)
-		put_events(c, t);
-	else
+	if (!known)
 		TEXT(c, "events", NULL, NULL, "what can be recorded");
+	else if (LIST(c, "events", true, "what can be recorded"))
+		EACH_ROW (c, i, n) {
+			TEXT(c, "kind", NULL, plan_kind_name(kinds[i]), "of intervals");
+			NUMBER(c, COUNT, "places", NULL, t->events[kinds[i]].n, "in the compiler");
+			NUMBER(c, COUNT, "exact", NULL, t->events[kinds[i]].exact, "of these");
+		}
 	KNOWN_BOOL(c, "plan_cached", known, t->cached, "it was in the cache");
 	KNOWN(c, NS, "plan_ns", NULL, known, t->plan_ns, "how long it took");
 }

@@ -19,17 +19,6 @@ static const char *counted(char buf[HISTORY_CELL_MAX], uint64_t n, const char *w
 	return buf;
 }
 
-/* The branch, the label, and what makes the build one that does not count. */
-static void name_column(struct columns *c, const struct history_build *b)
-{
-	bool whole = !b || !b->state || !strcmp(b->state, "whole");
-	char failed[HISTORY_CELL_MAX], lost[HISTORY_CELL_MAX];
-
-	FORMAT(c, "branch", "%s%s%s%s%s%s%s%s", b->branch ?: "-", b->label ? "  " : "",
-	       b->label ?: "", whole ? "" : "  (", whole ? "" : b->state, whole ? "" : ")",
-	       counted(failed, b->failed, "failed"), counted(lost, b->lost, "records lost"));
-}
-
 /* The columns that the store has; both of CPU time as reports and comparisons have them. */
 static void stored_columns(struct columns *c, const struct history_build *b)
 {
@@ -63,7 +52,8 @@ static void stored_columns(struct columns *c, const struct history_build *b)
 
 static void build_columns(struct columns *c, const struct history_build *b)
 {
-	char buf[HISTORY_CELL_MAX];
+	bool whole = !b || !b->state || !strcmp(b->state, "whole");
+	char buf[HISTORY_CELL_MAX], failed[HISTORY_CELL_MAX], lost[HISTORY_CELL_MAX];
 
 	stored_columns(c, b);
 	CELL(c, "date", history_date(buf, b->start_ns));
@@ -74,7 +64,10 @@ static void build_columns(struct columns *c, const struct history_build *b)
 	CELL(c, "crates", history_value(buf, TREND_COUNT, b->compiles));
 	CELL(c, "toolchain", history_toolchain(buf, b->toolchain));
 	TEXT(c, NULL, "workspace", b->workspace, NULL);
-	name_column(c, b);
+	/* The branch, the label, and what makes the build one that does not count. */
+	FORMAT(c, "branch", "%s%s%s%s%s%s%s%s", b->branch ?: "-", b->label ? "  " : "",
+	       b->label ?: "", whole ? "" : "  (", whole ? "" : b->state, whole ? "" : ")",
+	       counted(failed, b->failed, "failed"), counted(lost, b->lost, "records lost"));
 }
 
 int history_list_text(FILE *out, const struct history_builds *builds, uint64_t all, size_t width)

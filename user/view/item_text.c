@@ -16,41 +16,35 @@
 #define CUT   ".."
 #define SHORT 8 /* columns of a name that are left if the path needs room */
 
-/*
- * The path gets what the name leaves, but at least two thirds. Its end tells it apart from
- * others.
- */
-static void cut_both(const char *text, const char *open, size_t columns, char out[ITEM_TEXT_MAX])
+void item_text__cut(char text[ITEM_TEXT_MAX], size_t columns)
 {
-	_free_ char *name = strndup(text, (size_t)(open - text));
-	_free_ char *item = strndup(open + 1, strlen(open) - 2);
-	size_t names = columns / 3 > SHORT ? columns / 3 : SHORT, room;
+	char *open = strchr(text, '('), cut[ITEM_TEXT_MAX];
+	size_t len = strlen(text), names = columns / 3 > SHORT ? columns / 3 : SHORT, room;
+	_free_ char *name = NULL, *item = NULL;
 	const char *from, *mark = "";
 
-	if (!name || !item)
+	if (format_width(text) <= columns)
 		return;
+	if (open && text[len - 1] == ')' && columns >= 2 * SHORT) {
+		name = strndup(text, (size_t)(open - text));
+		item = strndup(open + 1, strlen(open) - 2);
+	}
+	if (!name || !item) {
+		format_cut(text, columns);
+		return;
+	}
+	/*
+	 * The path gets what the name leaves, but at least two thirds. Its end tells it apart from
+	 * others.
+	 */
 	if (format_width(name) + format_width(item) + 2 > columns && format_width(name) > names) {
 		name[format_fit(name, names - strlen(CUT))] = '\0';
 		mark = CUT;
 	}
 	room = columns - format_width(name) - strlen(mark) - strlen("()");
 	from = format_width(item) > room ? format_fit_end(item, room - strlen(CUT)) : item;
-	snprintf(out, ITEM_TEXT_MAX, "%s%s(%s%s)", name, mark, from == item ? "" : CUT, from);
-}
-
-void item_text__cut(char text[ITEM_TEXT_MAX], size_t columns)
-{
-	char *open = strchr(text, '('), cut[ITEM_TEXT_MAX] = "";
-	size_t len = strlen(text);
-
-	if (format_width(text) <= columns)
-		return;
-	if (open && text[len - 1] == ')' && columns >= 2 * SHORT)
-		cut_both(text, open, columns, cut);
-	if (cut[0])
-		memcpy(text, cut, sizeof(cut));
-	else
-		format_cut(text, columns);
+	snprintf(cut, sizeof(cut), "%s%s(%s%s)", name, mark, from == item ? "" : CUT, from);
+	memcpy(text, cut, sizeof(cut));
 }
 
 void item_text__cut_start(char text[ITEM_TEXT_MAX], size_t columns)
@@ -65,36 +59,30 @@ void item_text__cut_start(char text[ITEM_TEXT_MAX], size_t columns)
 	memcpy(text, CUT, strlen(CUT));
 }
 
-/* "unit, 12" of two arguments. */
-static char *join(const char *item)
+void item_text(char buf[ITEM_TEXT_MAX], size_t columns, const char *name, const char *item)
 {
-	_free_ char *text = NULL;
+	_free_ char *text = NULL, *clean = NULL;
 	size_t len;
 	FILE *to = open_memstream(&text, &len);
 
-	if (!to)
-		return NULL;
-	for (; *item; item++) {
-		if (*item == MM_SEPARATOR)
-			fputs(", ", to);
-		else
-			fputc(*item, to);
-	}
-	return fclose(to) ? NULL : take_ptr(text);
-}
-
-void item_text(char buf[ITEM_TEXT_MAX], size_t columns, const char *name, const char *item)
-{
-	bool about = item && *item;
-	_free_ char *joined = about ? join(item) : NULL;
-	_free_ char *text = NULL, *clean = NULL;
-	int n = joined ? asprintf(&text, "%s(%s)", name, joined) : asprintf(&text, "%s", name);
-
 	buf[0] = '\0';
-	if (n < 0)
-		text = NULL;
-	else
-		clean = format_clean(text);
+	if (!to)
+		return;
+	fputs(name, to);
+	if (item && *item) {
+		fputc('(', to);
+		/* "unit, 12" of two arguments. */
+		for (; *item; item++) {
+			if (*item == MM_SEPARATOR)
+				fputs(", ", to);
+			else
+				fputc(*item, to);
+		}
+		fputc(')', to);
+	}
+	if (fclose(to))
+		return;
+	clean = format_clean(text);
 	if (!clean)
 		return;
 	snprintf(buf, ITEM_TEXT_MAX, "%s", clean);
@@ -106,18 +94,12 @@ void item_text(char buf[ITEM_TEXT_MAX], size_t columns, const char *name, const 
 /* Minimum columns of a path; other columns are left out first. */
 #define PATH_KEPT 40
 
-/* Each query takes about 30 columns. */
-static uint32_t queries_that_fit(size_t width)
-{
-	if (!width || width >= 170)
-		return ITEM_QUERIES;
-	return width >= 140 ? 2 : 1;
-}
-
 /* "typeck 41.2 ms, mir_borrowck 12.0 ms"; NULL: no memory. */
-static char *queries_text(const struct item_row *item, uint32_t most,
+static char *queries_text(const struct item_row *item, size_t width,
 			  const struct trace_texts *names)
 {
+	/* Each query takes about 30 columns. */
+	uint32_t most = !width || width >= 170 ? ITEM_QUERIES : width >= 140 ? 2 : 1;
 	_free_ char *text = NULL;
 	char buf[FORMAT_MAX];
 	size_t size;
@@ -180,21 +162,6 @@ static void cpu_columns(struct columns *c, const struct report_row *row,
 	       met ? columns__percent(c, row->cpu_ns, all->cpu_ns) : columns__unknown(c));
 }
 
-static void put_queries(struct columns *c, const struct item_row *item,
-			const struct trace_texts *names)
-{
-	if (!LIST(c, "queries", true, "the three with the most time on the CPU"))
-		return;
-	EACH_ROW (c, i, item->n_queries) {
-		const struct item_part *part = ROW(c, &item->queries[i]);
-
-		TEXT(c, "name", NULL, names->text(names->ctx, part->label), "query or activity");
-		NUMBER(c, NS, "self_ns", NULL, part->self_ns, "for the item");
-		SOME(c, NS, "self_cpu_ns", NULL, part->cpu_ns != part->self_ns, part->cpu_ns,
-		     "its part on the CPU; missing: all of it");
-	}
-}
-
 void report_item_columns(struct columns *c, const struct report_row *row,
 			 const struct report_rows *all, bool modules,
 			 const struct trace_texts *names, const struct item_extras *has)
@@ -234,12 +201,20 @@ void report_item_columns(struct columns *c, const struct report_row *row,
 	else
 		KNOWN(c, COUNT, "instances", has->instances ? "instances" : NULL, item->instances,
 		      item->instances, "of a generic function; null: none, or unknown");
-	OWNED(c, NULL, ON_PAGE(c, NULL, "of this"),
-	      queries_text(item, queries_that_fit(c->width), names), NULL);
+	OWNED(c, NULL, ON_PAGE(c, NULL, "of this"), queries_text(item, c->width, names), NULL);
 	OWNED(c, NULL, has->places ? ON_PAGE(c, NULL, "at") : NULL, place_text(names, item->item),
 	      NULL);
 	NAME(c, NULL, ON_PAGE(c, NULL, modules ? "module" : "item"), row->name, NULL);
-	put_queries(c, item, names);
+	if (!LIST(c, "queries", true, "the three with the most time on the CPU"))
+		return;
+	EACH_ROW (c, i, item->n_queries) {
+		const struct item_part *part = ROW(c, &item->queries[i]);
+
+		TEXT(c, "name", NULL, names->text(names->ctx, part->label), "query or activity");
+		NUMBER(c, NS, "self_ns", NULL, part->self_ns, "for the item");
+		SOME(c, NS, "self_cpu_ns", NULL, part->cpu_ns != part->self_ns, part->cpu_ns,
+		     "its part on the CPU; missing: all of it");
+	}
 }
 
 int items_text(FILE *out, const struct report_rows *r, size_t n, size_t width,

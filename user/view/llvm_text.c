@@ -31,22 +31,6 @@ static const enum llvm_work order[] = {LLVM_MACHINE_CODE, LLVM_OPTIMISES, LLVM_E
 
 /* ---- Lines ----------------------------------------------------------------------------------- */
 
-static void print_works(FILE *out, const struct llvm_totals *t)
-{
-	const char *before = ": ";
-	char buf[FORMAT_MAX];
-
-	for (size_t i = 0; i < N_OF(order); i++) {
-		const struct sample_sum *of = &t->of[order[i]];
-
-		if (!of->n)
-			continue;
-		fprintf(out, "%s%s %% %s", before, format_percent(buf, of->value, t->all.value),
-			works[order[i]]);
-		before = ", ";
-	}
-}
-
 /* Of fewer samples no share is known, and a build of which LLVM is no part needs no line. */
 #define LINE_SAMPLES 5
 
@@ -169,40 +153,6 @@ static void print_components(FILE *out, const struct sample_sum *components, uin
 		fprintf(out, "for the first of functions that call each other %s, %s %%\n",
 			format_duration(time, components->value),
 			format_percent(share, components->value, all));
-}
-
-static void print_unknown_functions(FILE *out, const struct llvm_rows *rows)
-{
-	const struct llvm_totals *t = &rows->totals;
-	_free_ char *why = rows->why ? format_clean(rows->why) : NULL;
-	char time[FORMAT_MAX], share[FORMAT_MAX];
-
-	if (t->unknown_function.n)
-		fprintf(out, "function not known %s, %s %%%s%s\n",
-			format_duration(time, t->unknown_function.value),
-			format_percent(share, t->unknown_function.value, t->all.value),
-			why ? ": " : "", why ?: "");
-}
-
-static void print_no_pass(FILE *out, const struct llvm_rows *rows)
-{
-	uint64_t all = rows->totals.all.value, ns = all;
-	char time[FORMAT_MAX], share[FORMAT_MAX];
-
-	for (uint32_t i = 0; i < rows->n_passes; i++)
-		ns -= rows->passes[i].self.value;
-	if (ns)
-		fprintf(out, "in no pass %s, %s %%\n", format_duration(time, ns),
-			format_percent(share, ns, all));
-}
-
-static void print_head(FILE *out, const struct llvm_rows *rows)
-{
-	char buf[FORMAT_MAX];
-
-	fprintf(out, "LLVM %s", format_duration(buf, rows->totals.all.value));
-	print_works(out, &rows->totals);
-	fputs("\n\n", out);
 }
 
 /* ---- Columns --------------------------------------------------------------------------------- */
@@ -378,47 +328,36 @@ static uint32_t most_in_json(const struct report_options *opt, uint32_t n)
 	return opt->llvm_most && opt->llvm_most < n ? opt->llvm_most : n;
 }
 
-static void put_rows(struct columns *c, const struct llvm_rows *rows,
-		     const struct report_options *opt)
-{
-	const struct share none = {}, share = {ON_PAGE(c, "LLVM %", NULL), rows->totals.all.value};
-
-	total_columns(c, rows, opt);
-	if (LIST(c, "passes", true,
-		 "of LLVM; with --llvm these lists have what is of chosen functions"))
-		EACH_ROW (c, i, rows->n_passes)
-			pass_columns(c, ROW(c, &rows->passes[i]), &share);
-	if (LIST(c, "functions", true, "that LLVM compiles: instances of generic ones are several"))
-		EACH_ROW (c, i, most_in_json(opt, rows->n_functions))
-			function_columns(c, ROW(c, &rows->functions[i]), &none);
-	if (LIST(c, "generics", true, "the same functions, with all their instances"))
-		EACH_ROW (c, i, most_in_json(opt, rows->n_generics))
-			generic_columns(c, ROW(c, &rows->generics[i]), &share, false);
-	if (LIST(c, "no_function", true, "what it did for no function"))
-		EACH_ROW (c, i, rows->n_rests)
-			rest_columns(c, ROW(c, &rows->rests[i]), &share);
-}
-
 void llvm_columns(struct columns *c, const struct report_options *opt)
 {
 	_llvm_rows_ struct llvm_rows rows = {};
+	const struct share none = {};
+	struct share share = {.title = ON_PAGE(c, "LLVM %", NULL)};
 
 	if (opt->llvm)
 		c->err = c->err ?: llvm__rows(opt->llvm, opt->llvm_wants, opt->llvm_ctx, &rows);
 	if (!OBJECT(c, "llvm", rows.totals.all.n || rows.why,
 		    "what LLVM did, by samples; missing: nothing is known, or other rows"))
 		return;
-	put_rows(c, &rows, opt);
+	share.all = rows.totals.all.value;
+	total_columns(c, &rows, opt);
+	if (LIST(c, "passes", true,
+		 "of LLVM; with --llvm these lists have what is of chosen functions"))
+		EACH_ROW (c, i, rows.n_passes)
+			pass_columns(c, ROW(c, &rows.passes[i]), &share);
+	if (LIST(c, "functions", true, "that LLVM compiles: instances of generic ones are several"))
+		EACH_ROW (c, i, most_in_json(opt, rows.n_functions))
+			function_columns(c, ROW(c, &rows.functions[i]), &none);
+	if (LIST(c, "generics", true, "the same functions, with all their instances"))
+		EACH_ROW (c, i, most_in_json(opt, rows.n_generics))
+			generic_columns(c, ROW(c, &rows.generics[i]), &share, false);
+	if (LIST(c, "no_function", true, "what it did for no function"))
+		EACH_ROW (c, i, rows.n_rests)
+			rest_columns(c, ROW(c, &rows.rests[i]), &share);
 	columns__leave(c);
 }
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
-
-static bool is_shown(const struct report_options *opt, const struct sample_sum *self, uint64_t all)
-{
-	return self->value >= opt->min_ns &&
-	       (long double)self->value * 1000000 >= (long double)all * opt->min_ppm;
-}
 
 /* The rows that --min leaves; the first `shown` are printed. */
 struct chosen {
@@ -440,9 +379,13 @@ static int choose(FILE *out, struct chosen *k, const void *rows, size_t size, si
 	k->at = calloc(n + 1, sizeof(void *));
 	if (!k->at)
 		return -ENOMEM;
-	for (size_t i = 0; i < n; i++, row += size)
-		if (is_shown(opt, (const void *)(row + self_at), all))
+	for (size_t i = 0; i < n; i++, row += size) {
+		const struct sample_sum *self = (const void *)(row + self_at);
+
+		if (self->value >= opt->min_ns &&
+		    (long double)self->value * 1000000 >= (long double)all * opt->min_ppm)
 			k->at[k->n++] = row;
+	}
 	k->shown = opt->top && opt->top < k->n ? opt->top : k->n;
 	if (!k->n)
 		fprintf(out, "no %s %s\n", what,
@@ -607,7 +550,12 @@ int llvm_text(FILE *out, const struct report_options *opt)
 {
 	_llvm_rows_ struct llvm_rows rows = {};
 	int err = llvm__rows(opt->llvm, opt->llvm_wants, opt->llvm_ctx, &rows);
-	uint64_t all = rows.totals.all.value;
+	const struct llvm_totals *t = &rows.totals;
+	const struct sample_sum *nameless = &t->unknown_function;
+	uint64_t all = t->all.value, in_no_pass = all;
+	_free_ char *why = NULL;
+	char time[FORMAT_MAX], share[FORMAT_MAX];
+	const char *before = ": ";
 
 	if (err)
 		return err;
@@ -618,15 +566,35 @@ int llvm_text(FILE *out, const struct report_options *opt)
 	sort(&rows, opt->sort);
 	if (opt->llvm_by == REPORT_LLVM_FUNCTION)
 		return print_chosen(out, &rows, opt);
-	print_head(out, &rows);
+
+	fprintf(out, "LLVM %s", format_duration(time, all));
+	for (size_t i = 0; i < N_OF(order); i++) {
+		const struct sample_sum *of = &t->of[order[i]];
+
+		if (!of->n)
+			continue;
+		fprintf(out, "%s%s %% %s", before, format_percent(share, of->value, all),
+			works[order[i]]);
+		before = ", ";
+	}
+	fputs("\n\n", out);
+
 	if (opt->llvm_by == REPORT_LLVM_PASS) {
 		err = print_passes(out, &rows, all, opt);
-		print_no_pass(out, &rows);
+		for (uint32_t i = 0; i < rows.n_passes; i++)
+			in_no_pass -= rows.passes[i].self.value;
+		if (in_no_pass)
+			fprintf(out, "in no pass %s, %s %%\n", format_duration(time, in_no_pass),
+				format_percent(share, in_no_pass, all));
 		return err;
 	}
 	err = print_generics(out, &rows, all, opt);
-	print_components(out, &rows.totals.components, all);
+	print_components(out, &t->components, all);
 	err = err ?: print_rests(out, &rows, opt);
-	print_unknown_functions(out, &rows);
+	why = rows.why ? format_clean(rows.why) : NULL;
+	if (nameless->n)
+		fprintf(out, "function not known %s, %s %%%s%s\n",
+			format_duration(time, nameless->value),
+			format_percent(share, nameless->value, all), why ? ": " : "", why ?: "");
 	return err;
 }

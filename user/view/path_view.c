@@ -76,12 +76,6 @@ static int shown__init(struct shown *s, const struct build_view *v)
 	return 0;
 }
 
-/* A single compile has no path: its parts are in the table of crates. */
-static bool is_worth_showing(const struct shown *s, const struct build_view *v)
-{
-	return s->n && build__totals(build__whole(v->build))->compiles > 1;
-}
-
 static void print_notes(FILE *out, const char *lead, const struct shown *s)
 {
 	const struct critical_path *p = &s->path;
@@ -148,7 +142,8 @@ int path_table(FILE *out, enum columns_to to, size_t fit, const struct build_row
 	__cleanup(shown__clear) struct shown s = {};
 	int err = shown__init(&s, v);
 
-	if (err || !is_worth_showing(&s, v))
+	/* A single compile has no path: its parts are in the table of crates. */
+	if (err || !s.n || build__totals(build__whole(v->build))->compiles < 2)
 		return err;
 	fputc('\n', out);
 	EACH_ROW (&c, i, build_rows__shown(v, s.n, fit))

@@ -54,17 +54,13 @@ void screen__write_by(struct screen *s, struct writer_thread *writer)
  * Write in one call: stdio would split the bytes, and output of other programs could come in
  * between.
  */
-static int write_at_once(FILE *out, const char *bytes, size_t len)
-{
-	struct file_writer w = {.fd = fileno(out)};
-
-	return fflush(out) ? -errno : file_writer__write(&w, bytes, len);
-}
-
 static int put(const struct screen *s, const char *bytes, size_t len)
 {
-	return s->writer ? writer_thread__put(s->writer, bytes, len)
-			 : write_at_once(s->out, bytes, len);
+	struct file_writer w = {.fd = fileno(s->out)};
+
+	if (s->writer)
+		return writer_thread__put(s->writer, bytes, len);
+	return fflush(s->out) ? -errno : file_writer__write(&w, bytes, len);
 }
 
 static struct winsize size_of(FILE *out)
@@ -113,30 +109,6 @@ static void put_release(struct screen *s, FILE *to)
 	s->taken = 0;
 }
 
-static void put_take(struct screen *s, size_t n, const struct winsize *ws, FILE *to)
-{
-	/* Make room below the cursor, wherever it is, then exclude it from the scroll region. */
-	for (size_t i = 0; i < n; i++)
-		fputs(LINE_DOWN, to);
-	fprintf(to, "\033[%zuA" SAVE_CURSOR "\033[1;%zur" RESTORE_CURSOR, n, ws->ws_row - n);
-	s->taken = n;
-	s->at = *ws;
-}
-
-static void put_lines(const struct screen *s, const char *text, FILE *to)
-{
-	size_t first = s->at.ws_row - s->taken + 1;
-
-	fputs(SAVE_CURSOR, to);
-	for (size_t i = 0; i < s->taken; i++) {
-		size_t len = strcspn(text, "\n");
-
-		fprintf(to, "\033[%zu;1H" CLEAR_LINE "%.*s", first + i, (int)len, text);
-		text += len + (text[len] == '\n');
-	}
-	fputs(RESTORE_CURSOR, to);
-}
-
 int screen__draw(struct screen *s, const char *text, size_t n)
 {
 	struct winsize ws = size_of(s->out);
@@ -151,10 +123,25 @@ int screen__draw(struct screen *s, const char *text, size_t n)
 		return -ENOMEM;
 	if (s->taken && (n > s->taken || ws.ws_row != s->at.ws_row || ws.ws_col != s->at.ws_col))
 		put_release(s, to);
-	if (!s->taken && n)
-		put_take(s, n, &ws, to);
+	if (!s->taken && n) {
+		/* Make room below the cursor, wherever it is, then exclude it from the scroll
+		 * region. */
+		for (size_t i = 0; i < n; i++)
+			fputs(LINE_DOWN, to);
+		fprintf(to, "\033[%zuA" SAVE_CURSOR "\033[1;%zur" RESTORE_CURSOR, n, ws.ws_row - n);
+		s->taken = n;
+		s->at = ws;
+	}
 	if (s->taken)
-		put_lines(s, text, to);
+		fputs(SAVE_CURSOR, to);
+	for (size_t i = 0; i < s->taken; i++) {
+		len = strcspn(text, "\n");
+		fprintf(to, "\033[%zu;1H" CLEAR_LINE "%.*s", s->at.ws_row - s->taken + 1 + i,
+			(int)len, text);
+		text += len + (text[len] == '\n');
+	}
+	if (s->taken)
+		fputs(RESTORE_CURSOR, to);
 	if (fclose(to))
 		return -ENOMEM;
 	return put(s, frame, len);

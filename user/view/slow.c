@@ -45,45 +45,30 @@ static const char *note_of(const struct trace_span *s, const struct trace_proces
 	}
 }
 
-/* Its self time; by samples it is not known. */
-static void put_self(FILE *to, const struct trace_span *s, const struct trace_times *times)
+int slow_print(FILE *to, FILE *screen, const struct trace_span *s, const struct trace_times *times,
+	       const struct trace_process *p, const char *name, const char *item)
 {
-	char self[FORMAT_MAX];
+	_free_ char *clean = format_clean(name);
+	_free_ char *about = item ? format_clean(item) : NULL;
+	_free_ char *compile = compile_name(p), *crate = compile ? format_clean(compile) : NULL;
+	char buf[FORMAT_MAX];
 
+	if (screen_is_on(screen))
+		fputs(CLEAR_LINE, to);
+	if (!clean || !crate)
+		return -ENOMEM;
+	fprintf(to, "qprof-bpf: slow: %s%s%s%s %s (", clean, about ? "(" : "", about ?: "",
+		about ? ")" : "", format_duration(buf, slow_ns(s, times)));
 	if (s->flags & TRACE_SPAN_SAMPLED)
-		fputs("by samples", to);
+		fputs("by samples", to); /* its self time is not known */
 	else if (times->self_ns == SLOW_WITH_QUERIES)
 		fputs("with its queries", to);
 	else
 		fprintf(to, "self %s",
 			format_duration(
-				self, trace_without_probes(times->self_ns, times->self_probe_ns)));
-}
-
-static int put_line(FILE *to, const struct trace_span *s, const struct trace_times *times,
-		    const struct trace_process *p, const char *name, const char *item)
-{
-	_free_ char *clean = format_clean(name);
-	_free_ char *about = item ? format_clean(item) : NULL;
-	_free_ char *compile = compile_name(p), *crate = compile ? format_clean(compile) : NULL;
-	char total[FORMAT_MAX], waited[FORMAT_MAX];
-
-	if (!clean || !crate)
-		return -ENOMEM;
-	format_duration(total, slow_ns(s, times));
-	fprintf(to, "qprof-bpf: slow: %s%s%s%s %s (", clean, about ? "(" : "", about ?: "",
-		about ? ")" : "", total);
-	put_self(to, s, times);
+				buf, trace_without_probes(times->self_ns, times->self_probe_ns)));
 	if (times->off_ns)
-		fprintf(to, ", off-cpu %s", format_duration(waited, times->off_ns));
+		fprintf(to, ", off-cpu %s", format_duration(buf, times->off_ns));
 	fprintf(to, "%s) in %s, process %" PRIu32 "\n", note_of(s, p), crate, p->pid);
 	return 0;
-}
-
-int slow_print(FILE *to, FILE *screen, const struct trace_span *s, const struct trace_times *times,
-	       const struct trace_process *p, const char *name, const char *item)
-{
-	if (screen_is_on(screen))
-		fputs(CLEAR_LINE, to);
-	return put_line(to, s, times, p, name, item);
 }
