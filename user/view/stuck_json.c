@@ -7,11 +7,6 @@
 #include "view/columns.h"
 #include "view/stuck_view.h"
 
-static uint64_t since(const struct snapshot *p, uint64_t start_ns)
-{
-	return p->time_ns > start_ns ? p->time_ns - start_ns : 0;
-}
-
 static void open_columns(struct columns *c, const struct stuck_row *row, const struct snapshot *p)
 {
 	TEXT(c, "name", NULL, row->name, "null: unknown");
@@ -21,7 +16,7 @@ static void open_columns(struct columns *c, const struct stuck_row *row, const s
 	TEXT(c, "entered", NULL, row->exact ? "exactly" : "before",
 	     "exactly: it was seen; before: it is read from the stack");
 	KNOWN(c, NS, "start_ns", NULL, row->exact, row->start_ns, "null: it was not seen");
-	KNOWN(c, NS, "elapsed_ns", NULL, row->exact, since(p, row->start_ns),
+	KNOWN(c, NS, "elapsed_ns", NULL, row->exact, stuck_since(p, row->start_ns),
 	      "null: it was not seen");
 }
 
@@ -55,13 +50,6 @@ static void put_llvm(struct columns *c, const struct stuck_llvm *l)
 	columns__leave(c);
 }
 
-static const char *stack_state(const struct snapshot_thread *t)
-{
-	if (t->err)
-		return strerror(-t->err);
-	return t->whole ? "whole" : "cut";
-}
-
 static void thread_columns(struct columns *c, const struct snapshot_thread *t,
 			   const struct snapshot *p)
 {
@@ -71,12 +59,15 @@ static void thread_columns(struct columns *c, const struct snapshot_thread *t,
 	TEXT(c, "name", NULL, t->task.name, "its name");
 	TEXT(c, "state", NULL, state, "as in /proc/PID/stat");
 	NUMBER(c, NS, "cpu_ns", NULL, t->task.cpu_ns, "CPU time");
-	KNOWN(c, NS, "off_ns", NULL, t->off_since_ns, since(p, t->off_since_ns),
+	KNOWN(c, NS, "off_ns", NULL, t->off_since_ns, stuck_since(p, t->off_since_ns),
 	      "off the CPU for; null: on a CPU, or unknown");
 	BOOL(c, "preempted", t->preempted, "it is ready, and others run");
 	TEXT(c, "system_call", NULL, t->task.waits, "in which it waits; null: none");
 	NUMBER(c, NS, "stopped_ns", NULL, t->stopped_ns, "how long, to read its stack");
-	TEXT(c, "stack", NULL, stack_state(t),
+	TEXT(c, "stack", NULL,
+	     t->err	? strerror(-t->err)
+	     : t->whole ? "whole"
+			: "cut",
 	     "whole; cut: its outermost calls are missing; or why it could not be read");
 	BOOL(c, "consistent", !t->torn && !t->cut, "false: it went on while it was read");
 	TEXT(c, "keys_problem", NULL, t->keys_problem,

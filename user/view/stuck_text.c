@@ -29,6 +29,9 @@
 /* Behind the function of a pass over functions that call each other. */
 #define FIRST ", first of a component"
 
+/* Rows that a line of stuck_begun() names: the outermost one, and the innermost. */
+#define BEGUN_INNERMOST 3
+
 #define DEPTH_MOST 16 /* nesting of processes that start others */
 
 struct text {
@@ -36,11 +39,6 @@ struct text {
 	const struct snapshot *p;
 	const struct stuck_style *style;
 };
-
-static uint64_t since(const struct text *t, uint64_t start_ns)
-{
-	return t->p->time_ns > start_ns ? t->p->time_ns - start_ns : 0;
-}
 
 static char *name_of(char *crate, char *crate_type, char *command)
 {
@@ -76,26 +74,17 @@ static const char *note_of(const struct stuck_row *row)
 	}
 }
 
-static const char *unknown_name(const struct stuck_row *row)
+/* "typeck(app::f)" */
+static void put_name(FILE *out, const struct stuck_row *row)
 {
-	return row->kind == WIRE_KIND_ACTIVITY ? "<some activity>" : "<some query>";
-}
+	const char *unknown = row->kind == WIRE_KIND_ACTIVITY ? "<some activity>" : "<some query>";
 
-/* For an interval that was already open at the first look, the elapsed time is a lower bound. */
-static void put_row(const struct text *t, const struct stuck_row *row)
-{
-	uint64_t ns = row->exact ? since(t, row->start_ns) : t->p->watched_ns;
-	char elapsed[FORMAT_MAX];
-
-	format_duration(elapsed, ns);
-	fprintf(t->out, "    %8s %7s  ", row->exact ? "" : "at least", elapsed);
-	put_clean(t->out, row->name ?: unknown_name(row));
-	if (row->item) {
-		fputc('(', t->out);
-		put_clean(t->out, row->item);
-		fputc(')', t->out);
-	}
-	fprintf(t->out, "%s\n", note_of(row));
+	put_clean(out, row->name ?: unknown);
+	if (!row->item)
+		return;
+	fputc('(', out);
+	put_clean(out, row->item);
+	fputc(')', out);
 }
 
 static void put_rows(const struct text *t, const struct stuck_rows *rows)
@@ -103,12 +92,21 @@ static void put_rows(const struct text *t, const struct stuck_rows *rows)
 	uint32_t most = OUTERMOST_ROWS + INNERMOST_ROWS;
 
 	for (uint32_t i = 0; i < rows->n; i++) {
+		const struct stuck_row *row;
+		char elapsed[FORMAT_MAX];
+
 		if (!t->style->full && rows->n > most + 1 && i == OUTERMOST_ROWS) {
 			fprintf(t->out, "                      ... and %" PRIu32 " more\n",
 				rows->n - most);
 			i = rows->n - INNERMOST_ROWS;
 		}
-		put_row(t, &rows->items[i]);
+		row = &rows->items[i];
+		/* Of what was open at the first look, the elapsed time is a lower bound. */
+		format_duration(elapsed,
+				row->exact ? stuck_since(t->p, row->start_ns) : t->p->watched_ns);
+		fprintf(t->out, "    %8s %7s  ", row->exact ? "" : "at least", elapsed);
+		put_name(t->out, row);
+		fprintf(t->out, "%s\n", note_of(row));
 	}
 }
 
@@ -165,19 +163,15 @@ static void put_llvm(const struct text *t, const struct stuck_llvm *l)
 	fprintf(t->out, "%s%s\n", text, l->symbol && is_of_component ? FIRST : "");
 }
 
-/* Functions that are not already covered by the rows. */
-static uint32_t functions_of_interest(const struct text *t, const struct snapshot_thread *thread)
-{
-	uint32_t n = thread->rows.n;
-	uint32_t call = n ? thread->rows.items[n - 1].call : STUCK_NO_CALL;
-
-	return !t->style->full && call < thread->n_functions ? call : thread->n_functions;
-}
-
 static void put_functions(const struct text *t, const struct snapshot_thread *thread)
 {
-	uint32_t n = 0, end = functions_of_interest(t, thread);
+	uint32_t n = thread->rows.n, end = thread->n_functions;
+	uint32_t call = n ? thread->rows.items[n - 1].call : STUCK_NO_CALL;
 
+	/* Those that are not already covered by the rows. */
+	if (!t->style->full && call < end)
+		end = call;
+	n = 0;
 	for (uint32_t i = 0; i < end && (t->style->full || n < FUNCTIONS); i++) {
 		const char *function = thread->functions[i];
 
@@ -208,7 +202,8 @@ static void put_state(const struct text *t, FILE *out, const struct snapshot_thr
 	else
 		fputs(state_of(thread->task.state), out);
 	if (thread->off_since_ns && (waits || thread->preempted))
-		fprintf(out, " for %s", format_duration(buf, since(t, thread->off_since_ns)));
+		fprintf(out, " for %s",
+			format_duration(buf, stuck_since(t->p, thread->off_since_ns)));
 	if (waits && thread->task.waits)
 		fprintf(out, " in %s", thread->task.waits);
 	fprintf(out, ", %s of CPU time", format_duration(buf, thread->task.cpu_ns));
@@ -234,15 +229,6 @@ static void put_doubts(const struct text *t, const struct snapshot_thread *threa
 		fputs("              what it entered last is missing\n", t->out);
 }
 
-/* The innermost function of interest. */
-static const char *idle_in(const struct snapshot_thread *thread)
-{
-	for (uint32_t i = 0; i < thread->n_functions; i++)
-		if (thread->functions[i] && is_of_interest(thread->functions[i]))
-			return thread->functions[i];
-	return NULL;
-}
-
 static void put_thread_name(FILE *out, const struct snapshot_thread *thread)
 {
 	fprintf(out, "  thread %d ", (int)thread->task.tid);
@@ -253,7 +239,7 @@ static void put_thread_name(FILE *out, const struct snapshot_thread *thread)
 /* Print one sentence for a thread that runs nothing. */
 static void put_idle(const struct text *t, const struct snapshot_thread *thread)
 {
-	const char *function = idle_in(thread);
+	const char *function = NULL; /* the innermost of interest */
 	_free_ char *line = NULL;
 	size_t size;
 	FILE *to = open_memstream(&line, &size);
@@ -262,6 +248,9 @@ static void put_idle(const struct text *t, const struct snapshot_thread *thread)
 		return;
 	put_thread_name(to, thread);
 	put_state(t, to, thread);
+	for (uint32_t i = 0; i < thread->n_functions && !function; i++)
+		if (thread->functions[i] && is_of_interest(thread->functions[i]))
+			function = thread->functions[i];
 	fputs(function ? ", in " : "", to);
 	if (function)
 		put_function(t, to, function);
@@ -279,22 +268,6 @@ static void put_thread(const struct text *t, const struct snapshot_thread *threa
 	put_llvm(t, &thread->llvm);
 	put_functions(t, thread);
 	put_doubts(t, thread);
-}
-
-/* Print busy threads first, then waiting ones. */
-static void put_threads(const struct text *t, const struct snapshot_process *process)
-{
-	for (int idle = 0; idle < 2; idle++)
-		for (uint32_t i = 0; i < process->n_threads; i++) {
-			const struct snapshot_thread *thread = &process->threads[i];
-			bool busy =
-				thread->rows.n || thread->llvm.symbol || thread->task.state == 'R';
-
-			if (busy == !idle && (busy || t->style->full))
-				put_thread(t, thread);
-			else if (busy == !idle)
-				put_idle(t, thread);
-		}
 }
 
 static void put_other(const struct text *t, const struct other *o, int depth)
@@ -366,22 +339,6 @@ static bool has_others_below(const struct snapshot *p, pid_t parent)
 	return false;
 }
 
-/*
- * Print the requested processes that are no compilers, such as cargo; they mostly wait for the
- * compilers above.
- */
-static void put_roots(const struct text *t)
-{
-	for (uint32_t i = 0; i < t->p->n_others; i++) {
-		const struct other *o = &t->p->others[i];
-
-		if (is_in_snapshot(t->p, o->parent) || (t->p->n && !has_others_below(t->p, o->pid)))
-			continue;
-		put_other(t, o, 0);
-		put_others(t, o->pid, 1);
-	}
-}
-
 static void put_process(const struct text *t, const struct snapshot_process *process)
 {
 	_free_ char *name = stuck_compile_name(process);
@@ -391,28 +348,78 @@ static void put_process(const struct text *t, const struct snapshot_process *pro
 	put_clean(t->out, name ?: "?");
 	fprintf(t->out, "%s: compiler %d, started %s ago\n", t->style->color ? PLAIN : "",
 		(int)process->pid, format_duration(age, process->age_ns));
-	put_threads(t, process);
-	put_others(t, process->pid, 1);
-}
+	/* Busy threads first, then waiting ones. */
+	for (int idle = 0; idle < 2; idle++)
+		for (uint32_t i = 0; i < process->n_threads; i++) {
+			const struct snapshot_thread *thread = &process->threads[i];
+			bool busy =
+				thread->rows.n || thread->llvm.symbol || thread->task.state == 'R';
 
-static bool has_unreadable(const struct snapshot *p)
-{
-	for (uint32_t i = 0; i < p->n_others; i++)
-		if (p->others[i].problem)
-			return true;
-	return false;
+			if (busy == !idle && (busy || t->style->full))
+				put_thread(t, thread);
+			else if (busy == !idle)
+				put_idle(t, thread);
+		}
+	put_others(t, process->pid, 1);
 }
 
 int stuck_text(FILE *out, const struct snapshot *p, const struct stuck_style *style)
 {
 	const struct text t = {out, p, style};
+	bool unreadable = false;
 
 	for (uint32_t i = 0; i < p->n; i++) {
 		if (p->processes[i].n_threads)
 			put_process(&t, &p->processes[i]);
 	}
-	if (!p->n && !has_unreadable(p))
+	for (uint32_t i = 0; i < p->n_others; i++)
+		unreadable |= p->others[i].problem != NULL;
+	if (!p->n && !unreadable)
 		fputs("no compiler runs now\n", out);
-	put_roots(&t);
+	/*
+	 * The requested processes that are no compilers, such as cargo; they mostly wait for the
+	 * compilers above.
+	 */
+	for (uint32_t i = 0; i < p->n_others; i++) {
+		const struct other *o = &p->others[i];
+
+		if (is_in_snapshot(p, o->parent) || (p->n && !has_others_below(p, o->pid)))
+			continue;
+		put_other(&t, o, 0);
+		put_others(&t, o->pid, 1);
+	}
 	return ferror(out) ? -EIO : 0;
+}
+
+/* ---- As a recording begins ------------------------------------------------------------------- */
+
+static void put_begun(FILE *out, const struct snapshot_process *process,
+		      const struct snapshot_thread *thread)
+{
+	const struct stuck_rows *rows = &thread->rows;
+	_free_ char *name = stuck_compile_name(process);
+	char age[FORMAT_MAX];
+
+	fputs("qprof-bpf: ", out);
+	put_clean(out, name ?: "?");
+	fprintf(out, ", compiler %d, started %s ago, is in ", (int)process->pid,
+		format_duration(age, process->age_ns));
+	for (uint32_t i = 0; i < rows->n; i++) {
+		if (i)
+			fputs(", ", out);
+		if (i == 1 && rows->n > BEGUN_INNERMOST + 2) {
+			fprintf(out, "%" PRIu32 " more, ", rows->n - 1 - BEGUN_INNERMOST);
+			i = rows->n - BEGUN_INNERMOST;
+		}
+		put_name(out, &rows->items[i]);
+	}
+	fputs(thread->n_begun ? "; recorded as begun before\n" : "\n", out);
+}
+
+void stuck_begun(FILE *out, const struct snapshot *p)
+{
+	for (uint32_t i = 0; i < p->n; i++)
+		for (uint32_t j = 0; j < p->processes[i].n_threads; j++)
+			if (p->processes[i].threads[j].rows.n)
+				put_begun(out, &p->processes[i], &p->processes[i].threads[j]);
 }

@@ -13,6 +13,12 @@ struct stuck_style {
 	size_t width; /* columns; 0: unlimited */
 };
 
+/* How long ago that was, in the snapshot. */
+static inline uint64_t stuck_since(const struct snapshot *p, uint64_t start_ns)
+{
+	return p->time_ns > start_ns ? p->time_ns - start_ns : 0;
+}
+
 /* Its compile_name(). The caller frees it; NULL: no memory. */
 char *stuck_compile_name(const struct snapshot_process *p);
 
