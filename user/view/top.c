@@ -211,12 +211,6 @@ static int sort_by_next(struct top *t, bool forward)
 	return show_rows(t);
 }
 
-static int reverse(struct top *t)
-{
-	t->order[t->table].reverse = !t->order[t->table].reverse;
-	return show_rows(t);
-}
-
 static void move(struct top *t, int key)
 {
 	size_t at = t->selected, page = t->page ?: 1;
@@ -251,28 +245,10 @@ static void move(struct top *t, int key)
 	t->follows = t->selected > 0;
 }
 
-/* Remove the last character with all its bytes. */
-static void rub_out(char *text)
-{
-	size_t n = strlen(text);
-
-	while (n && ((unsigned char)text[n - 1] & 0xc0) == 0x80)
-		n--;
-	text[n ? n - 1 : 0] = '\0';
-}
-
-static void append(char *text, int c)
-{
-	size_t n = strlen(text);
-
-	if (c < ' ' || c > '~' || n + 1 >= TOP_FILTER_MAX)
-		return;
-	text[n] = (char)c;
-	text[n + 1] = '\0';
-}
-
 static int edit_filter(struct top *t, int key)
 {
+	size_t n = strlen(t->filter);
+
 	switch (key) {
 	case TOP_KEY_ENTER:
 		t->editing = false;
@@ -285,10 +261,16 @@ static int edit_filter(struct top *t, int key)
 		t->filter[0] = '\0';
 		break;
 	case TOP_KEY_BACKSPACE:
-		rub_out(t->filter);
+		/* The last character with all its bytes. */
+		while (n && ((unsigned char)t->filter[n - 1] & 0xc0) == 0x80)
+			n--;
+		t->filter[n ? n - 1 : 0] = '\0';
 		break;
 	default:
-		append(t->filter, key);
+		if (key < ' ' || key > '~' || n + 1 >= TOP_FILTER_MAX)
+			break;
+		t->filter[n] = (char)key;
+		t->filter[n + 1] = '\0';
 	}
 	return show_rows(t);
 }
@@ -316,7 +298,8 @@ static int command(struct top *t, int key)
 	case TOP_KEY_LEFT:
 		return sort_by_next(t, false);
 	case 'r':
-		return reverse(t);
+		t->order[t->table].reverse = !t->order[t->table].reverse;
+		return show_rows(t);
 	case '/':
 		t->editing = true;
 		return 0;
@@ -346,20 +329,6 @@ int top__key(struct top *t, int key, bool *quit)
 	return *quit ? 0 : command(t, key);
 }
 
-/* Choose the first row on the screen so that the selected row is visible. */
-static void scroll(struct top *t, size_t rows)
-{
-	size_t most = t->n_shown > rows ? t->n_shown - rows : 0;
-
-	t->page = rows;
-	if (t->selected < t->first)
-		t->first = t->selected;
-	if (rows && t->selected >= t->first + rows)
-		t->first = t->selected - rows + 1;
-	if (t->first > most)
-		t->first = most;
-}
-
 int top__draw(struct top *t, size_t lines, size_t columns, struct top_screen *out)
 {
 	struct top_shown shown = {
@@ -376,8 +345,19 @@ int top__draw(struct top *t, size_t lines, size_t columns, struct top_screen *ou
 		.n_shown = t->n_shown,
 	};
 
-	if (t->has_data && lines && !t->help)
-		scroll(t, top_draw__rows(lines));
+	/* Choose the first row on the screen so that the selected row is visible. */
+	if (t->has_data && lines && !t->help) {
+		size_t rows = top_draw__rows(lines);
+		size_t most = t->n_shown > rows ? t->n_shown - rows : 0;
+
+		t->page = rows;
+		if (t->selected < t->first)
+			t->first = t->selected;
+		if (rows && t->selected >= t->first + rows)
+			t->first = t->selected - rows + 1;
+		if (t->first > most)
+			t->first = most;
+	}
 	shown.selected = t->selected;
 	shown.first = t->first;
 	return top_draw(&shown, lines, columns, out);

@@ -38,33 +38,28 @@ static const char *cell_text(const struct trace_texts *names, const struct top_c
 	}
 }
 
-static int compare_lines(const struct order *o, const struct top_cell *x, const struct top_cell *y)
-{
-	const struct trace_place *a, *b;
-
-	if (o->kind != TOP_SOURCE)
-		return 0;
-	a = trace_texts__place(o->names, (uint32_t)x->number);
-	b = trace_texts__place(o->names, (uint32_t)y->number);
-	return a && b ? (a->line > b->line) - (a->line < b->line) : 0;
-}
-
-static int compare_cells(const struct order *o, const struct top_cell *x, const struct top_cell *y)
-{
-	const char *a = cell_text(o->names, x, o->kind), *b = cell_text(o->names, y, o->kind);
-
-	if (a)
-		return strcasecmp(a, b) ?: compare_lines(o, x, y);
-	/* Adding 1 wraps TOP_UNKNOWN to 0, so unknown numbers sort as the smallest. */
-	return (y->number + 1 > x->number + 1) - (y->number + 1 < x->number + 1);
-}
-
 static int compare_rows(const void *a, const void *b, void *ctx)
 {
 	const struct top_row *x = a, *y = b;
 	const struct order *o = ctx;
-	int by = compare_cells(o, &x->cells[o->column], &y->cells[o->column]);
+	const struct top_cell *of_x = &x->cells[o->column], *of_y = &y->cells[o->column];
+	const char *text_x = cell_text(o->names, of_x, o->kind);
+	const char *text_y = cell_text(o->names, of_y, o->kind);
+	const struct trace_place *at_x = NULL, *at_y = NULL;
+	int by;
 
+	if (text_x) {
+		by = strcasecmp(text_x, text_y);
+		if (!by && o->kind == TOP_SOURCE) {
+			at_x = trace_texts__place(o->names, (uint32_t)of_x->number);
+			at_y = trace_texts__place(o->names, (uint32_t)of_y->number);
+		}
+		if (at_x && at_y)
+			by = (at_x->line > at_y->line) - (at_x->line < at_y->line);
+	} else {
+		/* Adding 1 wraps TOP_UNKNOWN to 0, so unknown numbers sort as the smallest. */
+		by = (of_y->number + 1 > of_x->number + 1) - (of_y->number + 1 < of_x->number + 1);
+	}
 	if (o->reverse)
 		by = -by;
 	return by ?: (x->id > y->id) - (x->id < y->id);
@@ -101,36 +96,27 @@ bool top_rows__has(const struct top_rows *rows, size_t i, enum top_table table, 
 	return false;
 }
 
-/* A text that is too long loses its end, a path its beginning. */
-static void show_text(const char *text, enum top_kind kind, char buf[TOP_CELL_MAX])
-{
-	size_t len = strlen(text);
-
-	if (kind == TOP_PATH && len >= TOP_CELL_MAX)
-		text += len - (TOP_CELL_MAX - 1);
-	snprintf(buf, TOP_CELL_MAX, "%s", text);
-}
-
-static void show_place(const struct trace_texts *names, uint32_t item, char buf[TOP_CELL_MAX])
-{
-	_free_ char *text = place_text(names, item);
-
-	show_text(text ?: "", TOP_SOURCE, buf);
-}
-
 void top_rows__show(const struct top_rows *rows, size_t i, enum top_table table, size_t column,
 		    char buf[TOP_CELL_MAX])
 {
 	const struct top_cell *cell = &rows->at[i].cells[column];
 	enum top_kind kind = top_layout(table)->columns[column].kind;
 	const char *text = cell_text(rows->names, cell, kind);
+	_free_ char *place = NULL;
+	size_t len;
 	char duration[FORMAT_MAX];
 
 	_Static_assert(TOP_CELL_MAX >= FORMAT_MAX, "a number fits where a text does");
-	if (kind == TOP_SOURCE)
-		show_place(rows->names, (uint32_t)cell->number, buf);
-	else if (text)
-		show_text(text, kind, buf);
+	if (kind == TOP_SOURCE) {
+		place = place_text(rows->names, (uint32_t)cell->number);
+		text = place ?: "";
+	}
+	/* A text that is too long loses its end, a path its beginning. */
+	len = text ? strlen(text) : 0;
+	if (kind == TOP_PATH && len >= TOP_CELL_MAX)
+		text += len - (TOP_CELL_MAX - 1);
+	if (text)
+		snprintf(buf, TOP_CELL_MAX, "%s", text);
 	else if (cell->number == TOP_UNKNOWN)
 		snprintf(buf, TOP_CELL_MAX, "-");
 	else if (kind == TOP_NUMBER)

@@ -97,41 +97,19 @@ __attribute__((format(printf, 3, 4))) static void putf(struct canvas *c, enum to
 		put(c, style, text);
 }
 
-static const char *state_text(const struct top_shown *t)
+/* The most important parts come first, for narrow screens. */
+static void put_status(const struct top_shown *t, struct canvas *c)
 {
-	static const char *const texts[] = {
+	static const char *const states[] = {
 		[TOP_RECORDING] = "recording",
 		[TOP_FINISHED] = "finished,",
 		[TOP_UNFINISHED] = "interrupted,",
 	};
-
-	return t->paused ? "PAUSED at" : texts[t->data->source];
-}
-
-/* "queries 1,234", or samples. NULL: no memory. */
-static char *counts_of(const struct top_data *d)
-{
-	char count[FORMAT_MAX], *text;
-	struct summary_counts counts;
-	int n;
-
-	if (top_data__has_only_samples(d))
-		n = asprintf(&text, "samples %s",
-			     format_count(count, samples_totals__n(samples__totals(d->samples))));
-	else if (summary__counts(d->summary, SUMMARY_ALL, &counts))
-		return NULL;
-	else
-		n = asprintf(&text, "queries %s", format_count(count, counts.queries));
-	return n < 0 ? NULL : text;
-}
-
-/* The most important parts come first, for narrow screens. */
-static void put_status(const struct top_shown *t, struct canvas *c)
-{
 	const struct top_data *d = t->data;
 	uint64_t lost = d->losses ? trace_losses__total(d->losses) : 0;
-	char elapsed[FORMAT_MAX], count[FORMAT_MAX] = "?";
-	_free_ char *counts = counts_of(d);
+	bool samples = top_data__has_only_samples(d);
+	char elapsed[FORMAT_MAX], count[FORMAT_MAX] = "?", events[FORMAT_MAX];
+	struct summary_counts counts = {};
 	uint32_t n = summary__n_processes(d->summary), running = 0;
 
 	for (uint32_t i = 0; i < n; i++)
@@ -141,10 +119,14 @@ static void put_status(const struct top_shown *t, struct canvas *c)
 	if (d->losses)
 		format_count(count, lost);
 	format_duration(elapsed, d->now_ns > d->start_ns ? d->now_ns - d->start_ns : 0);
-	if (!counts)
+	if (!samples && summary__counts(d->summary, SUMMARY_ALL, &counts))
 		c->err = -ENOMEM;
-	putf(c, lost ? TOP_ALERT : TOP_STATUS, "%s %s  lost %s  compilers %u (%u running)  %s  %s",
-	     state_text(t), elapsed, count, n, running, counts ?: "", d->title);
+	format_count(events,
+		     samples ? samples_totals__n(samples__totals(d->samples)) : counts.queries);
+	putf(c, lost ? TOP_ALERT : TOP_STATUS,
+	     "%s %s  lost %s  compilers %u (%u running)  %s %s  %s",
+	     t->paused ? "PAUSED at" : states[d->source], elapsed, count, n, running,
+	     samples ? "samples" : "queries", events, d->title);
 }
 
 /* The interval that the process is in gets the rest of the line. */
@@ -209,25 +191,6 @@ static void put_place(const struct top_shown *t, struct canvas *c)
 		     missing ?: "");
 }
 
-/* Put the title of the sorted column in brackets. Returns the number of columns. */
-static size_t name_columns(const struct top_shown *t, struct table_column columns[TOP_COLUMNS_MAX],
-			   char titles[TOP_COLUMNS_MAX][TITLE_MAX])
-{
-	const struct top_layout *layout = top_layout(t->table);
-	size_t n = 0;
-
-	for (size_t i = 0; i < layout->n; i++) {
-		bool by = t->order.column == i;
-
-		if (!top_rows__has_column(t->rows, t->table, i))
-			continue;
-		snprintf(titles[n], TITLE_MAX, by ? "[%s]" : "%s", layout->columns[i].title);
-		columns[n] = (struct table_column){titles[n], layout->columns[i].least};
-		n++;
-	}
-	return n;
-}
-
 static void put_row(struct canvas *c, enum top_style style, const struct table *table, size_t row,
 		    bool titles)
 {
@@ -250,25 +213,20 @@ static void put_row(struct canvas *c, enum top_style style, const struct table *
 		put(c, style, text);
 }
 
-/* In a few columns, the whole name of an interval is worth more than parts of it and of the item.
- */
-static void cut_interval(char cell[TOP_CELL_MAX], size_t columns)
-{
-	if (columns < BOTH_LEAST && format_width(cell) > columns)
-		cell[strcspn(cell, "(")] = '\0';
-	item_text__cut(cell, columns);
-}
-
 /* On a wide screen, an interval gets what is more, and a place in the source a third of it. */
 static void cut_cell(const struct canvas *c, const struct top_column *column,
 		     char cell[TOP_CELL_MAX])
 {
 	size_t more = c->columns > USUAL_WIDTH ? c->columns - USUAL_WIDTH : 0;
 
-	if (column->kind == TOP_INTERVAL || column->kind == TOP_FUNCTION)
-		cut_interval(cell, column->width + more);
-	else if (column->kind == TOP_SOURCE)
+	if (column->kind == TOP_INTERVAL || column->kind == TOP_FUNCTION) {
+		/* In few columns, the whole name of an interval is worth more than two parts. */
+		if (column->width + more < BOTH_LEAST && format_width(cell) > column->width + more)
+			cell[strcspn(cell, "(")] = '\0';
+		item_text__cut(cell, column->width + more);
+	} else if (column->kind == TOP_SOURCE) {
 		item_text__cut_start(cell, column->width + more / 3);
+	}
 }
 
 static void put_table(const struct top_shown *t, struct canvas *c, size_t rows)
@@ -276,12 +234,23 @@ static void put_table(const struct top_shown *t, struct canvas *c, size_t rows)
 	struct table_column columns[TOP_COLUMNS_MAX];
 	char titles[TOP_COLUMNS_MAX][TITLE_MAX], cell[TOP_CELL_MAX];
 	const struct top_layout *layout = top_layout(t->table);
-	size_t n_columns = name_columns(t, columns, titles);
-	size_t n = t->n_shown - t->first < rows ? t->n_shown - t->first : rows;
-	_table_ struct table *table = table__new(columns, n_columns);
+	size_t n = t->n_shown - t->first < rows ? t->n_shown - t->first : rows, n_columns = 0;
+	_table_ struct table *table = NULL;
 
 	if (c->err)
 		return;
+	/* The title of the sorted column is in brackets. */
+	for (size_t i = 0; i < layout->n; i++) {
+		const char *fmt = t->order.column == i ? "[%s]" : "%s";
+
+		if (!top_rows__has_column(t->rows, t->table, i))
+			continue;
+		snprintf(titles[n_columns], TITLE_MAX, fmt, layout->columns[i].title);
+		columns[n_columns] =
+			(struct table_column){titles[n_columns], layout->columns[i].least};
+		n_columns++;
+	}
+	table = table__new(columns, n_columns);
 	if (layout->keep)
 		table__keep_of_name(table, layout->keep);
 	if (layout->columns[0].kind == TOP_PATH)
@@ -319,35 +288,6 @@ static const char *no_items(const struct top_shown *t)
 	return "  the trace does not say what the queries were about (--no-keys?)";
 }
 
-static void put_nothing_yet(const struct top_shown *t, struct canvas *c)
-{
-	if (t->n_shown)
-		return;
-	if (!t->rows->n && t->table == TOP_ITEMS)
-		put(c, TOP_PLAIN, no_items(t));
-	else if (t->rows->n)
-		put(c, TOP_PLAIN, "  no row has that in its name; Esc drops the filter");
-	else if (t->data->source == TOP_RECORDING)
-		put(c, TOP_PLAIN, "  nothing yet: no compiler has run");
-	else
-		put(c, TOP_PLAIN, "  nothing was recorded");
-}
-
-static void put_hint(const struct top_shown *t, struct canvas *c)
-{
-	if (t->editing)
-		put(c, TOP_HINT, "type a part of the name  Enter keep  Esc drop");
-	else if (t->help)
-		put(c, TOP_HINT, "any key: back");
-	else if (t->process != SUMMARY_ALL)
-		put(c, TOP_HINT,
-		    "q quit  ? keys  Esc back  Tab next  i items  < > sort  / filter  Space pause");
-	else
-		put(c, TOP_HINT,
-		    "q quit  ? keys  Enter open  Tab next  i items  < > sort  / filter  Space "
-		    "pause");
-}
-
 /* Without space for both, a row is better than the hint. */
 static bool has_hint(size_t lines)
 {
@@ -363,7 +303,7 @@ size_t top_draw__rows(size_t lines)
 
 static void put_all(const struct top_shown *t, struct canvas *c)
 {
-	bool hint = has_hint(c->lines);
+	bool hint = has_hint(c->lines), recording = t->data->source == TOP_RECORDING;
 	size_t last = c->lines - hint;
 
 	put_status(t, c);
@@ -373,12 +313,28 @@ static void put_all(const struct top_shown *t, struct canvas *c)
 	} else {
 		put_place(t, c);
 		put_table(t, c, top_draw__rows(c->lines));
-		put_nothing_yet(t, c);
+		if (!t->n_shown)
+			put(c, TOP_PLAIN,
+			    t->rows->n ? "  no row has that in its name; Esc drops the filter"
+			    : t->table == TOP_ITEMS ? no_items(t)
+			    : recording		    ? "  nothing yet: no compiler has run"
+						    : "  nothing was recorded");
 	}
 	while (!c->err && c->screen->n < last)
 		put(c, TOP_PLAIN, "");
-	if (hint)
-		put_hint(t, c);
+	if (!hint)
+		return;
+	if (t->editing)
+		put(c, TOP_HINT, "type a part of the name  Enter keep  Esc drop");
+	else if (t->help)
+		put(c, TOP_HINT, "any key: back");
+	else if (t->process != SUMMARY_ALL)
+		put(c, TOP_HINT,
+		    "q quit  ? keys  Esc back  Tab next  i items  < > sort  / filter  Space pause");
+	else
+		put(c, TOP_HINT,
+		    "q quit  ? keys  Enter open  Tab next  i items  < > sort  / filter  Space "
+		    "pause");
 }
 
 int top_draw(const struct top_shown *t, size_t lines, size_t columns, struct top_screen *out)

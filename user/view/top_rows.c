@@ -156,17 +156,6 @@ static uint64_t self_of(const struct samples_row *row)
 	return row->sums.self[TRACE_SAMPLE_CPU].value;
 }
 
-/* The query of which a process has most samples, or NULL. */
-static const struct samples_row *most_of(const struct samples_row *rows, size_t n, uint32_t process)
-{
-	const struct samples_row *most = NULL;
-
-	for (size_t i = 0; i < n; i++)
-		if (rows[i].process == process && (!most || self_of(&rows[i]) > self_of(most)))
-			most = &rows[i];
-	return most;
-}
-
 /* Samples of a running thread that are older do not show what it does now. */
 #define HOT_SHOWN_NS 5000000000ull
 
@@ -180,29 +169,22 @@ static bool find_hot(const struct top_data *data, const struct thread_row *threa
 	       !(runs && data->now_ns > hot->last_ns && data->now_ns - hot->last_ns > HOT_SHOWN_NS);
 }
 
-/* LLVM's own functions do not say what it compiles. -ENOENT: the thread was not in LLVM. */
-static int set_llvm(struct top_cell *cell, const struct top_data *data, uint32_t process,
-		    uint32_t tid)
-{
-	_llvm_doing_ struct llvm_doing doing = {};
-	char buf[ITEM_TEXT_MAX];
-	int err = data->llvm ? llvm__doing(data->llvm, process, tid, &doing) : -ENOENT;
-
-	if (err)
-		return err;
-	item_text(buf, SIZE_MAX, doing.what ?: "LLVM", doing.function);
-	set_text(cell, "%s", buf);
-	return 0;
-}
-
 /* Without memory there is no text. */
 static void set_hot(struct top_cell *cell, const struct top_data *data, uint32_t process,
 		    const struct hot_function *hot)
 {
-	_free_ char *clean = NULL;
-	_free_ char *text = NULL;
-	int err = hot->last_ns ? set_llvm(cell, data, process, hot->tid) : -ENOENT;
+	_llvm_doing_ struct llvm_doing doing = {};
+	_free_ char *clean = NULL, *text = NULL;
+	char buf[ITEM_TEXT_MAX];
+	int err = -ENOENT; /* the thread was not in LLVM */
 
+	/* LLVM's own functions do not say what it compiles. */
+	if (hot->last_ns && data->llvm)
+		err = llvm__doing(data->llvm, process, hot->tid, &doing);
+	if (!err) {
+		item_text(buf, SIZE_MAX, doing.what ?: "LLVM", doing.function);
+		set_text(cell, "%s", buf);
+	}
 	if (err != -ENOENT)
 		return;
 	if (!hot->name)
@@ -283,16 +265,6 @@ static void set_state(struct top_cell *cell, const struct trace_process *p,
 		set_text(cell, "done");
 }
 
-static void set_cut(struct top_cell *cell, const char *text, size_t columns)
-{
-	_free_ char *clean = format_clean(text);
-
-	if (!clean)
-		return;
-	format_cut(clean, columns);
-	set_text(cell, "%s", clean);
-}
-
 const struct top_now *top_now_of(const struct top_data *data, const struct trace_process *p)
 {
 	if (p->end_ns || data->source != TOP_RECORDING)
@@ -303,67 +275,53 @@ const struct top_now *top_now_of(const struct top_data *data, const struct trace
 	return NULL;
 }
 
-static void set_top(struct top_cell *cell, const struct top_data *data,
-		    const struct trace_process *p, const char *most)
-{
-	const struct top_now *now = top_now_of(data, p);
-	char buf[ITEM_TEXT_MAX];
-
-	item_text(buf, SIZE_MAX, now ? now->name : most, now ? now->item : NULL);
-	set_text(cell, "%s", buf);
-}
-
-/* The sums of a process's intervals; *most is the label that took most, or TRACE_NO_STRING. */
-static int add_intervals(const struct top_data *data, uint32_t process, struct top_row *row,
-			 uint32_t *most)
-{
-	_free_ struct summary_row *rows = NULL;
-	size_t n;
-	int err = summary__rows(data->summary, process, &rows, &n);
-
-	if (err)
-		return err;
-	*most = n ? rows[0].label : TRACE_NO_STRING;
-	for (size_t q = 0; q < n; q++) {
-		row->events += summary_row__is_counted(&rows[q]) ? rows[q].results : rows[q].count;
-		row->cells[PROCESS_ON_CPU].number += rows[q].self_cpu_ns;
-	}
-	return 0;
-}
-
-static int add_samples(const struct top_data *data, const struct sampled_rows *sampled,
-		       uint32_t process, struct top_row *row, uint32_t *most)
-{
-	const struct samples_row *found = most_of(sampled->at, sampled->n, process);
-	const struct sample_sum *sums = samples__process(data->samples, process);
-
-	*most = found ? found->label : TRACE_NO_STRING;
-	row->events = sums ? sums[TRACE_SAMPLE_CPU].n : 0;
-	row->cells[PROCESS_ON_CPU].number = sums ? sums[TRACE_SAMPLE_CPU].value : 0;
-	return 0;
-}
-
 static int make_process(const struct top_data *data, const struct sampled_rows *sampled, uint32_t i,
 			struct top_row *row)
 {
 	const struct trace_process *p = summary__process_at(data->summary, i);
-	_free_ char *name = compile_name(p);
+	const struct sample_sum *sums = sampled->only ? samples__process(data->samples, i) : NULL;
+	const struct top_now *now = top_now_of(data, p);
+	const struct samples_row *most_sampled = NULL;
+	_free_ struct summary_row *rows = NULL;
+	_free_ char *name = compile_name(p), *clean = name ? format_clean(name) : NULL;
 	uint64_t end = p->end_ns ?: data->now_ns;
-	uint32_t most;
-	int err = sampled->only ? add_samples(data, sampled, i, row, &most)
-				: add_intervals(data, i, row, &most);
+	uint32_t most = TRACE_NO_STRING; /* the label that took most */
+	char buf[ITEM_TEXT_MAX];
+	size_t n = 0;
+	int err = sampled->only ? 0 : summary__rows(data->summary, i, &rows, &n);
 
-	if (err)
-		return err;
+	if (err || !clean)
+		return err ?: -ENOMEM;
+	if (n)
+		most = rows[0].label;
+	for (size_t q = 0; q < n; q++) {
+		row->events += summary_row__is_counted(&rows[q]) ? rows[q].results : rows[q].count;
+		row->cells[PROCESS_ON_CPU].number += rows[q].self_cpu_ns;
+	}
+	if (sums) {
+		row->events = sums[TRACE_SAMPLE_CPU].n;
+		row->cells[PROCESS_ON_CPU].number = sums[TRACE_SAMPLE_CPU].value;
+	}
+	for (const struct samples_row *q = sampled->at; q < sampled->at + sampled->n; q++)
+		if (q->process == i && (!most_sampled || self_of(q) > self_of(most_sampled)))
+			most_sampled = q;
+	if (most_sampled)
+		most = most_sampled->label;
+
 	row->id = row->process = i;
-	set_cut(&row->cells[PROCESS_NAME], name ?: "", CRATE_WIDTH);
+	format_cut(clean, CRATE_WIDTH);
+	set_text(&row->cells[PROCESS_NAME], "%s", clean);
 	row->cells[PROCESS_PID].number = p->pid;
 	set_state(&row->cells[PROCESS_STATE], p, data);
 	row->cells[PROCESS_ELAPSED].number = end > p->start_ns ? end - p->start_ns : 0;
 	row->cells[PROCESS_COUNT].number = row->events;
 	set_hot(&row->cells[PROCESS_HOT], data, i, &sampled->hot[i]);
-	set_top(&row->cells[PROCESS_TOP], data, p,
-		most == TRACE_NO_STRING ? "" : label_text(data, most));
+	if (now)
+		item_text(buf, SIZE_MAX, now->name, now->item);
+	else
+		item_text(buf, SIZE_MAX, most == TRACE_NO_STRING ? "" : label_text(data, most),
+			  NULL);
+	set_text(&row->cells[PROCESS_TOP], "%s", buf);
 	return 0;
 }
 
@@ -386,47 +344,7 @@ static int make_processes(const struct top_data *data, uint32_t process, struct 
 
 /* ---- Queries --------------------------------------------------------------------------------- */
 
-static void make_query(const struct top_data *data, const struct summary_row *q,
-		       struct top_row *row)
-{
-	bool sampled = q->self_by == SUMMARY_SELF_SAMPLES;
-
-	row->id = q->label;
-	row->events = summary_row__is_counted(q) ? q->results : q->count;
-	set_text(&row->cells[QUERY_NAME], "%s", label_text(data, q->label));
-	row->cells[QUERY_ON_CPU].number = q->best_cpu_ns;
-	row->cells[QUERY_ON_CPU].mark = report_self_mark(q->self_by);
-	row->cells[QUERY_SELF].number = sampled ? TOP_UNKNOWN : q->self_ns;
-	row->cells[QUERY_COUNT].number = sampled && !row->events ? TOP_UNKNOWN : row->events;
-	row->cells[QUERY_TOTAL].number =
-		sampled ? q->samples.total[TRACE_SAMPLE_CPU].value : q->total_ns;
-	row->cells[QUERY_TOTAL].mark = sampled ? REPORT_ESTIMATE : NULL;
-	row->cells[QUERY_OFF].number = sampled ? TOP_UNKNOWN : q->self_off_ns;
-	row->cells[QUERY_MEAN].number = sampled ? TOP_UNKNOWN : summary_row__mean_ns(q);
-}
-
 /* By samples there are shares of CPU time, and no executions. */
-static int make_sampled_query(const struct top_data *data, const struct samples_row *q,
-			      struct top_rows *out, struct u64_map *index_of)
-{
-	uint32_t at = u64_map__get(index_of, q->label);
-	struct top_row *row = at == U64_MAP_NONE ? &out->at[out->n] : &out->at[at];
-
-	if (at == U64_MAP_NONE) {
-		if (u64_map__put(index_of, q->label, (uint32_t)out->n++))
-			return -ENOMEM;
-		row->id = q->label;
-		set_text(&row->cells[QUERY_NAME], "%s", label_text(data, q->label));
-		row->cells[QUERY_COUNT].number = TOP_UNKNOWN;
-		row->cells[QUERY_OFF].number = row->cells[QUERY_MEAN].number = TOP_UNKNOWN;
-		row->cells[QUERY_SELF].number = TOP_UNKNOWN;
-	}
-	row->events += q->sums.self[TRACE_SAMPLE_CPU].n;
-	row->cells[QUERY_ON_CPU].number += self_of(q);
-	row->cells[QUERY_TOTAL].number += q->sums.total[TRACE_SAMPLE_CPU].value;
-	return 0;
-}
-
 static int make_sampled_queries(const struct top_data *data, uint32_t process, struct top_rows *out)
 {
 	_free_ struct samples_row *rows = NULL;
@@ -439,11 +357,25 @@ static int make_sampled_queries(const struct top_data *data, uint32_t process, s
 	out->at = calloc(n ?: 1, sizeof(*out->at));
 	if (!out->at)
 		return -ENOMEM;
-	for (size_t i = 0; i < n && !err; i++)
-		if (process == SUMMARY_ALL || rows[i].process == process)
-			err = make_sampled_query(data, &rows[i], out, &index_of);
-	for (size_t i = 0; i < out->n; i++)
-		out->at[i].process = process;
+	for (const struct samples_row *q = rows; q < rows + n && !err; q++) {
+		uint32_t at = u64_map__get(&index_of, q->label);
+		struct top_row *row = at == U64_MAP_NONE ? &out->at[out->n] : &out->at[at];
+
+		if (process != SUMMARY_ALL && q->process != process)
+			continue;
+		if (at == U64_MAP_NONE) {
+			err = u64_map__put(&index_of, q->label, (uint32_t)out->n++);
+			row->id = q->label;
+			row->process = process;
+			set_text(&row->cells[QUERY_NAME], "%s", label_text(data, q->label));
+			row->cells[QUERY_COUNT].number = TOP_UNKNOWN;
+			row->cells[QUERY_OFF].number = row->cells[QUERY_MEAN].number = TOP_UNKNOWN;
+			row->cells[QUERY_SELF].number = TOP_UNKNOWN;
+		}
+		row->events += q->sums.self[TRACE_SAMPLE_CPU].n;
+		row->cells[QUERY_ON_CPU].number += self_of(q);
+		row->cells[QUERY_TOTAL].number += q->sums.total[TRACE_SAMPLE_CPU].value;
+	}
 	u64_map__destroy(&index_of);
 	return err;
 }
@@ -462,26 +394,30 @@ static int make_queries(const struct top_data *data, uint32_t process, struct to
 	out->at = calloc(n ?: 1, sizeof(*out->at));
 	if (!out->at)
 		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		make_query(data, &rows[i], &out->at[i]);
-		out->at[i].process = process;
+	for (; out->n < n; out->n++) {
+		const struct summary_row *q = &rows[out->n];
+		bool sampled = q->self_by == SUMMARY_SELF_SAMPLES;
+		struct top_row *row = &out->at[out->n];
+
+		row->id = q->label;
+		row->process = process;
+		row->events = summary_row__is_counted(q) ? q->results : q->count;
+		set_text(&row->cells[QUERY_NAME], "%s", label_text(data, q->label));
+		row->cells[QUERY_ON_CPU].number = q->best_cpu_ns;
+		row->cells[QUERY_ON_CPU].mark = report_self_mark(q->self_by);
+		row->cells[QUERY_SELF].number = sampled ? TOP_UNKNOWN : q->self_ns;
+		row->cells[QUERY_COUNT].number =
+			sampled && !row->events ? TOP_UNKNOWN : row->events;
+		row->cells[QUERY_TOTAL].number =
+			sampled ? q->samples.total[TRACE_SAMPLE_CPU].value : q->total_ns;
+		row->cells[QUERY_TOTAL].mark = sampled ? REPORT_ESTIMATE : NULL;
+		row->cells[QUERY_OFF].number = sampled ? TOP_UNKNOWN : q->self_off_ns;
+		row->cells[QUERY_MEAN].number = sampled ? TOP_UNKNOWN : summary_row__mean_ns(q);
 	}
-	out->n = n;
 	return 0;
 }
 
 /* ---- Items ----------------------------------------------------------------------------------- */
-
-static void make_item(const struct listed_item *item, struct top_row *row)
-{
-	row->id = (uint64_t)item->process << 32 | item->item;
-	row->process = item->process;
-	row->cells[ITEM_PATH].number = row->cells[ITEM_PLACE].number = item->item;
-	row->cells[ITEM_ON_CPU].number = item->cpu_ns;
-	row->cells[ITEM_ON_CPU].mark = item->sampled ? REPORT_ESTIMATE : NULL;
-	row->cells[ITEM_COUNT].number = item->sampled ? TOP_UNKNOWN : item->executions;
-	row->cells[ITEM_MOST].number = item->most.label;
-}
 
 /* Time about no item is much in each compile, and says little of all of them. */
 static bool is_shown(const struct listed_item *item, uint32_t process)
@@ -498,9 +434,20 @@ static int make_items(const struct top_data *data, uint32_t process, struct top_
 	out->at = calloc(n ?: 1, sizeof(*out->at));
 	if (!out->at)
 		return -ENOMEM;
-	for (uint32_t i = 0; out->n < n; i++)
-		if (is_shown(&data->items->at[i], process))
-			make_item(&data->items->at[i], &out->at[out->n++]);
+	for (const struct listed_item *item = n ? data->items->at : NULL; out->n < n; item++) {
+		struct top_row *row = &out->at[out->n];
+
+		if (!is_shown(item, process))
+			continue;
+		out->n++;
+		row->id = (uint64_t)item->process << 32 | item->item;
+		row->process = item->process;
+		row->cells[ITEM_PATH].number = row->cells[ITEM_PLACE].number = item->item;
+		row->cells[ITEM_ON_CPU].number = item->cpu_ns;
+		row->cells[ITEM_ON_CPU].mark = item->sampled ? REPORT_ESTIMATE : NULL;
+		row->cells[ITEM_COUNT].number = item->sampled ? TOP_UNKNOWN : item->executions;
+		row->cells[ITEM_MOST].number = item->most.label;
+	}
 	return 0;
 }
 
@@ -580,17 +527,16 @@ static int make_threads(const struct top_data *data, uint32_t process, struct to
 
 #define NO_COLUMN SIZE_MAX
 
-static bool has_text(enum top_kind kind)
-{
-	return kind == TOP_TEXT || kind == TOP_INTERVAL || kind == TOP_FUNCTION;
-}
-
 /* A text that was set is there, even if it is empty. */
 static bool has_all_texts(const struct top_row *row, const struct top_layout *layout)
 {
-	for (size_t c = 0; c < layout->n; c++)
-		if (has_text(layout->columns[c].kind) && !row->cells[c].text)
+	for (size_t c = 0; c < layout->n; c++) {
+		enum top_kind kind = layout->columns[c].kind;
+
+		if ((kind == TOP_TEXT || kind == TOP_INTERVAL || kind == TOP_FUNCTION) &&
+		    !row->cells[c].text)
 			return false;
+	}
 	return true;
 }
 

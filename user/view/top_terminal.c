@@ -41,27 +41,10 @@ const char *top_terminal__unfit(void)
 	return cursor_address && clear_screen ? NULL : "this one cannot move its cursor";
 }
 
-static bool wants_color(void)
-{
-	const char *no_color = getenv("NO_COLOR");
-
-	return !no_color || !*no_color;
-}
-
-static void start_colors(void)
-{
-	colored =
-		wants_color() && has_colors() && start_color() == OK && use_default_colors() == OK;
-	if (!colored)
-		return;
-	init_pair(PAIR_ALERT, COLOR_RED, -1);
-	init_pair(PAIR_TITLES, COLOR_CYAN, -1);
-	init_pair(PAIR_HINT, COLOR_BLUE, -1);
-}
-
 int top_terminal__open(void)
 {
 	static bool registered;
+	const char *no_color = getenv("NO_COLOR");
 
 	screen = newterm(NULL, stdout, stdin);
 	if (!screen)
@@ -76,7 +59,13 @@ int top_terminal__open(void)
 	keypad(stdscr, TRUE);
 	nodelay(stdscr, TRUE);
 	curs_set(0);
-	start_colors();
+	colored = (!no_color || !*no_color) && has_colors() && start_color() == OK &&
+		  use_default_colors() == OK;
+	if (colored) {
+		init_pair(PAIR_ALERT, COLOR_RED, -1);
+		init_pair(PAIR_TITLES, COLOR_CYAN, -1);
+		init_pair(PAIR_HINT, COLOR_BLUE, -1);
+	}
 	return 0;
 }
 
@@ -98,22 +87,16 @@ static attr_t attributes(enum top_style style)
 	}
 }
 
-/* SIGWINCH may have been missed, or have come while the process was stopped. */
-static void take_size(void)
-{
-	struct winsize ws;
-
-	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) && ws.ws_row && ws.ws_col &&
-	    (ws.ws_row != LINES || ws.ws_col != COLS))
-		resizeterm(ws.ws_row, ws.ws_col);
-}
-
 int top_terminal__draw(struct top *t)
 {
 	_top_screen_ struct top_screen s = {};
+	struct winsize ws;
 	int err;
 
-	take_size();
+	/* SIGWINCH may have been missed, or have come while the process was stopped. */
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) && ws.ws_row && ws.ws_col &&
+	    (ws.ws_row != LINES || ws.ws_col != COLS))
+		resizeterm(ws.ws_row, ws.ws_col);
 	err = top__draw(t, (size_t)LINES, (size_t)COLS, &s);
 	if (err)
 		return err;
