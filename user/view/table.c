@@ -96,23 +96,6 @@ size_t table__rows(const struct table *t)
 	return t ? t->n_cells / t->n_columns : 0;
 }
 
-static void measure(struct table *t)
-{
-	for (size_t c = 0; c < t->n_columns; c++) {
-		size_t width = format_width(t->columns[c].title);
-
-		if (width < t->columns[c].least)
-			width = t->columns[c].least;
-		for (size_t i = c; i < t->n_cells; i += t->n_columns) {
-			size_t cell = format_width(t->cells[i]);
-
-			if (cell > width)
-				width = cell;
-		}
-		t->widths[c] = width;
-	}
-}
-
 static size_t name_column(const struct table *t)
 {
 	return t->name_last ? t->n_columns - 1 : 0;
@@ -151,7 +134,19 @@ int table__fit(struct table *t, size_t width)
 	if (!t || t->err)
 		return t ? t->err : -ENOMEM;
 	name = name_column(t);
-	measure(t);
+	for (size_t c = 0; c < t->n_columns; c++) {
+		size_t widest = format_width(t->columns[c].title);
+
+		if (widest < t->columns[c].least)
+			widest = t->columns[c].least;
+		for (size_t i = c; i < t->n_cells; i += t->n_columns) {
+			size_t cell = format_width(t->cells[i]);
+
+			if (cell > widest)
+				widest = cell;
+		}
+		t->widths[c] = widest;
+	}
 	memset(t->left_out, 0, t->n_columns * sizeof(*t->left_out));
 	t->names_cut = false;
 	if (!width || t->widths[name] + width_of_others(t) <= width)
@@ -165,17 +160,22 @@ int table__fit(struct table *t, size_t width)
 	return 0;
 }
 
-static const char *cell_text(const struct table *t, size_t row, size_t column)
+/* A name is cut to the column's width, and padded if another column follows. */
+static void print_cell(const struct table *t, size_t column, const char *text, FILE *out)
 {
-	return t->cells[row * t->n_columns + column];
-}
+	size_t room = t->widths[column], bytes, used;
+	int pad = (int)(room - format_width(text));
+	bool cut;
 
-/* Print a name, cut to the column's width, and padded if another column follows. */
-static void print_name(const struct table *t, const char *text, FILE *out)
-{
-	size_t room = t->widths[name_column(t)], bytes = format_fit(text, room), used;
-	bool cut = text[bytes] && room > strlen(CUT);
-
+	if (column != name_column(t)) {
+		if (t->name_last)
+			fprintf(out, "%*s%s%*s", pad, "", text, GAP, "");
+		else
+			fprintf(out, "%*s%s", GAP + pad, "", text);
+		return;
+	}
+	bytes = format_fit(text, room);
+	cut = text[bytes] && room > strlen(CUT);
 	if (cut && t->cut_beginnings) {
 		text = format_fit_end(text, room - strlen(CUT));
 		bytes = strlen(text);
@@ -191,21 +191,6 @@ static void print_name(const struct table *t, const char *text, FILE *out)
 	fprintf(out, "%*s", (int)(room - used - (cut ? strlen(CUT) : 0)), "");
 }
 
-static void print_cell(const struct table *t, size_t column, const char *text, FILE *out)
-{
-	int pad;
-
-	if (column == name_column(t)) {
-		print_name(t, text, out);
-		return;
-	}
-	pad = (int)(t->widths[column] - format_width(text));
-	if (t->name_last)
-		fprintf(out, "%*s%s%*s", pad, "", text, GAP, "");
-	else
-		fprintf(out, "%*s%s", GAP + pad, "", text);
-}
-
 void table__print_titles(const struct table *t, FILE *out)
 {
 	for (size_t c = 0; c < t->n_columns; c++) {
@@ -218,7 +203,7 @@ void table__print_row(const struct table *t, size_t row, FILE *out)
 {
 	for (size_t c = 0; c < t->n_columns; c++) {
 		if (!t->left_out[c])
-			print_cell(t, c, cell_text(t, row, c), out);
+			print_cell(t, c, t->cells[row * t->n_columns + c], out);
 	}
 }
 
