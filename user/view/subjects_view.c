@@ -59,21 +59,6 @@ static int compare(const void *a, const void *b, void *opt_p)
 	return (kx < ky) - (kx > ky);
 }
 
-static bool is_wanted(const struct rows *r, const struct subject_row *row,
-		      const struct report_options *opt)
-{
-	return row->cpu_ns >= opt->min_ns &&
-	       (long double)row->cpu_ns * 1000000 >= (long double)r->cpu_ns * opt->min_ppm;
-}
-
-static void swap(struct subject_row *a, struct subject_row *b)
-{
-	struct subject_row old = *a;
-
-	*a = *b;
-	*b = old;
-}
-
 static int choose(struct rows *r, const struct report_options *opt)
 {
 	int err = subjects__rows(opt->subjects, &r->at, &r->n_all);
@@ -84,9 +69,15 @@ static int choose(struct rows *r, const struct report_options *opt)
 		r->total_ns += r->at[i].total_ns;
 		r->cpu_ns += r->at[i].cpu_ns;
 	}
-	for (size_t i = 0; i < r->n_all; i++)
-		if (is_wanted(r, &r->at[i], opt))
-			swap(&r->at[r->n++], &r->at[i]);
+	for (size_t i = 0; i < r->n_all; i++) {
+		struct subject_row row = r->at[i];
+
+		if (row.cpu_ns < opt->min_ns ||
+		    (long double)row.cpu_ns * 1000000 < (long double)r->cpu_ns * opt->min_ppm)
+			continue;
+		r->at[i] = r->at[r->n];
+		r->at[r->n++] = row;
+	}
 	qsort_r(r->at, r->n, sizeof(*r->at), compare, (void *)opt);
 	return 0;
 }
@@ -185,25 +176,6 @@ static void unit_columns(struct columns *c, const struct subject_row *row, const
 	NAME(c, NULL, "codegen unit", name_of(row), NULL);
 }
 
-static bool has_lto(const struct rows *r)
-{
-	for (size_t i = 0; i < r->n; i++)
-		if (r->at[i].phase_ns[SUBJECT_LTO])
-			return true;
-	return false;
-}
-
-/* Why all rows are called NO_NAME. */
-static void print_why_nameless(FILE *out, const struct rows *r)
-{
-	for (size_t i = 0; i < r->n_all; i++)
-		if (r->at[i].name)
-			return;
-	fputs("  " NO_NAME ": recorded with --no-keys, by an older version, or of a compiler "
-	      "whose arguments\n  could not be read\n",
-	      out);
-}
-
 int subjects_text(FILE *out, const struct report_options *opt)
 {
 	static const char *const of_macros[] = {"of this", "max", NULL};
@@ -214,12 +186,12 @@ int subjects_text(FILE *out, const struct report_options *opt)
 	__cleanup(clear) struct rows r = {};
 	int err = choose(&r, opt);
 	size_t shown = opt->top && opt->top < r.n ? opt->top : r.n;
+	bool has_lto = false, any_name = false;
 	struct columns c = {
 		.out = out,
 		.width = opt->width,
 		.name_last = true,
 		.keep_of_name = NAME_KEPT,
-		.spare = macros ? of_macros : of_units + has_lto(&r),
 	};
 
 	if (err)
@@ -230,14 +202,22 @@ int subjects_text(FILE *out, const struct report_options *opt)
 		      out);
 		return 0;
 	}
+	for (size_t i = 0; i < r.n; i++)
+		has_lto |= r.at[i].phase_ns[SUBJECT_LTO] != 0;
+	for (size_t i = 0; i < r.n_all; i++)
+		any_name |= r.at[i].name != NULL;
+	c.spare = macros ? of_macros : of_units + has_lto;
 	EACH_ROW (&c, i, shown)
 		(macros ? macro_columns : unit_columns)(&c, ROW(&c, &r.at[i]), &r);
-	if (!c.err) {
-		columns__more(&c, r.n - shown, macros ? "macro" : "codegen unit",
-			      macros ? "macros" : "codegen units");
-		print_why_nameless(out, &r);
-	}
-	return c.err;
+	if (c.err)
+		return c.err;
+	columns__more(&c, r.n - shown, macros ? "macro" : "codegen unit",
+		      macros ? "macros" : "codegen units");
+	if (!any_name)
+		fputs("  " NO_NAME ": recorded with --no-keys, by an older version, or of a "
+		      "compiler whose arguments\n  could not be read\n",
+		      out);
+	return 0;
 }
 
 void subjects_columns(struct columns *c, enum subjects_of of, const struct report_options *opt)

@@ -34,18 +34,10 @@ static void say_nothing(const struct verdict *v, char buf[VERDICT_TEXT_MAX])
 			 format_count(hits, v->hits));
 }
 
-static void say_lost_mappings(const struct verdict *v, char buf[VERDICT_TEXT_MAX])
+const char *verdict_text(const struct verdict *v, char buf[VERDICT_TEXT_MAX])
 {
 	char lost[FORMAT_MAX];
 
-	snprintf(buf, VERDICT_TEXT_MAX,
-		 "no compiler was recorded, but %s mapping%s or new programs were lost, and "
-		 "compilers may be among them",
-		 format_count(lost, v->lost), v->lost == 1 ? "" : "s");
-}
-
-const char *verdict_text(const struct verdict *v, char buf[VERDICT_TEXT_MAX])
-{
 	buf[0] = '\0';
 	switch (v->state) {
 	case VERDICT_SOUND:
@@ -60,7 +52,11 @@ const char *verdict_text(const struct verdict *v, char buf[VERDICT_TEXT_MAX])
 		say_lost(v, "compilers", buf);
 		break;
 	case VERDICT_LOST_MAPPINGS:
-		say_lost_mappings(v, buf);
+		snprintf(
+			buf, VERDICT_TEXT_MAX,
+			"no compiler was recorded, but %s mapping%s or new programs were lost, and "
+			"compilers may be among them",
+			format_count(lost, v->lost), v->lost == 1 ? "" : "s");
 		break;
 	case VERDICT_NOTHING:
 		say_nothing(v, buf);

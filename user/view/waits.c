@@ -45,17 +45,6 @@ static int kinds_of(const struct sample_waits *w, int kinds[SAMPLE_WAIT_KINDS])
 	return n;
 }
 
-static int print_kinds(FILE *out, const struct waits_view *v)
-{
-	struct columns c = {.out = out, .width = v->width};
-	int order[SAMPLE_WAIT_KINDS], n = kinds_of(v->waits, order);
-
-	qsort_r(order, (size_t)n, sizeof(*order), compare_kinds, (void *)v->waits);
-	EACH_ROW (&c, i, (size_t)n)
-		kind_columns(&c, ROW(&c, &order[i]), v);
-	return c.err;
-}
-
 static const struct code_function *function_at(const struct waits_view *v, uint32_t function)
 {
 	return function == CODE_NO_FUNCTION ? NULL : &v->waits->functions.at[function];
@@ -109,6 +98,8 @@ static int print_rows(FILE *out, const struct waits_view *v)
 int waits_text(FILE *out, const struct waits_view *v)
 {
 	const struct sample_sum *all = &v->waits->all;
+	struct columns c = {.out = out, .width = v->width};
+	int order[SAMPLE_WAIT_KINDS], n_kinds = kinds_of(v->waits, order);
 	char n[FORMAT_MAX], time[FORMAT_MAX];
 	int err;
 
@@ -116,9 +107,11 @@ int waits_text(FILE *out, const struct waits_view *v)
 		format_duration(time, all->value));
 	if (!all->n)
 		return 0;
-	err = print_kinds(out, v);
-	if (err)
-		return err;
+	qsort_r(order, (size_t)n_kinds, sizeof(*order), compare_kinds, (void *)v->waits);
+	EACH_ROW (&c, i, (size_t)n_kinds)
+		kind_columns(&c, ROW(&c, &order[i]), v);
+	if (c.err)
+		return c.err;
 	fputc('\n', out);
 	err = print_rows(out, v);
 	if (!err && v->problem)
