@@ -329,20 +329,16 @@ static int print_rows(const struct report_row *rows, size_t n, FILE *out)
 	return columns__end(&c);
 }
 
-/*
- * Recorded, in the compilers' tables, met by no sample, with results that may be none, and
- * recorded in some compilers only.
- */
+/* Recorded, in the compilers' tables, met by no sample, and not known in all compilers. */
 TEST_CASE(what_an_execution_takes_is_known_of_exact_counts)
 {
 	static const struct report_row rows[] = {
-		{.instead = "", .count = 4, .cpu_ns = 4002},
-		{.instead = "", .results = 8, .cpu_ns = 4000, .self_by = SUMMARY_SELF_SAMPLES},
-		{.instead = "", .results = 8, .self_by = SUMMARY_SELF_SAMPLES},
-		{.instead = "", .results = 8, .results_unsure = 2, .cpu_ns = 4000},
-		{.instead = "", .count = 4, .cpu_ns = 4000, .others_unknown = true},
+		{.instead = "", .known_count = 4, .cpu_ns = 4002},
+		{.instead = "", .known_count = 8, .cpu_ns = 4000, .self_by = SUMMARY_SELF_SAMPLES},
+		{.instead = "", .known_count = 8, .self_by = SUMMARY_SELF_SAMPLES},
+		{.instead = "", .count = 4, .cpu_ns = 4000},
 	};
-	static const uint64_t expected[] = {1000, 500, 0, 0, 0}; /* 0: null */
+	static const uint64_t expected[] = {1000, 500, 0, 0}; /* 0: null */
 	_free_ char *text = printed_text(print_rows(rows, N_OF(rows), out));
 	struct json_object *report = parsed_json(text), *queries = member(report, "queries");
 
@@ -353,6 +349,42 @@ TEST_CASE(what_an_execution_takes_is_known_of_exact_counts)
 		assert_int_equal(each ? json_object_get_uint64(each) : 0, expected[i]);
 	}
 	json_object_put(report);
+}
+
+/* Results of a compiler without recorded executions are some, unless they may be none. */
+TEST_CASE(executions_are_known_if_those_of_all_compilers_are)
+{
+	static const struct {
+		struct trace_tally tally;
+		uint64_t known;
+	} cases[] = {
+		{{.label = SAMPLE_TYPECK, .kind = TRACE_KIND_RESULTS, .events = 5}, 2 + 5},
+		{{.label = SAMPLE_TYPECK, .kind = TRACE_KIND_RESULTS, .events = 5, .sum = 2}, 0},
+		{{.label = SAMPLE_TYPECK, .kind = TRACE_KIND_RESULTS_AT_LEAST, .events = 5}, 0},
+		{{.label = SAMPLE_HOSTILE, .kind = TRACE_KIND_RESULTS, .events = 5}, 2},
+	};
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		const struct trace_tally own = {
+			.label = SAMPLE_TYPECK, .kind = TRACE_KIND_RESULTS, .events = 2};
+		struct trace_tally tally = cases[i].tally;
+		struct summary *s = sample_one();
+		_report_rows_ struct report_rows r = {};
+
+		sample_span(s, 0, SAMPLE_TYPECK, 1000, 1000, 0);
+		sample_process(s, 1, (char *)"serde", 0);
+		tally.process = 1;
+		assert_int_equal(summary__tally(s, &own), 0);
+		assert_int_equal(summary__tally(s, &tally), 0);
+		summary__set_unwatched(s);
+		assert_int_equal(report_rows__queries(&r, s, SUMMARY_ALL, &sample_names,
+						      &(struct report_options){}),
+				 0);
+		for (size_t k = 0; k < r.n; k++)
+			if (!strcmp(r.rows[k].name, "typeck"))
+				assert_int_equal(r.rows[k].known_count, cases[i].known);
+		summary__free(s);
+	}
 }
 
 TEST_CASE(hits_of_a_part_of_a_trace_are_unknown)

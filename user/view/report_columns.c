@@ -92,12 +92,7 @@ static void each_column(struct columns *c, const struct report_row *row,
 			const struct report_rows *all)
 {
 	bool sampled = row && row->self_by == SUMMARY_SELF_SAMPLES;
-	uint64_t n = 0;
-
-	if (row && row->count)
-		n = row->others_unknown ? 0 : row->count;
-	else if (row && !row->results_unsure && !row->results_missing)
-		n = row->results;
+	uint64_t n = row ? row->known_count : 0;
 
 	COLUMN(c, NS, "each_cpu_ns", ON_PAGE(c, "each", WIDE(c, "each")),
 	       "self time on the CPU of an execution, on average; null: one of both is unknown",

@@ -164,6 +164,7 @@ static void set_self(struct report_row *row, uint64_t self_ns, uint64_t cpu_ns,
 
 static struct report_row row_of(const struct summary_row *from, const struct trace_texts *names)
 {
+	bool all_known = !from->unsure_beside && !from->results_missing;
 	struct report_row row = {
 		.name = names->text(names->ctx, from->label),
 		.kind = summary_row__kind(from),
@@ -172,7 +173,7 @@ static struct report_row row_of(const struct summary_row *from, const struct tra
 		.results = from->count ? 0 : from->results,
 		.results_unsure = from->count ? 0 : from->results_unsure,
 		.results_missing = from->results_missing,
-		.others_unknown = from->unsure_beside || from->results_missing,
+		.known_count = from->count && !all_known ? 0 : summary_row__executions(from),
 		.unwound = from->unwound,
 		.begun = from->begun,
 		.total_ns = from->total_ns,

@@ -58,7 +58,7 @@ struct report_row {
 	uint64_t results;
 	uint64_t results_unsure;
 	bool results_missing;
-	bool others_unknown; /* `count` is not of all compilers */
+	uint64_t known_count; /* executions in all compilers; 0: not known, or none */
 	uint64_t unwound;
 	uint64_t begun;	   /* intervals that began before the recording */
 	uint64_t total_ns; /* wall time in rows that are not queries */
