@@ -89,6 +89,25 @@ TEST_CASE(what_is_too_short_to_time_is_counted)
 	assert_contains(text, "\"too_short\":1");
 }
 
+/* Probes recorded them in some compilers, and others have them in their tables. */
+TEST_CASE(executions_of_all_compilers_are_counted)
+{
+	const struct trace_tally tally = {.process = SB_ASKED,
+					  .label = SB_LAYOUT_OF,
+					  .kind = TRACE_KIND_RESULTS,
+					  .events = 50};
+	_sample_build_ struct sample_build s = {};
+	struct build_view v = sample_build__make(&s);
+	_free_ char *json = NULL, *text = NULL;
+
+	assert_int_equal(summary__tally(s.summary, &tally), 0);
+	summary__set_unwatched(s.summary);
+	json = printed_columns(build_columns, &v);
+	assert_contains(json, "\"name\":\"layout_of\",\"kind\":\"Query\",\"count\":51,");
+	text = printed_build(build_markdown, &v);
+	assert_contains(text, "| `layout_of` | 51 |");
+}
+
 /* ---- Build markdown -------------------------------------------------------------------------- */
 
 TEST_CASE(build_markdown_a_build_is_as_agreed)

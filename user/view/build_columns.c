@@ -125,15 +125,15 @@ void build_query_columns(struct columns *c, const struct build_query *q, const c
 	bool by_spans = row && row->self_by != SUMMARY_SELF_SAMPLES;
 	bool has_spans = row && (by_spans || row->raw_total_ns);
 	bool off_cpu = v && build__totals(v->build)->off_cpu_known;
-	bool counted = row && summary_row__is_counted(row);
+	uint64_t n = row ? summary_row__executions(row) : 0;
 	const struct sample_sum *cpu = row ? &row->samples.self[TRACE_SAMPLE_CPU] : NULL;
 	char buf[FORMAT_MAX * 2];
 
 	TEXT(c, "name", NULL, q->label, "of the query or activity");
 	OWNED_NAME(c, NULL, title, query_name(c, q), NULL);
 	TEXT(c, "kind", NULL, summary_row__kind(row), "as in queries");
-	KNOWN(c, COUNT, "count", NULL, counted || row->count || (has_spans && !row->results),
-	      counted ? row->results : row->count, "executions; null: unknown");
+	KNOWN(c, COUNT, "count", NULL, n || (has_spans && !row->results), n,
+	      "executions; null: unknown");
 	CELL(c, "executions", report_count(buf, row));
 	KNOWN(c, NS, "total_ns", NULL, has_spans, row->total_ns,
 	      "with what was called; null: unknown");

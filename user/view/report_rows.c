@@ -19,7 +19,7 @@ char *report_count(char buf[FORMAT_MAX * 2], const struct summary_row *row)
 	else if (!row->count && row->self_by == SUMMARY_SELF_SAMPLES)
 		strcpy(buf, "-");
 	else
-		format_count(buf, row->count);
+		format_count(buf, summary_row__executions(row));
 	return buf;
 }
 

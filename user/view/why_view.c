@@ -59,10 +59,8 @@ static void row_columns(struct columns *c, const struct why_row *r)
 	const struct summary_row *row = r ? &r->row : NULL;
 	bool sampled = row && row->self_by == SUMMARY_SELF_SAMPLES;
 	uint64_t listed = r ? r->keys[WHY_LISTED] : 0;
-	struct summary_row shown = row ? *row : (struct summary_row){};
 	char buf[FORMAT_MAX * 2];
 
-	shown.count = row ? summary_row__executions(row) : 0;
 	COLUMN(c, TEXT, NULL, "compiler", NULL, name_row(c, r));
 	KNOWN(c, ID, "pid", NULL, r->process, r->process->pid, "null: of all compilers");
 	TEXT(c, "crate", NULL, r->process ? r->process->crate : NULL, "null: unknown");
@@ -70,7 +68,7 @@ static void row_columns(struct columns *c, const struct why_row *r)
 	     "of its librustc_driver; null: unknown");
 	SOME_BOOL(c, "attached_late", r->process && r->process->attached_late, true,
 		  "it ran before its probes were there; missing: it did not");
-	CELL(c, "executions", report_count(buf, &shown));
+	CELL(c, "executions", report_count(buf, row));
 	TEXT(c, "from", "from", sources[source_of(row)].name,
 	     "where that number is from: probes, tables, reading (the last one), several, -");
 	NUMBER(c, COUNT, "recorded", "recorded", row->count, "executions, by probes");
