@@ -8,33 +8,17 @@
 
 #define PIDS "$(cd /proc && printf '%s ' [0-9]*)"
 
-/* The length of the text up to the end of its first clause. */
-static size_t brief_length(const char *text)
+/* Print the first clause in single quotes, with a backslash before each character of `special`. */
+static void print_quoted(FILE *out, const char *text, const char *special)
 {
 	for (size_t i = 0; text[i]; i++) {
 		if (strchr(".;:", text[i]) && (!text[i + 1] || text[i + 1] == ' '))
-			return i;
-	}
-	return strlen(text);
-}
-
-/* Print in single quotes, with a backslash before each character of `special`. */
-static void print_quoted(FILE *out, const char *text, const char *special)
-{
-	size_t len = brief_length(text);
-
-	for (size_t i = 0; i < len; i++) {
+			break;
 		if (text[i] == '\'')
 			fputs("'\\''", out);
 		else
 			fprintf(out, "%s%c", strchr(special, text[i]) ? "\\" : "", text[i]);
 	}
-}
-
-static void print_choices(FILE *out, const char *choices)
-{
-	for (; *choices; choices++)
-		fputc(*choices == '|' ? ' ' : *choices, out);
 }
 
 /* First words. */
@@ -86,9 +70,9 @@ static void print_values(FILE *out, const struct values *v, enum cli_kind kind, 
 	case CLI_CHOICE:
 	case CLI_COMMAND:
 		fputs(v->before, out);
-		if (kind == CLI_CHOICE)
-			print_choices(out, choices);
-		else
+		for (; kind == CLI_CHOICE && *choices; choices++)
+			fputc(*choices == '|' ? ' ' : *choices, out);
+		if (kind == CLI_COMMAND)
 			print_command_names(out, " ");
 		fputs(v->after, out);
 		break;
@@ -331,18 +315,6 @@ static void print_zsh(FILE *out)
 
 /* fish */
 
-/* A group's own options are those before a verb; `history diff` is no `diff`. */
-static void print_fish_others(FILE *out, enum cli_command_id id)
-{
-	fputs("; and not __fish_seen_subcommand_from", out);
-	for (enum cli_command_id other = 0; other < CLI_N_COMMANDS; other++) {
-		if (cli_command_is_in(other, id))
-			fprintf(out, " %s", cli_command_verb(other));
-		else if (cli_command_is_group(other) && other != id)
-			fprintf(out, " %s", cli_command(other)->name);
-	}
-}
-
 static void print_fish_condition(FILE *out, enum cli_command_id id)
 {
 	const char *verb = cli_command_verb(id);
@@ -356,8 +328,16 @@ static void print_fish_condition(FILE *out, enum cli_command_id id)
 	}
 	if (id != CLI_RECORD) {
 		fprintf(out, "__fish_seen_subcommand_from %s", cli_command(id)->name);
-		if (is_a_verb(cli_command(id)->name) || cli_command_is_group(id))
-			print_fish_others(out, id);
+		/* A group's own options are those before a verb; `history diff` is no `diff`. */
+		if (is_a_verb(cli_command(id)->name) || cli_command_is_group(id)) {
+			fputs("; and not __fish_seen_subcommand_from", out);
+			for (enum cli_command_id of = 0; of < CLI_N_COMMANDS; of++) {
+				if (cli_command_is_in(of, id))
+					fprintf(out, " %s", cli_command_verb(of));
+				else if (cli_command_is_group(of) && of != id)
+					fprintf(out, " %s", cli_command(of)->name);
+			}
+		}
 		fputc('\'', out);
 		return;
 	}
@@ -378,30 +358,20 @@ static const struct values fish_values = {
 	.none = " -f",
 };
 
-static enum cli_command_id group_of(enum cli_command_id id)
-{
-	while (!cli_command_is_group(id))
-		id--;
-	return id;
-}
-
-static void print_fish_name(FILE *out, enum cli_command_id id)
-{
-	const char *verb = cli_command_verb(id);
-
-	if (verb)
-		print_fish_condition(out, group_of(id));
-	else
-		fputs("complete -c qprof-bpf -n __fish_use_subcommand", out);
-	fprintf(out, " -f -a %s -d '", verb ?: cli_command(id)->name);
-}
-
 static void print_fish_command(FILE *out, enum cli_command_id id)
 {
 	const struct cli_command *command = cli_command(id);
+	const char *verb = cli_command_verb(id);
+	enum cli_command_id group = id;
 	const struct cli_option *o;
 
-	print_fish_name(out, id);
+	while (verb && !cli_command_is_group(group))
+		group--;
+	if (verb)
+		print_fish_condition(out, group);
+	else
+		fputs("complete -c qprof-bpf -n __fish_use_subcommand", out);
+	fprintf(out, " -f -a %s -d '", verb ?: command->name);
 	print_quoted(out, command->summary, "\\");
 	fputs("'\n", out);
 	for (size_t i = 0; (o = cli_option(id, i)); i++) {

@@ -14,13 +14,6 @@
 #define MAX_OPTIONS 64
 #define LONG_BASE   0x100 /* getopt's value of row i is LONG_BASE + i: options without a letter */
 
-static int argument_of(const struct cli_option *o)
-{
-	if (o->implied)
-		return optional_argument;
-	return o->arg ? required_argument : no_argument;
-}
-
 /* One command's rows in the form getopt_long(3) wants. */
 struct getopt_tables {
 	char letters[2 * MAX_OPTIONS + 3];
@@ -38,7 +31,9 @@ static void make_tables(enum cli_command_id id, struct getopt_tables *tables)
 	for (size_t i = 0; i < MAX_OPTIONS && (o = cli_option(id, i)); i++) {
 		tables->longs[i] = (struct option){
 			.name = o->name,
-			.has_arg = argument_of(o),
+			.has_arg = o->implied ? optional_argument
+				   : o->arg   ? required_argument
+					      : no_argument,
 			.val = LONG_BASE + (int)i,
 		};
 		if (!o->letter)
@@ -62,17 +57,6 @@ static const struct cli_option *find_option(enum cli_command_id id, int value)
 	return NULL;
 }
 
-static int store_choice(unsigned int *field, const struct cli_option *o, const char *arg)
-{
-	unsigned int index;
-	int err = value_choice(arg, o->choices, &index);
-
-	if (err)
-		return err;
-	*field = o->first + index;
-	return 0;
-}
-
 static int add_file(struct cli_files *files, const char *path)
 {
 	const char **paths = reallocarray(files->paths, files->n + 1, sizeof(*paths));
@@ -84,18 +68,11 @@ static int add_file(struct cli_files *files, const char *path)
 	return *path ? 0 : -EINVAL;
 }
 
-static bool is_zero(const struct cli_option *o, const void *field)
-{
-	const struct cli_threshold *threshold = field;
-
-	if (o->kind == CLI_THRESHOLD)
-		return !threshold->ns && !threshold->ppm;
-	return (o->kind == CLI_DURATION || o->kind == CLI_NUMBER) && !*(const uint64_t *)field;
-}
-
 static int parse_value(struct cli *cli, const struct cli_option *o, const char *arg)
 {
 	void *field = (char *)cli + o->offset;
+	unsigned int index;
+	int err;
 
 	switch (o->kind) {
 	case CLI_FLAG:
@@ -129,18 +106,28 @@ static int parse_value(struct cli *cli, const struct cli_option *o, const char *
 	case CLI_NUMBER:
 		return value_number(arg, field);
 	case CLI_CHOICE:
-		return store_choice(field, o, arg);
+		err = value_choice(arg, o->choices, &index);
+		if (!err)
+			*(unsigned int *)field = o->first + index;
+		return err;
 	}
 	return -EINVAL;
 }
 
 static int store(struct cli *cli, const struct cli_option *o, const char *arg)
 {
+	const void *field = (const char *)cli + o->offset;
+	const struct cli_threshold *threshold = field;
 	int err = parse_value(cli, o, arg);
+	bool zero = false;
 
-	if (err)
+	if (err || !o->positive)
 		return err;
-	return o->positive && is_zero(o, (char *)cli + o->offset) ? -ERANGE : 0;
+	if (o->kind == CLI_THRESHOLD)
+		zero = !threshold->ns && !threshold->ppm;
+	else if (o->kind == CLI_DURATION || o->kind == CLI_NUMBER)
+		zero = !*(const uint64_t *)field;
+	return zero ? -ERANGE : 0;
 }
 
 static const char *expected(enum cli_kind kind)
@@ -203,20 +190,6 @@ static int bad_value(const struct cli_option *o, const char *arg, int err)
 	return diag_error_r(-EINVAL, "--%s '%s' is not %s", o->name, arg, expected(o->kind));
 }
 
-static int set_initial_values(struct cli *cli)
-{
-	const struct cli_option *o;
-
-	cli->dump.to_ns = UINT64_MAX; /* no duration as an argument has this value */
-	for (size_t i = 0; (o = cli_option(cli->command, i)); i++) {
-		int err = o->initial ? store(cli, o, o->initial) : 0;
-
-		if (err)
-			return bad_value(o, o->initial, err);
-	}
-	return 0;
-}
-
 /* Report why getopt_long() returned '?' or ':'. */
 static int bad_option(const struct cli *cli, char **argv, int got)
 {
@@ -237,18 +210,6 @@ static int bad_option(const struct cli *cli, char **argv, int got)
 				       word, name);
 }
 
-/* Whether the operand has a place for another word. */
-static bool add_word(enum cli_kind kind, void *field, const char *text)
-{
-	struct cli_name *name = field;
-	const char **word = kind == CLI_COMMAND && name->word ? &name->verb : field;
-
-	if (*word)
-		return false;
-	*word = text;
-	return true;
-}
-
 static int no_command(const char *group, const char *verb)
 {
 	return diag_error_r(-EINVAL, "no command '%s %s'; for those there are: qprof-bpf %s --help",
@@ -260,6 +221,8 @@ static int take_operand(struct cli *cli, const char *text)
 	const struct cli_command *command = cli_command(cli->command);
 	enum cli_kind kind = command->operand.kind;
 	void *field = (char *)cli + command->operand.offset;
+	struct cli_name *name = field;
+	const char **word = kind == CLI_COMMAND && name->word ? &name->verb : field;
 
 	if (cli->show_help || cli->show_version)
 		return 0;
@@ -275,9 +238,10 @@ static int take_operand(struct cli *cli, const char *text)
 
 		return err == -ENOMEM ? diag_error_r(err, "out of memory") : 0;
 	}
-	if (!command->operand.name || !add_word(kind, field, text))
+	if (!command->operand.name || *word)
 		return diag_error_r(-EINVAL, "unexpected '%s'; see qprof-bpf %s --help", text,
 				    command->name);
+	*word = text;
 	return 0;
 }
 
@@ -320,30 +284,17 @@ static int check(const struct cli *cli, const struct taken *last)
 	return -EINVAL;
 }
 
-/* Take the second word of a group's command, if given; returns the number of words taken. */
-static int take_verb(int argc, char **argv, struct cli *cli)
-{
-	struct cli_name name = {argv[1], argc > 2 ? argv[2] : NULL};
-	enum cli_command_id id;
-
-	if (!name.verb || *name.verb == '-')
-		return 1;
-	id = cli_command_by_name(&name);
-	if (id == CLI_N_COMMANDS)
-		return no_command(name.word, name.verb);
-	cli->command = id;
-	return 2;
-}
-
-/* Take the command's name, if given; returns the number of arguments taken. */
+/* Take the command's name, of one word or two, if given; returns the number of words taken. */
 static int take_command_name(int argc, char **argv, struct cli *cli)
 {
+	struct cli_name name = {};
 	enum cli_command_id id;
 
 	cli->command = CLI_RECORD;
 	if (argc < 2 || argv[1][0] == '-')
 		return 0;
-	id = cli_command_by_name(&(struct cli_name){.word = argv[1]});
+	name.word = argv[1];
+	id = cli_command_by_name(&name);
 	if (id == CLI_N_COMMANDS)
 		return diag_error_r(-EINVAL,
 				    "no command '%s'; to profile a program: qprof-bpf -- %s; for "
@@ -351,28 +302,14 @@ static int take_command_name(int argc, char **argv, struct cli *cli)
 				    argv[1], argv[1]);
 	cli->command = id;
 	cli->command_named = true;
-	return cli_command_is_group(id) ? take_verb(argc, argv, cli) : 1;
-}
-
-static int take_option(struct cli *cli, int value, const char *arg)
-{
-	const struct cli_option *o = find_option(cli->command, value);
-	int err;
-
-	arg = arg ?: o->implied;
-	err = store(cli, o, arg);
-
-	return err ? bad_value(o, arg, err) : 0;
-}
-
-/* `got` is the value that getopt_long() returned. */
-static int take_argument(struct cli *cli, char **argv, int got)
-{
-	if (got == '?' || got == ':')
-		return bad_option(cli, argv, got);
-	if (got == 1)
-		return take_operand(cli, optarg);
-	return take_option(cli, got, optarg);
+	if (!cli_command_is_group(id) || argc < 3 || argv[2][0] == '-')
+		return 1;
+	name.verb = argv[2];
+	id = cli_command_by_name(&name);
+	if (id == CLI_N_COMMANDS)
+		return no_command(name.word, name.verb);
+	cli->command = id;
+	return 2;
 }
 
 /* Take everything after "--": a command, or operands. */
@@ -413,21 +350,35 @@ static int parse_options(int argc, char **argv, struct cli *cli, struct taken *l
 	opterr = 0;
 	optind = 0; /* glibc: restart the scan */
 	while ((got = getopt_long(argc, argv, tables.letters, tables.longs, NULL)) != -1) {
-		int err = check_implied(cli, option, got) ?: take_argument(cli, argv, got);
+		const struct cli_option *o = got > 1 ? find_option(cli->command, got) : NULL;
+		int err = check_implied(cli, option, got);
 
+		if (err)
+			return err;
+		if (got == '?' || got == ':')
+			return bad_option(cli, argv, got);
+		if (got == 1) {
+			err = take_operand(cli, optarg);
+		} else {
+			const char *arg = optarg ?: o->implied;
+
+			err = store(cli, o, arg);
+			err = err ? bad_value(o, arg, err) : 0;
+		}
 		if (err)
 			return err;
 		option = got > 1 && !optarg ? got : 0;
 		if (got > 1 && optarg && optind == argc && optarg == argv[argc - 1])
-			*last = (struct taken){find_option(cli->command, got), optarg};
+			*last = (struct taken){o, optarg};
 	}
 	return take_rest(argc, argv, cli);
 }
 
 int cli_parse(int argc, char **argv, struct cli *cli)
 {
+	const struct cli_option *o;
 	struct taken last = {};
-	int named, err;
+	int named, err = 0;
 
 	memset(cli, 0, sizeof(*cli));
 	if (argc < 2) {
@@ -437,7 +388,12 @@ int cli_parse(int argc, char **argv, struct cli *cli)
 	named = take_command_name(argc, argv, cli);
 	if (named < 0)
 		return named;
-	err = set_initial_values(cli) ?: parse_options(argc - named, argv + named, cli, &last);
+	cli->dump.to_ns = UINT64_MAX; /* no duration as an argument has this value */
+	for (size_t i = 0; !err && (o = cli_option(cli->command, i)); i++) {
+		err = o->initial ? store(cli, o, o->initial) : 0;
+		err = err ? bad_value(o, o->initial, err) : 0;
+	}
+	err = err ?: parse_options(argc - named, argv + named, cli, &last);
 	if (!err && !cli->show_help && !cli->show_version)
 		err = check(cli, &last);
 	if (err)
@@ -445,19 +401,11 @@ int cli_parse(int argc, char **argv, struct cli *cli)
 	return err;
 }
 
-static void clear_gates(struct cli_gates *gates)
-{
-	for (size_t i = 0; i < gates->n; i++) {
-		free(gates->gates[i].crate);
-		free(gates->gates[i].query);
-	}
-	free(gates->gates);
-	*gates = (struct cli_gates){0};
-}
-
 /* Only some kinds own memory. */
 static void clear_field(enum cli_kind kind, void *field)
 {
+	struct cli_gates *gates = field;
+
 	switch (kind) {
 	case CLI_TEXTS:
 		free(((struct cli_texts *)field)->texts);
@@ -472,7 +420,12 @@ static void clear_field(enum cli_kind kind, void *field)
 		*(struct cli_files *)field = (struct cli_files){0};
 		break;
 	case CLI_GATES:
-		clear_gates(field);
+		for (size_t i = 0; i < gates->n; i++) {
+			free(gates->gates[i].crate);
+			free(gates->gates[i].query);
+		}
+		free(gates->gates);
+		*gates = (struct cli_gates){0};
 		break;
 	default:
 		break;

@@ -95,24 +95,19 @@ void cli_print_usage_line(FILE *out, enum cli_command_id id, bool named)
 	}
 }
 
-/* The commands of a group, by their second words. */
-static void print_group(FILE *out, enum cli_command_id group)
-{
-	fputs("\nCommands:\n", out);
-	for (enum cli_command_id id = group + 1; id < CLI_N_COMMANDS; id++) {
-		if (cli_command_is_in(id, group))
-			fprintf(out, "  %-10s %s\n", cli_command_verb(id),
-				cli_command(id)->summary);
-	}
-}
-
 void cli_print_help(FILE *out, enum cli_command_id id)
 {
 	cli_print_usage_line(out, id, true);
 	fputc('\n', out);
 	print_wrapped(out, cli_command(id)->text, 0);
 	if (cli_command_is_group(id))
-		print_group(out, id);
+		fputs("\nCommands:\n", out);
+	for (enum cli_command_id of = id + 1; of < CLI_N_COMMANDS; of++) {
+		/* By their second words. */
+		if (cli_command_is_in(of, id))
+			fprintf(out, "  %-10s %s\n", cli_command_verb(of),
+				cli_command(of)->summary);
+	}
 	print_options(out, id);
 	print_examples(out, id);
 }
@@ -198,18 +193,6 @@ static void print_line(FILE *out, const char *request, const char *text)
 	fputc('\n', out);
 }
 
-static void print_option(FILE *out, const struct cli_option *o)
-{
-	char heading[128];
-
-	cli_option_heading(o, heading);
-	fputs(".TP\n", out);
-	print_line(out, ".B ", heading + strspn(heading, " "));
-	print_line(out, "", o->help);
-	if (o->initial)
-		print_line(out, "The default is ", o->initial);
-}
-
 /* `common`: the options of every command, which have a section of their own. */
 static void man_print_options(FILE *out, enum cli_command_id id, bool common)
 {
@@ -217,12 +200,19 @@ static void man_print_options(FILE *out, enum cli_command_id id, bool common)
 	bool any = false;
 
 	for (size_t i = 0; (o = cli_option(id, i)); i++) {
+		char heading[128];
+
 		if (cli_option_is_common(o) != common)
 			continue;
 		if (!any)
 			fputs(common ? ".SH OPTIONS OF EVERY COMMAND\n" : ".SH OPTIONS\n", out);
 		any = true;
-		print_option(out, o);
+		cli_option_heading(o, heading);
+		fputs(".TP\n", out);
+		print_line(out, ".B ", heading + strspn(heading, " "));
+		print_line(out, "", o->help);
+		if (o->initial)
+			print_line(out, "The default is ", o->initial);
 	}
 }
 
@@ -296,28 +286,25 @@ static void print_exit_status(FILE *out)
 	}
 }
 
-static void print_environment(FILE *out)
-{
-	fputs(".SH ENVIRONMENT\n"
-	      ".TP\n.B NO_COLOR\nIf set and not empty, live counts are printed without "
-	      "attributes.\n"
-	      ".TP\n.B TERM\nIf unset or dumb, live counts are printed as blocks of lines.\n"
-	      ".TP\n.B XDG_CACHE_HOME\nPlans of your own libraries are kept in "
-	      "qprof\\-bpf below it, or below ~/.cache. Root keeps them in "
-	      "/var/cache/qprof\\-bpf, or below this directory if only root can write "
-	      "there.\n"
-	      ".TP\n.B XDG_DATA_HOME\nA history is qprof\\-bpf/history.db below it, or below "
-	      "~/.local/share.\n"
-	      ".TP\n.B XDG_STATE_HOME\nBuilds that wait for the server of a history are in "
-	      "qprof\\-bpf/spool below it, or below ~/.local/state.\n"
-	      ".TP\n.BR QPROF_CLICKHOUSE_USER \", \" QPROF_CLICKHOUSE_PASSWORD\nCredentials for "
-	      "the server of a history. Without them,\nqprof\\-bpf/clickhouse below "
-	      "XDG_CONFIG_HOME, or below ~/.config, has these.\n"
-	      ".TP\n.B RUSTUP_HOME\nWhere\n.B doctor\nlooks for toolchains, besides ~/.rustup.\n"
-	      ".TP\n.BR SUDO_UID \", \" SUDO_GID\nSet by\n.BR sudo (8):\nuser and group of the "
-	      "launched command and of files.\n",
-	      out);
-}
+static const char environment[] =
+	".SH ENVIRONMENT\n"
+	".TP\n.B NO_COLOR\nIf set and not empty, live counts are printed without "
+	"attributes.\n"
+	".TP\n.B TERM\nIf unset or dumb, live counts are printed as blocks of lines.\n"
+	".TP\n.B XDG_CACHE_HOME\nPlans of your own libraries are kept in "
+	"qprof\\-bpf below it, or below ~/.cache. Root keeps them in "
+	"/var/cache/qprof\\-bpf, or below this directory if only root can write "
+	"there.\n"
+	".TP\n.B XDG_DATA_HOME\nA history is qprof\\-bpf/history.db below it, or below "
+	"~/.local/share.\n"
+	".TP\n.B XDG_STATE_HOME\nBuilds that wait for the server of a history are in "
+	"qprof\\-bpf/spool below it, or below ~/.local/state.\n"
+	".TP\n.BR QPROF_CLICKHOUSE_USER \", \" QPROF_CLICKHOUSE_PASSWORD\nCredentials for "
+	"the server of a history. Without them,\nqprof\\-bpf/clickhouse below "
+	"XDG_CONFIG_HOME, or below ~/.config, has these.\n"
+	".TP\n.B RUSTUP_HOME\nWhere\n.B doctor\nlooks for toolchains, besides ~/.rustup.\n"
+	".TP\n.BR SUDO_UID \", \" SUDO_GID\nSet by\n.BR sudo (8):\nuser and group of the "
+	"launched command and of files.\n";
 
 /* Of all commands, or of those of a group. */
 static void print_pages(FILE *out, enum cli_command_id group)
@@ -334,27 +321,24 @@ static void print_pages(FILE *out, enum cli_command_id group)
 }
 
 /* How to record without root. tests/e2e/test_without_root.py tests the required rights. */
-static void print_privileges(FILE *out)
-{
-	fputs(".SH PRIVILEGES\n"
-	      "Only\n.B record\nneeds any, and\n.B doctor\nreports which are missing: CAP_BPF and "
-	      "CAP_PERFMON, and no more. Root has them; an executable can be given them:\n"
-	      ".PP\n.in +4n\n.EX\n"
-	      "chgrp profilers /usr/local/bin/qprof\\-bpf\n"
-	      "chmod 750 /usr/local/bin/qprof\\-bpf\n"
-	      "setcap cap_bpf,cap_perfmon+ep /usr/local/bin/qprof\\-bpf\n"
-	      ".EE\n.in\n.PP\n"
-	      "A user who may run it then records without\n.BR sudo (8).\n"
-	      "It should not be everybody: CAP_PERFMON lets its holder watch what others run, "
-	      "and recent kernels let it look into their processes\n"
-	      ".RB ( \\-\\-pid );\n"
-	      "elsewhere that takes CAP_SYS_PTRACE as well. A library that was deleted while a "
-	      "compiler runs takes CAP_CHECKPOINT_RESTORE, and\n"
-	      ".B \\-\\-attach perf\nCAP_SYS_ADMIN.\n"
-	      "File capabilities have no effect on a file system that is mounted nosuid, nor "
-	      "under no_new_privs.\n",
-	      out);
-}
+static const char privileges[] =
+	".SH PRIVILEGES\n"
+	"Only\n.B record\nneeds any, and\n.B doctor\nreports which are missing: CAP_BPF and "
+	"CAP_PERFMON, and no more. Root has them; an executable can be given them:\n"
+	".PP\n.in +4n\n.EX\n"
+	"chgrp profilers /usr/local/bin/qprof\\-bpf\n"
+	"chmod 750 /usr/local/bin/qprof\\-bpf\n"
+	"setcap cap_bpf,cap_perfmon+ep /usr/local/bin/qprof\\-bpf\n"
+	".EE\n.in\n.PP\n"
+	"A user who may run it then records without\n.BR sudo (8).\n"
+	"It should not be everybody: CAP_PERFMON lets its holder watch what others run, "
+	"and recent kernels let it look into their processes\n"
+	".RB ( \\-\\-pid );\n"
+	"elsewhere that takes CAP_SYS_PTRACE as well. A library that was deleted while a "
+	"compiler runs takes CAP_CHECKPOINT_RESTORE, and\n"
+	".B \\-\\-attach perf\nCAP_SYS_ADMIN.\n"
+	"File capabilities have no effect on a file system that is mounted nosuid, nor "
+	"under no_new_privs.\n";
 
 static void print_overview(FILE *out)
 {
@@ -372,9 +356,9 @@ static void print_overview(FILE *out)
 	      out);
 	print_pages(out, CLI_N_COMMANDS);
 	man_print_options(out, CLI_RECORD, true);
-	print_privileges(out);
+	fputs(privileges, out);
 	print_exit_status(out);
-	print_environment(out);
+	fputs(environment, out);
 	man_print_examples(out, CLI_RECORD);
 	fputs(".SH SEE ALSO\n.BR cargo\\-qprof (1),\n.BR perf (1),\n.BR bpftool (8),\n.BR "
 	      "capabilities (7)\n",

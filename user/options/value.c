@@ -43,23 +43,29 @@ int value_number(const char *text, uint64_t *n)
 	return err ?: *text ? -EINVAL : 0;
 }
 
-static int duration_unit(const char *text, uint64_t *ns)
+/* The nanoseconds of a unit of durations, or of limits, whose m is a size; 0: there is none. */
+static uint64_t unit_ns(const char *text, bool limit)
 {
 	static const struct {
 		const char *name;
 		uint64_t ns;
+		bool duration, limit;
 	} units[] = {
-		{"", 1000000000}, {"s", 1000000000},  {"ms", 1000000},	    {"us", 1000},
-		{"ns", 1},	  {"m", 60000000000}, {"min", 60000000000}, {"h", 3600000000000},
+		{"", 1000000000, true, false},
+		{"s", 1000000000, true, true},
+		{"ms", 1000000, true, false},
+		{"us", 1000, true, false},
+		{"ns", 1, true, false},
+		{"m", 60000000000, true, false},
+		{"min", 60000000000, true, true},
+		{"h", 3600000000000, true, true},
+		{"d", 86400000000000, false, true},
 	};
 
-	for (size_t i = 0; i < N_OF(units); i++) {
-		if (!strcmp(text, units[i].name)) {
-			*ns = units[i].ns;
-			return 0;
-		}
-	}
-	return -EINVAL;
+	for (size_t i = 0; i < N_OF(units); i++)
+		if ((limit ? units[i].limit : units[i].duration) && !strcmp(text, units[i].name))
+			return units[i].ns;
+	return 0;
 }
 
 int value_duration(const char *text, uint64_t *ns)
@@ -80,9 +86,9 @@ int value_duration(const char *text, uint64_t *ns)
 		for (; first < text; first++)
 			scale *= 10;
 	}
-	err = duration_unit(text, &unit);
-	if (err)
-		return err;
+	unit = unit_ns(text, false);
+	if (!unit)
+		return -EINVAL;
 	/* part < 10^6 and unit < 10^13: no overflow there. */
 	if (__builtin_mul_overflow(whole, unit, ns) ||
 	    __builtin_add_overflow(*ns, part * unit / scale, ns))
@@ -114,24 +120,6 @@ int value_size(const char *text, uint64_t *bytes)
 	return 0;
 }
 
-static uint64_t limit_unit(const char *text)
-{
-	static const struct {
-		const char *text;
-		uint64_t ns;
-	} units[] = {
-		{"s", 1000000000},
-		{"min", 60000000000},
-		{"h", 3600000000000},
-		{"d", 86400000000000},
-	};
-
-	for (size_t i = 0; i < N_OF(units); i++)
-		if (!strcmp(text, units[i].text))
-			return units[i].ns;
-	return 0;
-}
-
 int value_limit(const char *text, struct cli_limits *limits)
 {
 	const char *unit = text;
@@ -140,7 +128,7 @@ int value_limit(const char *text, struct cli_limits *limits)
 
 	if (err)
 		return err;
-	ns = limit_unit(unit);
+	ns = unit_ns(unit, true);
 	if (!n || !*unit)
 		return n ? -EINVAL : -ERANGE;
 	if (ns && __builtin_mul_overflow(n, ns, &ns))
@@ -269,28 +257,22 @@ static int parse_what(const char *text, size_t len, struct cli_gate *gate)
 	return gate->query ? 0 : -ENOMEM;
 }
 
-/*
- * Elsewhere a bare 5 is in seconds. Here the user most likely means 5 %, and a limit of 5 s would
- * never be exceeded.
- */
-static bool lacks_unit(const char *limit)
-{
-	size_t len = strlen(limit);
-
-	return len && is_digit(limit[len - 1]) && strspn(limit, "0.") != len;
-}
-
 static int parse_gate(const char *text, struct cli_gate *gate)
 {
 	const char *equals = strrchr(text, '='), *limit = equals ? equals + 1 : text;
 	int err = parse_threshold(limit, MOST_GATE_PERCENT, &gate->limit);
+	size_t len = strlen(limit);
 
 	gate->text = text;
 	if (err == -EINVAL)
 		err = value_size(limit, &gate->limit_bytes);
 	if (err)
 		return err;
-	if (lacks_unit(limit))
+	/*
+	 * Elsewhere a bare 5 is in seconds. Here the user most likely means 5 %, and a limit of 5 s
+	 * would never be exceeded.
+	 */
+	if (len && is_digit(limit[len - 1]) && strspn(limit, "0.") != len)
 		return -EINVAL;
 	return equals ? parse_what(text, equals - text, gate) : 0;
 }
@@ -341,13 +323,6 @@ static int is_trace(const struct dirent *entry)
 	return len > strlen(SUFFIX) && !strcmp(entry->d_name + len - strlen(SUFFIX), SUFFIX);
 }
 
-static int add_entry(struct trace_list *list, const char *directory, const char *name)
-{
-	char *path;
-
-	return add_trace(list, asprintf(&path, "%s/%s", directory, name) < 0 ? NULL : path);
-}
-
 static int add_directory(struct trace_list *list, const char *directory)
 {
 	struct dirent **entries = NULL;
@@ -356,8 +331,12 @@ static int add_directory(struct trace_list *list, const char *directory)
 
 	if (n < 0)
 		return diag_error_r(-errno, "cannot read %s: %s", directory, strerror(errno));
-	for (int i = 0; i < n && !err; i++)
-		err = add_entry(list, directory, entries[i]->d_name);
+	for (int i = 0; i < n && !err; i++) {
+		char *path;
+		int len = asprintf(&path, "%s/%s", directory, entries[i]->d_name);
+
+		err = add_trace(list, len < 0 ? NULL : path);
+	}
 	for (int i = 0; i < n; i++)
 		free(entries[i]);
 	free(entries);
