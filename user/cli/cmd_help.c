@@ -2,7 +2,6 @@
 #include "base/diag.h"
 #include "cli/cmd.h"
 #include "options/cargo_qprof.h"
-#include "options/completion.h"
 #include "options/command.h"
 #include "options/exit_code.h"
 #include "options/usage.h"

@@ -37,3 +37,16 @@ const struct cli_command cli_help_command = {
 	.options = options,
 	.examples = examples,
 };
+
+static const struct cli_example version_examples[] = {
+	{"Print the version", "qprof-bpf version"},
+	{},
+};
+
+const struct cli_command cli_version_command = {
+	.name = "version",
+	.usage = "[OPTION...]",
+	.summary = "Print the version",
+	.text = "The same as --version.",
+	.examples = version_examples,
+};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "options/completion.h"
+#include "options/usage.h"
+#include "options/command.h"
 
 #include <string.h>
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The command line as data: the commands and their options. The parser (options/parse.h), --help
- * and the manual (options/usage.h) and shell completion (options/completion.h) read
- * these tables; nothing else knows an option's name.
+ * the manual and shell completion (options/usage.h) read these tables; nothing else knows an option's name.
  *
  * A new option is a row of its command's table, options/command_<name>.c, and the field that it
  * sets. A new command is a row of CLI_COMMANDS, a struct for its options, its table, and

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The text of --help, from the tables of options/options.h. Lines fit 80 columns.
+ * Texts from the tables of options/options.h: --help, whose lines fit 80 columns, the manual, and
+ * the completion of shells.
  */
 #ifndef QPROF_OPTIONS_USAGE_H
 #define QPROF_OPTIONS_USAGE_H
@@ -38,5 +39,8 @@ void cli_print_man(FILE *out, enum cli_command_id id);
 
 /* Print text that roff takes literally; an empty line starts a paragraph. */
 void cli_print_escaped(FILE *out, const char *text);
+
+/* The completion script for a shell. Not CLI_SHELL_NONE. */
+void cli_print_completion(FILE *out, enum cli_shell shell);
 
 #endif /* QPROF_OPTIONS_USAGE_H */
