@@ -58,35 +58,6 @@ static int catch_signals(struct stuck *s)
 	return s->keys_fd < 0 ? diag_error_r(-errno, "signalfd: %s", strerror(errno)) : 0;
 }
 
-static void on_keys(struct stuck *s)
-{
-	struct signalfd_siginfo info;
-
-	while (read(s->keys_fd, &info, sizeof(info)) == sizeof(info)) {
-		int err = watch__suspend(s->watch);
-
-		if (err)
-			diag_warn("cannot resume a compiler that is stopped: %s", strerror(-err));
-		screen__restore(s->screen);
-		raise(SIGSTOP);
-	}
-}
-
-static int open_view(struct stuck *s)
-{
-	const char *no_color = getenv("NO_COLOR");
-	int err = 0;
-
-	s->style.full = s->opt->full;
-	s->style.width = s->opt->full ? 0 : screen_columns(stdout);
-	if (!s->opt->json && !s->opt->once)
-		err = screen__new(stdout, &s->screen);
-	if (err && err != -ENOTTY)
-		return diag_error_r(err, "out of memory");
-	s->style.color = s->screen && (!no_color || !*no_color);
-	return 0;
-}
-
 static int follow(struct stuck *s)
 {
 	unsigned int compilers = 0;
@@ -135,13 +106,24 @@ static int draw_on_screen(struct stuck *s, const char *text)
 	return screen__draw(s->screen, shown, n);
 }
 
-static int show_text(struct stuck *s, const struct snapshot *p)
+static int show(struct stuck *s)
 {
+	_snapshot_ struct snapshot p = {0};
 	_free_ char *text = NULL;
 	size_t len = 0;
-	FILE *to = open_memstream(&text, &len);
-	int err = to ? stuck_text(to, p, &s->style) : -ENOMEM;
+	FILE *to;
+	int err = 0;
 
+	for (size_t i = 0; i < s->opt->pids.n && !err; i++)
+		err = watch__look(s->watch, s->opt->pids.pids[i], &p);
+	if (err || ended_by)
+		return err;
+	if (s->opt->json) {
+		err = stuck_json(stdout, &p);
+		return fflush(stdout) && !err ? -errno : err;
+	}
+	to = open_memstream(&text, &len);
+	err = to ? stuck_text(to, &p, &s->style) : -ENOMEM;
 	if (to && fclose(to) && !err)
 		err = -ENOMEM;
 	if (err)
@@ -151,21 +133,6 @@ static int show_text(struct stuck *s, const struct snapshot *p)
 	fputs(text, stdout);
 	fputs(s->opt->once ? "" : "\n", stdout);
 	return fflush(stdout) ? -errno : 0;
-}
-
-static int show(struct stuck *s)
-{
-	_snapshot_ struct snapshot p = {0};
-	int err = 0;
-
-	for (size_t i = 0; i < s->opt->pids.n && !err; i++)
-		err = watch__look(s->watch, s->opt->pids.pids[i], &p);
-	if (err || ended_by)
-		return err;
-	if (!s->opt->json)
-		return show_text(s, &p);
-	err = stuck_json(stdout, &p);
-	return fflush(stdout) && !err ? -errno : err;
 }
 
 static bool is_over(const struct stuck *s)
@@ -185,9 +152,17 @@ static int wait_for_next(struct stuck *s)
 	for (; now < until && !err && !ended_by && !is_over(s); now = clock_ns(CLOCK_MONOTONIC)) {
 		struct pollfd keys = {.fd = s->keys_fd, .events = POLLIN};
 		uint64_t ms = (until - now) / 1000000 + 1;
+		struct signalfd_siginfo info;
 
 		poll(&keys, 1, ms < STEP_MS ? (int)ms : STEP_MS);
-		on_keys(s);
+		while (read(s->keys_fd, &info, sizeof(info)) == sizeof(info)) {
+			err = watch__suspend(s->watch);
+			if (err)
+				diag_warn("cannot resume a compiler that is stopped: %s",
+					  strerror(-err));
+			screen__restore(s->screen);
+			raise(SIGSTOP);
+		}
 		err = watch__drain(s->watch);
 	}
 	return err;
@@ -214,28 +189,34 @@ static int run(struct stuck *s)
 	return 0;
 }
 
-/* Queries of lost hits come from the stacks instead, as far as possible. */
-static bool lost_most(const struct stuck *s)
-{
-	uint64_t hits, lost;
-
-	if (watch__hits(s->watch, &hits, &lost) || !verdict_is_most(lost, hits))
-		return false;
-	diag_error("%" PRIu64 " of %" PRIu64 " probe hits were lost: what is shown may be "
-		   "incomplete; see \"qprof-bpf doctor\"",
-		   lost, hits);
-	return true;
-}
-
 int cmd_stuck(const struct cli_stuck_options *o)
 {
-	__cleanup(stuck__clear) struct stuck s = {.opt = o, .keys_fd = -1};
+	__cleanup(stuck__clear) struct stuck s = {
+		.opt = o,
+		.keys_fd = -1,
+		.style = {.full = o->full, .width = o->full ? 0 : screen_columns(stdout)},
+	};
+	uint64_t hits, lost;
+	int err = 0;
 
-	if (catch_signals(&s) || watch__open(&s.watch) || follow(&s) || open_view(&s))
+	if (catch_signals(&s) || watch__open(&s.watch) || follow(&s))
 		return EXIT_CODE_FAILURE;
+	if (!o->json && !o->once)
+		err = screen__new(stdout, &s.screen);
+	if (err && err != -ENOTTY) {
+		diag_error("out of memory");
+		return EXIT_CODE_FAILURE;
+	}
+	s.style.color = s.screen && screen_wants_color();
 	watch__start(s.watch);
 	privilege_limit(false);
 	if (run(&s))
 		return EXIT_CODE_FAILURE;
-	return lost_most(&s) ? EXIT_CODE_LOST : EXIT_CODE_OK;
+	/* Queries of lost hits come from the stacks instead, as far as possible. */
+	if (watch__hits(s.watch, &hits, &lost) || !verdict_is_most(lost, hits))
+		return EXIT_CODE_OK;
+	diag_error("%" PRIu64 " of %" PRIu64 " probe hits were lost: what is shown may be "
+		   "incomplete; see \"qprof-bpf doctor\"",
+		   lost, hits);
+	return EXIT_CODE_LOST;
 }

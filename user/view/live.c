@@ -61,14 +61,13 @@ static void frame__clear(struct frame *f)
 int live_view__new(FILE *out, enum live_mode mode, struct live_view **view)
 {
 	_live_view_ struct live_view *v = calloc(1, sizeof(*v));
-	const char *no_color = getenv("NO_COLOR");
 	int err;
 
 	if (!v)
 		return -ENOMEM;
 	v->out = out;
 	v->mode = mode;
-	v->color = !no_color || !*no_color;
+	v->color = screen_wants_color();
 	if (mode == LIVE_TERMINAL) {
 		err = screen__new(out, &v->screen);
 		if (err == -ENOTTY)

@@ -34,6 +34,13 @@ bool screen_is_on(FILE *out)
 	return fd >= 0 && isatty(fd) && term && *term && strcmp(term, "dumb");
 }
 
+bool screen_wants_color(void)
+{
+	const char *no_color = getenv("NO_COLOR");
+
+	return !no_color || !*no_color;
+}
+
 int screen__new(FILE *out, struct screen **s)
 {
 	if (!screen_is_on(out))

@@ -19,6 +19,9 @@ struct writer_thread;
 /* True if `out` is a terminal that can move its cursor (TERM is neither dumb nor unset). */
 bool screen_is_on(FILE *out);
 
+/* Whether the user wants attributes: NO_COLOR is unset, or empty. */
+bool screen_wants_color(void);
+
 /* Columns of the terminal; 80 if it is no terminal or does not know its width. */
 size_t screen_columns(FILE *out);
 

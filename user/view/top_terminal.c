@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "view/top_terminal.h"
 
+/* Before term.h, whose macros have common names. */
+#include "view/screen.h"
+
 #include <curses.h>
 #include <errno.h>
 #include <string.h>
@@ -44,7 +47,6 @@ const char *top_terminal__unfit(void)
 int top_terminal__open(void)
 {
 	static bool registered;
-	const char *no_color = getenv("NO_COLOR");
 
 	screen = newterm(NULL, stdout, stdin);
 	if (!screen)
@@ -59,7 +61,7 @@ int top_terminal__open(void)
 	keypad(stdscr, TRUE);
 	nodelay(stdscr, TRUE);
 	curs_set(0);
-	colored = (!no_color || !*no_color) && has_colors() && start_color() == OK &&
+	colored = screen_wants_color() && has_colors() && start_color() == OK &&
 		  use_default_colors() == OK;
 	if (colored) {
 		init_pair(PAIR_ALERT, COLOR_RED, -1);
