@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "base/diag.h"
+#include "base/output_file.h"
 #include "base/rights.h"
 #include "options/exit_code.h"
 #include "base/format.h"
@@ -19,11 +20,6 @@ static bool no_limits;
 void cmd_set_limits(bool limits)
 {
 	no_limits = !limits;
-}
-
-static bool cmd_has_limits(void)
-{
-	return !no_limits;
 }
 
 int cmd_has_items(const struct trace_reader *r, const struct items *items, const char *file)
@@ -40,6 +36,29 @@ int cmd_has_items(const struct trace_reader *r, const struct items *items, const
 			    "--no-keys, by an older version, or of a compiler whose names could "
 			    "not be read",
 			    file);
+}
+
+int cmd_no_samples(const char *file, enum trace_sample_cause cause)
+{
+	static const char *const options[TRACE_SAMPLE_CAUSES] = {
+		[TRACE_SAMPLE_CPU] = "--sample",
+		[TRACE_SAMPLE_OFF_CPU] = "--off-cpu-stacks",
+		[TRACE_SAMPLE_FAULT] = "--memory",
+	};
+
+	return diag_error_r(-ENODATA, "%s has no such samples: record it with %s", file,
+			    options[cause]);
+}
+
+int cmd_no_output(const char *path, int err)
+{
+	if (err == -EEXIST)
+		return diag_error_r(err,
+				    "%s exists already; choose another name with -o, or overwrite "
+				    "it with --force",
+				    path);
+	return diag_error_r(err, "cannot write %s: %s%s", path, output_file_error(err),
+			    diag_step(err, "; name a file with -o, or - for standard output"));
 }
 
 /*
@@ -129,7 +148,7 @@ int cmd_open_trace(const char *path, struct trace_reader **r)
 
 uint64_t cmd_most_output(uint64_t trace_bytes)
 {
-	if (!cmd_has_limits() || trace_bytes > UINT64_MAX / (2 * CMD_OUTPUT_FACTOR))
+	if (no_limits || trace_bytes > UINT64_MAX / (2 * CMD_OUTPUT_FACTOR))
 		return UINT64_MAX;
 	return CMD_OUTPUT_FREE + CMD_OUTPUT_FACTOR * trace_bytes;
 }

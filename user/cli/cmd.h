@@ -62,6 +62,12 @@ int cmd_try_trace(const char *path, struct trace_reader **r, const char **why);
  */
 int cmd_has_items(const struct trace_reader *r, const struct items *items, const char *file);
 
+/* Print how to record the samples that a trace does not have; -ENODATA. */
+int cmd_no_samples(const char *file, enum trace_sample_cause cause);
+
+/* Print why a file cannot be written, and what to do; returns `err`. */
+int cmd_no_output(const char *path, int err);
+
 /*
  * Print that a trace cannot be read, or not be printed in full; returns `err`. `why` is the message
  * of opening it, or NULL.

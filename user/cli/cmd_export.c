@@ -55,26 +55,6 @@ static int open_directory(const char *path, int *fd)
 	return 0;
 }
 
-static void print_sums(const struct cli_export_options *o, const struct measureme_sums *sums)
-{
-	char count[FORMAT_MAX], size[FORMAT_MAX];
-
-	if (sums->empty)
-		diag_info("%" PRIu32 " compiler%s executed no query and %s no file", sums->empty,
-			  sums->empty == 1 ? "" : "s", sums->empty == 1 ? "has" : "have");
-	if (sums->adjusted)
-		diag_warn("%s intervals did not nest, or ended later than the format allows; "
-			  "they were adjusted",
-			  format_count(count, sums->adjusted));
-	diag_info("wrote %" PRIu32 " file%s with %s events to %s (%s)", sums->files,
-		  sums->files == 1 ? "" : "s", format_count(count, sums->events), o->output,
-		  format_bytes(size, sums->bytes));
-	if (sums->files)
-		diag_info("read them with measureme's summarize, crox, flamegraph...; nothing was "
-			  "sent anywhere, but they hold command lines and names of what was "
-			  "compiled");
-}
-
 /* ---- Formats of one stream ------------------------------------------------------------------- */
 
 struct format {
@@ -141,6 +121,7 @@ static int to_measureme(const struct cli_export_options *o, struct trace_reader 
 	uint64_t most = most_bytes(o, r);
 	struct process_filter filter;
 	struct measureme_sums sums;
+	char count[FORMAT_MAX], size[FORMAT_MAX];
 	_close_ int dir_fd = -1;
 	int err;
 
@@ -153,27 +134,21 @@ static int to_measureme(const struct cli_export_options *o, struct trace_reader 
 		cmd_unreadable(o->file, NULL, err);
 	if (err)
 		return EXIT_CODE_FAILURE;
-	print_sums(o, &sums);
+	if (sums.empty)
+		diag_info("%" PRIu32 " compiler%s executed no query and %s no file", sums.empty,
+			  sums.empty == 1 ? "" : "s", sums.empty == 1 ? "has" : "have");
+	if (sums.adjusted)
+		diag_warn("%s intervals did not nest, or ended later than the format allows; "
+			  "they were adjusted",
+			  format_count(count, sums.adjusted));
+	diag_info("wrote %" PRIu32 " file%s with %s events to %s (%s)", sums.files,
+		  sums.files == 1 ? "" : "s", format_count(count, sums.events), o->output,
+		  format_bytes(size, sums.bytes));
+	if (sums.files)
+		diag_info("read them with measureme's summarize, crox, flamegraph...; nothing was "
+			  "sent anywhere, but they hold command lines and names of what was "
+			  "compiled");
 	return EXIT_CODE_OK;
-}
-
-static int no_output(const struct cli_export_options *o, int err)
-{
-	if (err == -EEXIST)
-		return diag_error_r(err,
-				    "%s exists already; choose another name with -o, or overwrite "
-				    "it with --force",
-				    o->output);
-	return diag_error_r(err, "cannot write %s: %s%s", o->output, output_file_error(err),
-			    diag_step(err, "; name a file with -o, or - for standard output"));
-}
-
-/* A directory may exist, so the error "exists already" would be wrong. */
-static bool is_directory(const char *path)
-{
-	struct stat st;
-
-	return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
 /* The file being written; a signal must not leave it incomplete. */
@@ -188,22 +163,13 @@ static void remove_unfinished(int sig)
 
 static const int guarded[] = {SIGINT, SIGTERM, SIGHUP, 0};
 
-static void guard(const char *path)
-{
-	const struct sigaction removing = {.sa_handler = remove_unfinished,
-					   .sa_flags = (int)(SA_RESETHAND | SA_NODEFER)};
-	struct sigaction was;
-
-	unfinished = path;
-	for (const int *sig = guarded; *sig; sig++)
-		if (!sigaction(*sig, NULL, &was) && was.sa_handler == SIG_DFL)
-			sigaction(*sig, &removing, NULL);
-}
-
 /* Only a file that we created may be removed: signals are blocked in between. */
 static int create_guarded(struct output_file *file)
 {
+	const struct sigaction removing = {.sa_handler = remove_unfinished,
+					   .sa_flags = (int)(SA_RESETHAND | SA_NODEFER)};
 	const sigset_t set = signals_of(guarded);
+	struct sigaction old;
 	sigset_t was;
 	int fd, err;
 
@@ -212,26 +178,31 @@ static int create_guarded(struct output_file *file)
 	err = -errno;
 	file->created = fd >= 0;
 	if (file->created)
-		guard(file->path);
+		unfinished = file->path;
+	for (const int *sig = guarded; file->created && *sig; sig++)
+		if (!sigaction(*sig, NULL, &old) && old.sa_handler == SIG_DFL)
+			sigaction(*sig, &removing, NULL);
 	sigprocmask(SIG_SETMASK, &was, NULL);
 	return fd < 0 ? err : fd;
 }
 
 static int open_output(const struct cli_export_options *o, struct output_file *file, int *fd)
 {
+	struct stat st;
 	int err;
 
 	if (is_stdout(o)) {
 		*fd = dup(STDOUT_FILENO);
-		return *fd < 0 ? no_output(o, -errno) : 0;
+		return *fd < 0 ? cmd_no_output(o->output, -errno) : 0;
 	}
-	if (is_directory(o->output))
-		return no_output(o, -EISDIR);
+	/* A directory may exist, so the error "exists already" would be wrong. */
+	if (!stat(o->output, &st) && S_ISDIR(st.st_mode))
+		return cmd_no_output(o->output, -EISDIR);
 	err = output_file__choose(file, o->output, o->force);
 	if (err)
-		return no_output(o, err);
+		return cmd_no_output(o->output, err);
 	*fd = create_guarded(file);
-	return *fd < 0 ? no_output(o, *fd) : 0;
+	return *fd < 0 ? cmd_no_output(o->output, *fd) : 0;
 }
 
 static void print_written(const struct cli_export_options *o, const struct export_job *job)
@@ -302,22 +273,16 @@ static int write_file(const struct cli_export_options *o, struct export_job *job
 	if (err)
 		return err;
 	if (close(take_fd(fd)))
-		return no_output(o, -errno);
+		return cmd_no_output(o->output, -errno);
 	unfinished = NULL;
 	err = output_file__commit(file);
 	if (err)
-		return no_output(o, err);
+		return cmd_no_output(o->output, err);
 	print_written(o, job);
 	return 0;
 }
 
 /* ---- Stacks of functions --------------------------------------------------------------------- */
-
-static bool is_of_stacks(const struct cli_export_options *o)
-{
-	return o->format == CLI_FORMAT_FOLDED || o->format == CLI_FORMAT_PPROF ||
-	       o->format == CLI_FORMAT_SPEEDSCOPE;
-}
 
 /* The contents of a trace that are known only after it was read. */
 struct held {
@@ -370,18 +335,6 @@ static int need_executions(const struct cli_export_options *o, const char *what)
 			    o->file, what);
 }
 
-static int no_samples(const struct cli_export_options *o, uint8_t cause)
-{
-	static const char *const options[TRACE_SAMPLE_CAUSES] = {
-		[TRACE_SAMPLE_CPU] = "--sample",
-		[TRACE_SAMPLE_OFF_CPU] = "--off-cpu-stacks",
-		[TRACE_SAMPLE_FAULT] = "--memory",
-	};
-
-	return diag_error_r(-ENODATA, "%s has no such samples: record it with %s", o->file,
-			    options[cause]);
-}
-
 /*
  * Of which samples the stacks are; 0: of queries. Without an option, samples are taken if there is
  * nothing else. A pipe can be read but once, so it is believed.
@@ -389,20 +342,22 @@ static int no_samples(const struct cli_export_options *o, uint8_t cause)
 static int choose_cause(const struct cli_export_options *o, const struct trace_reader *r,
 			uint8_t *cause)
 {
+	bool of_stacks = o->format == CLI_FORMAT_FOLDED || o->format == CLI_FORMAT_PPROF ||
+			 o->format == CLI_FORMAT_SPEEDSCOPE;
 	struct held held = {};
 
 	*cause = o->functions ? TRACE_SAMPLE_CPU
 		 : o->memory  ? TRACE_SAMPLE_FAULT
 		 : o->waits   ? TRACE_SAMPLE_OFF_CPU
 			      : 0;
-	if (!is_of_stacks(o) || !trace_reader__stats(r).file_bytes)
+	if (!of_stacks || !trace_reader__stats(r).file_bytes)
 		return 0;
 	if (o->keys || o->by)
 		return need_executions(o, o->keys ? "stacks with keys" : "stacks of items");
 	if (look_for(o, *cause, &held))
 		return -EINVAL;
 	if (*cause)
-		return held.samples[*cause] ? 0 : no_samples(o, *cause);
+		return held.samples[*cause] ? 0 : cmd_no_samples(o->file, *cause);
 	for (uint8_t i = TRACE_SAMPLE_CPU; i < TRACE_SAMPLE_CAUSES && !*cause; i++)
 		if (held.samples[i] && (held.by_samples || !held.spans))
 			*cause = i;

@@ -50,16 +50,6 @@ static int add_trend(struct page *p, const struct history_series *of, enum trend
 	return err ? diag_error_r(err, "cannot make the page: %s", strerror(-err)) : 0;
 }
 
-static int add_build(struct page *p)
-{
-	const struct history_series build = {};
-	int err = 0;
-
-	for (unsigned int metric = 0; metric < TREND_METRICS && !err; metric++)
-		err = add_trend(p, &build, metric);
-	return err;
-}
-
 /* What is worth trends, and of which metrics these are. */
 static const struct worth {
 	enum history_subject subject;
@@ -115,39 +105,26 @@ static int ask_builds(struct page *p, const struct cli_history_page_options *o)
 	return 0;
 }
 
-/* A page may be shown to others: without the directories of a file. */
-static const char *public_name(const struct store *s)
-{
-	const char *name = store__name(s), *slash = strrchr(name, '/');
-
-	return store__kind(s) == STORE_SQLITE && slash ? slash + 1 : name;
-}
-
 static int make_page(struct page *p, struct out *out)
 {
-	int err =
-		trends_page__new(out, &p->builds.list, &p->filter, public_name(p->store), &p->out);
+	const struct history_series build = {};
+	const char *name = store__name(p->store), *slash = strrchr(name, '/');
+	int err;
 
+	/* A page may be shown to others: without the directories of a file. */
+	if (store__kind(p->store) == STORE_SQLITE && slash)
+		name = slash + 1;
+	err = trends_page__new(out, &p->builds.list, &p->filter, name, &p->out);
 	if (err)
 		return diag_error_r(err, "cannot make the page: %s", strerror(-err));
-	err = add_build(p);
+	for (unsigned int metric = 0; metric < TREND_METRICS && !err; metric++)
+		err = add_trend(p, &build, metric);
 	for (size_t i = 0; i < N_OF(worth) && !err; i++)
 		err = add_subjects(p, &worth[i]);
 	if (err)
 		return err;
 	err = trends_page__finish(p->out) ?: out__flush(out);
 	return err ? diag_error_r(err, "cannot make the page: %s", strerror(-err)) : 0;
-}
-
-static int no_output(const struct cli_history_page_options *o, int err)
-{
-	if (err == -EEXIST)
-		return diag_error_r(err,
-				    "%s exists already; choose another name with -o, or overwrite "
-				    "it with --force",
-				    o->output);
-	return diag_error_r(err, "cannot write %s: %s%s", o->output, output_file_error(err),
-			    diag_step(err, "; name a file with -o, or - for standard output"));
 }
 
 /* 0 or a negative errno. */
@@ -185,29 +162,6 @@ static int write_file(const struct cli_history_page_options *o, int page, size_t
 	return err;
 }
 
-static int write_page(const struct cli_history_page_options *o, int page, size_t size)
-{
-	int err = !strcmp(o->output, "-") ? copy(page, STDOUT_FILENO, size)
-					  : write_file(o, page, size);
-
-	return err ? no_output(o, err) : 0;
-}
-
-static void print_written(const struct cli_history_page_options *o, const struct page *p,
-			  size_t size)
-{
-	char bytes[FORMAT_MAX];
-	bool is_stdout = !strcmp(o->output, "-");
-
-	diag_info("wrote %zu trends of %zu build%s with %zu change%s to %s (%s)", p->trends,
-		  p->builds.list.n, p->builds.list.n == 1 ? "" : "s", p->changes,
-		  p->changes == 1 ? "" : "s", is_stdout ? "standard output" : o->output,
-		  format_bytes(bytes, size));
-	diag_info("open %s in a browser; nothing was sent anywhere, but it holds commits and names "
-		  "of what was compiled",
-		  is_stdout ? "it" : o->output);
-}
-
 /* The page is made in memory: a store that fails leaves no file. */
 int cmd_history_page(const struct cli_history_page_options *o)
 {
@@ -215,7 +169,10 @@ int cmd_history_page(const struct cli_history_page_options *o)
 	_out_ struct out *out = NULL;
 	/* Cleared first: its streams end in `out`. */
 	__cleanup(page__clear) struct page p = {};
+	bool is_stdout = !strcmp(o->output, "-");
+	char bytes[FORMAT_MAX];
 	size_t size;
+	int err;
 
 	if (page < 0 || out__new(page, &out)) {
 		diag_error("out of memory");
@@ -224,8 +181,17 @@ int cmd_history_page(const struct cli_history_page_options *o)
 	if (ask_builds(&p, o) || make_page(&p, out))
 		return EXIT_CODE_FAILURE;
 	size = out__size(out);
-	if (write_page(o, page, size))
+	err = is_stdout ? copy(page, STDOUT_FILENO, size) : write_file(o, page, size);
+	if (err) {
+		cmd_no_output(o->output, err);
 		return EXIT_CODE_FAILURE;
-	print_written(o, &p, size);
+	}
+	diag_info("wrote %zu trends of %zu build%s with %zu change%s to %s (%s)", p.trends,
+		  p.builds.list.n, p.builds.list.n == 1 ? "" : "s", p.changes,
+		  p.changes == 1 ? "" : "s", is_stdout ? "standard output" : o->output,
+		  format_bytes(bytes, size));
+	diag_info("open %s in a browser; nothing was sent anywhere, but it holds commits and names "
+		  "of what was compiled",
+		  is_stdout ? "it" : o->output);
 	return EXIT_CODE_OK;
 }

@@ -147,34 +147,6 @@ static int print_waits(const struct cli_report_options *o, const struct model *m
 	return o->json ? waits_json(out, &view) : waits_text(out, &view);
 }
 
-static int no_samples(const struct cli_report_options *o)
-{
-	static const char *const options[TRACE_SAMPLE_CAUSES] = {
-		[TRACE_SAMPLE_CPU] = "--sample",
-		[TRACE_SAMPLE_OFF_CPU] = "--off-cpu-stacks",
-		[TRACE_SAMPLE_FAULT] = "--memory",
-	};
-
-	return diag_error_r(-ENODATA, "%s has no such samples: record it with %s", o->file,
-			    options[sampled_report_cause(o)]);
-}
-
-/*
- * Print it from a model of the whole trace, with the stacks of the cause. The report is as wide as
- * `screen`. 0 or a negative errno: -ENODATA after an error line, others without one.
- */
-static int sampled_report_print(const struct cli_report_options *o, const struct model *m,
-				const struct trace_reader *r, FILE *out, FILE *screen)
-{
-	size_t width = o->wide ? 0 : screen_columns(screen);
-
-	if (!m->stacks[sampled_report_cause(o)].all.n)
-		return no_samples(o);
-	if (o->functions || o->tree)
-		return print_functions(o, m, r, out, width);
-	return o->memory ? print_memory(o, m, r, out, width) : print_waits(o, m, r, out, width);
-}
-
 /* A report and what it is made of. */
 struct contents {
 	const struct cli_report_options *options;
@@ -261,18 +233,6 @@ static int contents__read(struct contents *c, struct trace_reader *r)
 	if (!err)
 		c->cost = cost_of(&c->model, trace_reader__stats(r).processes);
 	return err;
-}
-
-/* The build whose parts --crate and --process choose. A pipe cannot be read twice. */
-static int contents__read_whole(struct contents *c, struct trace_reader *r)
-{
-	int err = 0;
-
-	if (!is_of_build(c->options) || !process_filter__is_set(&c->options->of))
-		return 0;
-	if (trace_reader__stats(r).file_bytes)
-		err = whole_build__read(&c->whole, &c->options->of, c->options->file);
-	return err ?: build__set_whole(c->model.build, c->whole.model.build);
 }
 
 static void contents__clear(struct contents *c)
@@ -366,19 +326,6 @@ static struct report_options view_options(const struct contents *c, const struct
 		.raw = o->raw,
 		.samples = m->samples,
 	};
-}
-
-/* A trace recorded with --callers, but without a known caller, looks the same. */
-static int no_callers(const struct trace_reader *r, const char *file)
-{
-	const struct trace_stats s = trace_reader__stats(r);
-
-	if (!s.spans || s.callers)
-		return 0;
-	return diag_error_r(-ENODATA,
-			    "the callers of the queries of %s are not recorded; if it was recorded "
-			    "without --callers, record it with them",
-			    file);
 }
 
 static bool has_hits(const struct summary *s)
@@ -475,32 +422,43 @@ static int warn_unmatched(const struct contents *c, bool *none)
 static int print_all(struct contents *c, struct trace_reader *r, FILE *out, FILE *screen,
 		     size_t rows)
 {
+	const struct cli_report_options *o = c->options;
+	const struct trace_stats stats = trace_reader__stats(r);
 	struct report_options opt = view_options(c, r, screen);
 	bool none;
 	int err;
 
-	if (process_filter__check(&c->filter, c->options->file))
+	if (process_filter__check(&c->filter, o->file))
 		return -ENODATA;
-	if (c->options->callers.n && no_callers(r, c->options->file))
-		return -ENODATA;
-	if (opt.items && !opt.details && !sampled_report_is_asked_for(c->options) &&
-	    cmd_has_items(r, c->model.items, c->options->file))
+	/* A trace recorded with --callers, but without a known caller, looks the same. */
+	if (o->callers.n && stats.spans && !stats.callers)
+		return diag_error_r(-ENODATA,
+				    "the callers of the queries of %s are not recorded; if it was "
+				    "recorded without --callers, record it with them",
+				    o->file);
+	if (opt.items && !opt.details && !sampled_report_is_asked_for(o) &&
+	    cmd_has_items(r, c->model.items, o->file))
 		return -ENODATA;
 	if (opt.sort == REPORT_SORT_HITS && !has_hits(c->model.summary))
-		diag_warn("%s has no cache hits; record them with -e query-cache-hit",
-			  c->options->file);
+		diag_warn("%s has no cache hits; record them with -e query-cache-hit", o->file);
 	if (opt.problem)
-		diag_warn("%s: %s; the report covers what could be read", c->options->file,
-			  opt.problem);
-	if (sampled_report_is_asked_for(c->options)) {
-		err = sampled_report_print(c->options, &c->model, r, out, screen);
+		diag_warn("%s: %s; the report covers what could be read", o->file, opt.problem);
+	if (sampled_report_is_asked_for(o)) {
+		if (!c->model.stacks[sampled_report_cause(o)].all.n)
+			err = cmd_no_samples(o->file, sampled_report_cause(o));
+		else if (o->functions || o->tree)
+			err = print_functions(o, &c->model, r, out, opt.width);
+		else if (o->memory)
+			err = print_memory(o, &c->model, r, out, opt.width);
+		else
+			err = print_waits(o, &c->model, r, out, opt.width);
 		return trace_reader__is_refused(r) ? -E2BIG : err;
 	}
 	if (!shows_build(c))
 		opt.top = rows ?: opt.top;
 	err = warn_unmatched(c, &none);
 	/* Notes on rows would be on nothing. */
-	if (!err && (!none || c->options->json || c->options->cost || shows_build(c)))
+	if (!err && (!none || o->json || o->cost || shows_build(c)))
 		err = print(c, &opt, out);
 	/* The reader expands names when they are printed, so it may still refuse the trace. */
 	return trace_reader__is_refused(r) ? -E2BIG : err;
@@ -527,7 +485,13 @@ int cmd_report(const struct cli_report_options *o)
 	if (cmd_open_trace(o->file, &r))
 		return EXIT_CODE_FAILURE;
 	process_filter__apply(&c.filter, r);
-	err = contents__read(&c, r) ?: contents__read_whole(&c, r);
+	err = contents__read(&c, r);
+	/* The build whose parts --crate and --process choose. A pipe cannot be read twice. */
+	if (!err && is_of_build(o) && process_filter__is_set(&o->of)) {
+		if (trace_reader__stats(r).file_bytes)
+			err = whole_build__read(&c.whole, &o->of, o->file);
+		err = err ?: build__set_whole(c.model.build, c.whole.model.build);
+	}
 	bound.most = cmd_most_output(trace_reader__bytes_read(r));
 	out = err ? NULL : cmd_open_output(&bound);
 	if (!err)
