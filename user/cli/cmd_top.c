@@ -55,16 +55,6 @@ static void watch__destroy(struct watch *w)
 	cleanup_close_p(&w->signal_fd);
 }
 
-static int block_signals(struct watch *w)
-{
-	const sigset_t set =
-		signals_of((const int[]){SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGWINCH, 0});
-
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	w->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return w->signal_fd < 0 ? diag_error_r(-errno, "signalfd: %s", strerror(errno)) : 0;
-}
-
 /* Take a pending signal; 0: none. */
 static int next_signal(const struct watch *w)
 {
@@ -132,15 +122,6 @@ static int find_running(struct recordings *r)
 	return -EEXIST;
 }
 
-/*
- * Open the trace by its name if the user may read it, because the recording's descriptor may no
- * longer be accessible.
- */
-static int follow_running(struct watch *w, const struct recording *r)
-{
-	return follow_file(w, access(r->path, R_OK) ? r->file : r->path, r->file, r->pid);
-}
-
 /* Pass on the recording's messages meanwhile, because a first plan takes seconds. */
 static int wait_for_beginning(struct watch *w)
 {
@@ -164,24 +145,12 @@ static int wait_for_beginning(struct watch *w)
 	return 0;
 }
 
-static int follow_recording(struct watch *w, const struct cli_record_options *o)
-{
-	background__go(&w->background);
-	return wait_for_beginning(w) ?: follow_file(w, o->output, o->output, 0);
-}
-
 /* ---- The view -------------------------------------------------------------------------------- */
-
-static bool is_gone(int pidfd)
-{
-	struct pollfd fd = {.fd = pidfd, .events = POLLIN};
-
-	return poll(&fd, 1, 0) > 0;
-}
 
 /* A trace whose writer is unknown counts as being written once it has grown. */
 static enum top_source source_of(struct watch *w)
 {
+	struct pollfd writer = {.fd = w->writer_fd, .events = POLLIN};
 	bool writes;
 
 	if (w->follow.over)
@@ -189,7 +158,7 @@ static enum top_source source_of(struct watch *w)
 	if (w->background.pid > 0)
 		writes = !background__ended(&w->background);
 	else if (w->writer_fd >= 0)
-		writes = !is_gone(w->writer_fd);
+		writes = poll(&writer, 1, 0) <= 0;
 	else
 		writes = w->has_grown;
 	return writes ? TOP_RECORDING : TOP_UNFINISHED;
@@ -235,17 +204,6 @@ static int refresh_data(struct watch *w, bool first)
 	return top__update(w->top, &data);
 }
 
-static int refresh_items(struct watch *w)
-{
-	int err;
-
-	if (!top__wants_items(w->top))
-		return 0;
-	err = follow_items__read(&w->items, &w->follow, clock_ns(CLOCK_MONOTONIC) + ITEMS_NS);
-	w->has_items = true;
-	return err ?: top__set_items(w->top, &w->items.list, w->items.n_left);
-}
-
 static void on_signals(struct watch *w)
 {
 	int sig;
@@ -265,37 +223,26 @@ static void on_signals(struct watch *w)
 	}
 }
 
-static int on_keys(struct watch *w)
-{
-	int key, err = 0;
-
-	while (!err && !w->left && (key = top_terminal__key()) >= 0)
-		err = top__key(w->top, key, &w->left);
-	return err;
-}
-
-static int wait_ms(const struct watch *w)
-{
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
-
-	if (w->items.n_left && top__wants_items(w->top))
-		return 0;
-	return w->next_ns > now ? (int)((w->next_ns - now) / 1000000) + 1 : 0;
-}
-
 static int wait_for_something(struct watch *w)
 {
 	struct pollfd fds[] = {
 		{.fd = STDIN_FILENO, .events = POLLIN},
 		{.fd = w->signal_fd, .events = POLLIN},
 	};
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	bool reads_items = w->items.n_left && top__wants_items(w->top);
+	int ms = w->next_ns > now && !reads_items ? (int)((w->next_ns - now) / 1000000) + 1 : 0;
+	int key, err = 0;
 
-	if (poll(fds, 2, wait_ms(w)) < 0 && errno != EINTR)
+	if (poll(fds, 2, ms) < 0 && errno != EINTR)
 		return -errno;
 	on_signals(w);
 	/* Keys first: typed input stays readable after the terminal is gone. */
-	if (fds[0].revents & POLLIN)
-		return on_keys(w);
+	if (fds[0].revents & POLLIN) {
+		while (!err && !w->left && (key = top_terminal__key()) >= 0)
+			err = top__key(w->top, key, &w->left);
+		return err;
+	}
 	if (fds[0].revents)
 		w->left = true;
 	return 0;
@@ -313,7 +260,12 @@ static int show(struct watch *w)
 				err = refresh_data(w, false);
 			w->next_ns = clock_ns(CLOCK_MONOTONIC) + w->interval_ns;
 		}
-		err = err ?: refresh_items(w);
+		if (err || !top__wants_items(w->top))
+			continue;
+		err = follow_items__read(&w->items, &w->follow,
+					 clock_ns(CLOCK_MONOTONIC) + ITEMS_NS);
+		w->has_items = true;
+		err = err ?: top__set_items(w->top, &w->items.list, w->items.n_left);
 	}
 	return err;
 }
@@ -328,8 +280,8 @@ static int view(struct watch *w)
 
 /* ---- The end --------------------------------------------------------------------------------- */
 
-/* The command continues to its end; from here on its output is printed. */
-static void wait_for_recording(struct watch *w)
+/* Exit with the recording's status. */
+static _Noreturn void end_recording(struct watch *w, bool is_command)
 {
 	struct pollfd fds[] = {
 		{.fd = w->background.ended_fd, .events = POLLIN},
@@ -337,6 +289,11 @@ static void wait_for_recording(struct watch *w)
 	};
 	int sig;
 
+	if (w->signal || !is_command)
+		background__stop(&w->background, is_command ? w->signal : SIGTERM);
+	else if (!background__ended(&w->background))
+		diag_info("the command continues, and is still recorded; Ctrl-C interrupts it");
+	/* The command continues to its end; from here on its output is printed. */
 	while (!background__ended(&w->background)) {
 		background__pass_on(&w->background);
 		poll(fds, 2, START_MS);
@@ -348,16 +305,6 @@ static void wait_for_recording(struct watch *w)
 		}
 	}
 	background__pass_on(&w->background);
-}
-
-/* Exit with the recording's status. */
-static _Noreturn void end_recording(struct watch *w, bool is_command)
-{
-	if (w->signal || !is_command)
-		background__stop(&w->background, is_command ? w->signal : SIGTERM);
-	else if (!background__ended(&w->background))
-		diag_info("the command continues, and is still recorded; Ctrl-C interrupts it");
-	wait_for_recording(w);
 	launch__exit_like(w->background.status);
 }
 
@@ -373,36 +320,48 @@ static int not_shown(const char *missing)
  * Start the recording process, or look for a running one, while we have the rights for that. Then
  * drop the rights, before a trace or a description of the terminal is read.
  */
-static int prepare(struct watch *w, const struct cli_top_options *o, struct recordings *running)
+static int open_trace(struct watch *w, const struct cli_top_options *o)
 {
+	const sigset_t set =
+		signals_of((const int[]){SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGWINCH, 0});
 	bool records = cli_ways_to_record(&o->record);
+	_recordings_ struct recordings running = {};
+	const struct recording *one;
 	const char *unfit;
 	int err;
 
 	/* Before our signals are blocked, so that the command gets its usual signal mask. */
 	err = records ? background__prepare(&w->background, &o->record) : 0;
-	err = err ?: block_signals(w);
+	if (!err) {
+		sigprocmask(SIG_BLOCK, &set, NULL);
+		w->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+		if (w->signal_fd < 0)
+			err = diag_error_r(-errno, "signalfd: %s", strerror(errno));
+	}
 	if (!err && !records && !o->file)
-		err = find_running(running);
+		err = find_running(&running);
 	err = err ?: cmd_drop_rights();
-	if (err)
-		return err;
-	unfit = top_terminal__unfit();
-	return unfit ? not_shown(unfit) : 0;
-}
-
-static int open_trace(struct watch *w, const struct cli_top_options *o)
-{
-	_recordings_ struct recordings running = {};
-	int err = prepare(w, o, &running);
-
+	unfit = err ? NULL : top_terminal__unfit();
+	if (unfit)
+		err = not_shown(unfit);
 	if (err) {
 		background__destroy(&w->background);
 		return err;
 	}
-	if (cli_ways_to_record(&o->record))
-		return follow_recording(w, &o->record);
-	return o->file ? follow_given(w, o->file) : follow_running(w, running.at);
+
+	if (records) {
+		background__go(&w->background);
+		return wait_for_beginning(w)
+			       ?: follow_file(w, o->record.output, o->record.output, 0);
+	}
+	if (o->file)
+		return follow_given(w, o->file);
+	/*
+	 * Open the trace by its name if the user may read it, because the recording's descriptor
+	 * may no longer be accessible.
+	 */
+	one = running.at;
+	return follow_file(w, access(one->path, R_OK) ? one->file : one->path, one->file, one->pid);
 }
 
 /* The recording's status, or the view's. */
