@@ -79,56 +79,6 @@ static const char *compiler_of(const struct summary *s)
 	return first;
 }
 
-/* The text of a trace's problem belongs to the reader, and is freed with it. */
-static int keep_texts(struct sides *sides, struct diff_trace *t, const struct trace_reader *r,
-		      const struct summary *s)
-{
-	const char *problem = trace_reader__problem(r), *compiler = compiler_of(s);
-	size_t i = t - sides->traces;
-
-	t->problem = sides->problems[i] = problem ? strdup(problem) : NULL;
-	t->compiler = sides->compilers[i] = compiler ? strdup(compiler) : NULL;
-	return (problem && !t->problem) || (compiler && !t->compiler) ? -ENOMEM : 0;
-}
-
-/* Killed, or recorded for a part of its run. A profile of rustc's may lack the status. */
-static bool is_cut(const struct trace_process *p)
-{
-	if (p->exit_status == TRACE_EXIT_UNKNOWN)
-		return !p->end_ns;
-	return WIFSIGNALED(p->exit_status);
-}
-
-static void count_compiles(struct diff_trace *t, const struct summary *s)
-{
-	for (uint32_t i = 0; i < summary__n_processes(s); i++) {
-		const struct trace_process *p = summary__process_at(s, i);
-
-		if (compile_only_queries(p))
-			continue;
-		t->compiles++;
-		t->late += p->attached_late;
-		t->cut += is_cut(p);
-		t->memory_kills += p->kill == TRACE_KILL_MEMORY;
-	}
-}
-
-/* Warn of compilers that did not run, or were not recorded, from start to end. */
-static void warn_of_partial_compiles(const struct diff_trace *t)
-{
-	if (t->late)
-		diag_warn("%s: %u of %u compilers began before their probes were attached; what "
-			  "they did until then is missing",
-			  t->path, t->late, t->compiles);
-	if (t->cut)
-		diag_warn("%s: %u of %u compilers were killed, or still ran when the recording "
-			  "ended; what they would have done is missing",
-			  t->path, t->cut, t->compiles);
-	if (t->memory_kills)
-		diag_warn("%s: %u of %u compilers were killed for want of memory", t->path,
-			  t->memory_kills, t->compiles);
-}
-
 /* Whether a query was recorded, or seen in a sample. */
 static bool has_content(const struct summary *s)
 {
@@ -140,23 +90,47 @@ static bool has_content(const struct summary *s)
 	return summary__is_sampled(s) && !summary__rows(s, SUMMARY_ALL, &rows, &n) && n;
 }
 
-/* Warn of all data that may be missing from a trace. */
-static void warn_of_faults(struct sides *sides, const struct diff_trace *t, const struct summary *s)
+/* Count the compiles of a trace, and warn of all data that may be missing from it. */
+static void warn_of_faults(struct sides *sides, struct diff_trace *t, const struct summary *s)
 {
+	bool content = has_content(s);
+
+	for (uint32_t i = 0; i < summary__n_processes(s); i++) {
+		const struct trace_process *p = summary__process_at(s, i);
+
+		if (compile_only_queries(p))
+			continue;
+		t->compiles++;
+		t->late += p->attached_late;
+		/* Killed, or recorded for a part of its run. A profile may lack the status. */
+		t->cut += p->exit_status == TRACE_EXIT_UNKNOWN ? !p->end_ns
+							       : WIFSIGNALED(p->exit_status);
+		t->memory_kills += p->kill == TRACE_KILL_MEMORY;
+	}
 	if (t->problem)
 		diag_warn("%s: %s; what could be read is compared", t->path, t->problem);
 	if (t->has_lost && t->lost)
 		diag_warn("%s: %lu records were lost while it was recorded; counts and times are "
 			  "too low",
 			  t->path, (unsigned long)t->lost);
-	if (!has_content(s))
+	if (!content)
 		diag_warn("%s: no query was executed; was everything built already? cargo compiles "
 			  "again after touch src/lib.rs, or cargo clean",
 			  t->path);
-	warn_of_partial_compiles(t);
-	sides->whole &= !t->problem && !t->lost && !t->late && !t->cut;
+	/* Compilers that did not run, or were not recorded, from start to end. */
+	if (t->late)
+		diag_warn("%s: %u of %u compilers began before their probes were attached; what "
+			  "they did until then is missing",
+			  t->path, t->late, t->compiles);
+	if (t->cut)
+		diag_warn("%s: %u of %u compilers were killed, or still ran when the recording "
+			  "ended; what they would have done is missing",
+			  t->path, t->cut, t->compiles);
+	if (t->memory_kills)
+		diag_warn("%s: %u of %u compilers were killed for want of memory", t->path,
+			  t->memory_kills, t->compiles);
 	/* A build in which nothing was compiled is always faster. */
-	sides->whole &= has_content(s);
+	sides->whole &= content && !t->problem && !t->lost && !t->late && !t->cut;
 }
 
 static int compare_trace(struct compare *c, struct sides *sides, struct diff_trace *t,
@@ -165,6 +139,8 @@ static int compare_trace(struct compare *c, struct sides *sides, struct diff_tra
 	struct model_options options = model_options_of(r);
 	bool is_part = process_filter__is_set(sides->filter.of);
 	bool all = by == CLI_DIFF_BY_BOTH;
+	const char *problem, *compiler;
+	size_t i = t - sides->traces;
 	struct cost cost;
 	int err;
 
@@ -188,7 +164,13 @@ static int compare_trace(struct compare *c, struct sides *sides, struct diff_tra
 	err = err ?: compare__trace(c, t->side, m->summary, &options.texts);
 	if (!err)
 		compare__costs(c, t->side, m->build, m->samples, &cost);
-	err = err ?: keep_texts(sides, t, r, m->summary);
+	/* The text of a trace's problem belongs to the reader, and is freed with it. */
+	problem = trace_reader__problem(r);
+	compiler = compiler_of(m->summary);
+	t->problem = sides->problems[i] = problem ? strdup(problem) : NULL;
+	t->compiler = sides->compilers[i] = compiler ? strdup(compiler) : NULL;
+	if ((problem && !t->problem) || (compiler && !t->compiler))
+		err = err ?: -ENOMEM;
 	return !err && trace_reader__is_refused(r) ? -E2BIG : err;
 }
 
@@ -208,7 +190,6 @@ static int add_trace(struct compare *c, struct sides *sides, struct diff_trace *
 	if (by == CLI_DIFF_BY_ITEM && cmd_has_items(r, m.items, t->path))
 		return -ENODATA;
 	sides->bytes += trace_reader__bytes_read(r);
-	count_compiles(t, m.summary);
 	warn_of_faults(sides, t, m.summary);
 	return 0;
 }

@@ -72,13 +72,6 @@ int gates__judge(const struct cli_gates *from, const struct compare_rules *rules
 	return 0;
 }
 
-/* Whether it may have grown by more than the limit, and recording added less to it than before. */
-static bool may_be_hidden(const struct compare_result *r, const struct diff_gate *gate)
-{
-	return r->rules.different_recording && !gate->is_above &&
-	       is_above(gate, gate->row.cost_noise_ns[gate->metric]);
-}
-
 /*
  * Whether there is so much noise that it means nothing that a time did not grow by more than the
  * limit: noise of this size would hide that.
@@ -131,7 +124,9 @@ static const char *doubt_of(bool whole, const struct diff_view *v, const struct 
 				  : "no query is counted in all traces";
 	if (gate->is_above && compare_row__is_doubted(row, metric))
 		return "what recording cost may explain it";
-	if (may_be_hidden(v->result, gate))
+	/* It may have grown by more than the limit, and recording added less to it than before. */
+	if (v->result->rules.different_recording && !gate->is_above &&
+	    is_above(gate, row->cost_noise_ns[metric]))
 		return "recording added more to one side, which may hide growth";
 	if (noise_may_hide(gate))
 		return "there is too much noise";
