@@ -59,23 +59,17 @@ static void examine_machine(struct doctor *d)
 	judge_limits(&d->findings, &limits, &trials);
 }
 
-static int add_rustup_of(struct toolchains *list, const char *home)
-{
-	_free_ char *rustup = NULL;
-
-	if (asprintf(&rustup, "%s/.rustup", home) < 0) {
-		rustup = NULL;
-		return -ENOMEM;
-	}
-	return toolchains__add_rustup(list, rustup);
-}
-
 static int find_installed(struct doctor *d)
 {
 	const char *rustup_home = getenv("RUSTUP_HOME");
 	int err = rustup_home ? toolchains__add_rustup(&d->toolchains, rustup_home) : 0;
+	_free_ char *rustup = NULL;
 
-	return err ?: add_rustup_of(&d->toolchains, d->invoker.home)
+	if (asprintf(&rustup, "%s/.rustup", d->invoker.home) < 0) {
+		rustup = NULL;
+		return -ENOMEM;
+	}
+	return err ?: toolchains__add_rustup(&d->toolchains, rustup)
 		   ?: toolchains__add_system(&d->toolchains, "");
 }
 

@@ -94,14 +94,6 @@ static void set_filter(struct trace_reader *r, struct wishes *w)
 		trace_reader__filter(r, &filter);
 }
 
-static void seen__costs(struct seen *s, const struct trace_costs *costs)
-{
-	if (!s->self_time || costs->subtracted || !costs->ps[TRACE_COST_EMULATED])
-		return;
-	self_time__set_costs(s->self_time, costs);
-	s->has_costs = true;
-}
-
 /* False if it is unknown. */
 static bool find_place(const struct trace_reader *r, const struct trace_span *span,
 		       struct dump_place *out)
@@ -195,16 +187,10 @@ static int dump_sample_item(struct seen *s, const struct trace_item *item)
 	return err ?: dump_sample(&s->c, sample, seen__get(s, sample->process), &texts);
 }
 
-static int dump_item_results(struct seen *s, const struct trace_results *results)
-{
-	const struct trace_texts names = trace_reader__texts(s->r);
-
-	return dump_results(&s->c, results, &names);
-}
-
 static int dump_item(struct seen *s, const struct trace_item *item)
 {
 	const struct trace_reader *r = s->r;
+	struct trace_texts names;
 	int err;
 
 	switch (item->kind) {
@@ -220,7 +206,8 @@ static int dump_item(struct seen *s, const struct trace_item *item)
 		return dump_tally(&s->c, &item->tally, trace_reader__string(r, item->tally.label),
 				  trace_reader__kind(r, item->tally.kind));
 	case TRACE_ITEM_RESULTS:
-		return dump_item_results(s, &item->results);
+		names = trace_reader__texts(r);
+		return dump_results(&s->c, &item->results, &names);
 	case TRACE_ITEM_SAMPLING:
 		err = s->by_query ? 0 : sampled_intervals__item(&s->sampled, item);
 		return err ?: dump_sampling(&s->c, &item->sampling);
@@ -229,7 +216,11 @@ static int dump_item(struct seen *s, const struct trace_item *item)
 	case TRACE_ITEM_LOSSES:
 		return dump_losses(&s->c, &item->losses);
 	case TRACE_ITEM_COSTS:
-		seen__costs(s, &item->costs);
+		if (s->self_time && !item->costs.subtracted &&
+		    item->costs.ps[TRACE_COST_EMULATED]) {
+			self_time__set_costs(s->self_time, &item->costs);
+			s->has_costs = true;
+		}
 		return dump_costs(&s->c, &item->costs);
 	case TRACE_ITEM_OVERHEAD:
 		return dump_overhead(&s->c, &item->overhead);

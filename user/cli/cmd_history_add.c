@@ -26,25 +26,13 @@ struct adding {
 	bool failed;
 };
 
-/* Whether the trace cannot be read later either. */
-static bool is_of_the_trace(int err)
-{
-	return err == -ENOENT || err == -EBADMSG || err == -EINVAL || err == -E2BIG ||
-	       err == -EPROTONOSUPPORT;
-}
-
-static bool is_fresh(const struct history_build *b)
-{
-	uint64_t now = clock_ns(CLOCK_REALTIME);
-
-	return now > b->start_ns && now - b->start_ns < b->wall_ns + FRESH_NS;
-}
-
 /* The user's options count for more than git, and git for more than a CI's variables. */
 static struct commit find_commit(const struct cli_history_add_options *o,
 				 const struct history_build *b, const char *directory,
 				 const char *path)
 {
+	uint64_t now = clock_ns(CLOCK_REALTIME);
+	bool fresh = now > b->start_ns && now - b->start_ns < b->wall_ns + FRESH_NS;
 	struct commit c;
 
 	commit__init(&c);
@@ -54,7 +42,7 @@ static struct commit find_commit(const struct cli_history_add_options *o,
 	if (o->commit)
 		snprintf(c.commit, sizeof(c.commit), "%s", o->commit);
 	else if (directory)
-		commit__ask_git(&c, directory, b->start_ns, is_fresh(b));
+		commit__ask_git(&c, directory, b->start_ns, fresh);
 	commit__add_ci(&c, getenv);
 	if ((c.moved || c.no_reflog) && !*c.commit)
 		diag_warn("%s: HEAD of %s %s, so its commit is not known; give it with --commit",
@@ -70,49 +58,38 @@ static const char *chosen(struct history_rows *rows, const char *option, const c
 	return text ? crate_sums_text(rows, text) : NULL;
 }
 
-static void fill_source(struct history_rows *rows, const struct adding *a,
-			const struct trace_reader *r, const char *directory, const char *path)
+static int read_rows(const struct adding *a, const char *path, struct history_rows *rows)
 {
 	const struct cli_history_add_options *o = a->options;
 	struct history_build *b = &rows->build;
-	struct commit c = find_commit(o, b, directory, path);
-	const char *command = trace_reader__info(r)->command;
-
-	b->commit = chosen(rows, o->commit, c.commit);
-	b->branch = chosen(rows, o->branch, c.branch);
-	b->dirty = c.dirty < 0 ? HISTORY_UNKNOWN : (uint64_t)c.dirty;
-	b->label = chosen(rows, o->label, "");
-	b->command = o->with_commands && command ? crate_sums_text(rows, command) : NULL;
-}
-
-static void warn_of_state(const struct history_rows *rows, const struct trace_reader *r,
-			  const char *path)
-{
-	if (trace_reader__problem(r))
-		diag_warn("%s: %s; the build is kept as \"%s\", and left out of trends and "
-			  "checks",
-			  path, trace_reader__problem(r), rows->build.state);
-}
-
-static int read_rows(const struct adding *a, const char *path, struct history_rows *rows)
-{
 	_trace_reader_ struct trace_reader *r = NULL;
-	const char *directory;
+	const char *directory, *command;
+	struct commit c;
 	int err = cmd_open_trace(path, &r);
 
 	if (err)
 		return err;
 	err = history_extract(r, rows, &directory);
 	/* Of a service, which has a trace of every build, this is nothing to tell. */
-	if (err == -ENODATA && a->options->quiet)
+	if (err == -ENODATA && o->quiet)
 		return err;
 	if (err == -ENODATA)
 		return diag_error_r(err, "%s: no crate was compiled, so there is nothing to keep",
 				    path);
 	if (err)
 		return cmd_unreadable(path, NULL, err);
-	warn_of_state(rows, r, path);
-	fill_source(rows, a, r, directory, path);
+	if (trace_reader__problem(r))
+		diag_warn("%s: %s; the build is kept as \"%s\", and left out of trends and "
+			  "checks",
+			  path, trace_reader__problem(r), b->state);
+
+	c = find_commit(o, b, directory, path);
+	command = trace_reader__info(r)->command;
+	b->commit = chosen(rows, o->commit, c.commit);
+	b->branch = chosen(rows, o->branch, c.branch);
+	b->dirty = c.dirty < 0 ? HISTORY_UNKNOWN : (uint64_t)c.dirty;
+	b->label = chosen(rows, o->label, "");
+	b->command = o->with_commands && command ? crate_sums_text(rows, command) : NULL;
 	return 0;
 }
 
@@ -123,7 +100,9 @@ static void add_trace(struct adding *a, const char *path)
 
 	history_rows__init(&rows);
 	err = read_rows(a, path, &rows);
-	if (is_of_the_trace(err)) {
+	/* The trace cannot be read later either. */
+	if (err == -ENOENT || err == -EBADMSG || err == -EINVAL || err == -E2BIG ||
+	    err == -EPROTONOSUPPORT) {
 		a->unreadable = true;
 		return;
 	}
@@ -132,21 +111,6 @@ static void add_trace(struct adding *a, const char *path)
 	a->failed |= err < 0 && !(err == -ENODATA && a->options->quiet);
 	a->added += !err;
 	a->known += err == 1;
-}
-
-static const char *plural(size_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
-static void print_result(const struct adding *a)
-{
-	if (a->added)
-		diag_info("added %zu build%s to %s", a->added, plural(a->added),
-			  store__name(a->store));
-	if (a->known)
-		diag_info("%zu build%s %s in %s already", a->known, plural(a->known),
-			  a->known == 1 ? "is" : "are", store__name(a->store));
 }
 
 int cmd_history_add(const struct cli_history_add_options *o)
@@ -164,8 +128,12 @@ int cmd_history_add(const struct cli_history_add_options *o)
 		add_trace(&a, o->traces.paths[i]);
 	if (!o->traces.n)
 		a.failed = store__flush(s) < 0;
-	if (!o->quiet)
-		print_result(&a);
+	if (a.added && !o->quiet)
+		diag_info("added %zu build%s to %s", a.added, a.added == 1 ? "" : "s",
+			  store__name(s));
+	if (a.known && !o->quiet)
+		diag_info("%zu build%s in %s already", a.known, a.known == 1 ? " is" : "s are",
+			  store__name(s));
 	if (a.failed)
 		return EXIT_CODE_FAILURE;
 	return a.unreadable ? EXIT_CODE_DAMAGED : EXIT_CODE_OK;

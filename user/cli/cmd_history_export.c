@@ -26,27 +26,21 @@ static int write_all(struct store *s, FILE *out)
 	return ferror(out) || fflush(out) ? STREAM_FAILED : err;
 }
 
-static int open_output(struct output_file *file, FILE **out)
-{
-	_close_ int fd = open(file->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-
-	if (fd < 0)
-		return -errno;
-	file->created = true;
-	*out = fdopen(fd, "w");
-	if (!*out)
-		return -errno;
-	take_fd(fd);
-	return 0;
-}
-
 static int write_file(struct store *s, const struct cli_history_export_options *o)
 {
 	_output_file_ struct output_file file = {};
 	_fclose_ FILE *out = NULL;
+	_close_ int fd = -1;
 	int err = output_file__choose(&file, o->output, o->force);
 
-	err = err ?: open_output(&file, &out);
+	if (!err) {
+		fd = open(file.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		file.created = fd >= 0;
+		out = file.created ? fdopen(fd, "w") : NULL;
+		err = out ? 0 : -errno;
+	}
+	if (out)
+		take_fd(fd);
 	if (err)
 		return diag_error_r(err, "cannot write %s: %s%s", o->output, output_file_error(err),
 				    err == -EEXIST ? "; --force overwrites it" : "");

@@ -34,15 +34,6 @@ static int add_build(void *ctx, const struct history_rows *rows)
 	return err < 0 ? err : 0;
 }
 
-/* JSON lines begin with an object; a SQLite file never does. */
-static bool has_lines(FILE *in)
-{
-	int c = getc(in);
-
-	ungetc(c, in);
-	return c == '{';
-}
-
 static int merge_lines(struct merging *m, FILE *in, const char *name)
 {
 	_json_lines_ struct json_lines *l = NULL;
@@ -68,10 +59,13 @@ static int merge(struct merging *m, const char *name)
 {
 	_store_ struct store *other = NULL;
 	_fclose_ FILE *in = strstr(name, "://") ? NULL : fopen(name, "re");
-	int err;
+	int first = in ? getc(in) : EOF, err;
 
-	if (in && has_lines(in))
+	/* JSON lines begin with an object; a SQLite file never does. */
+	if (first == '{') {
+		ungetc(first, in);
 		return merge_lines(m, in, name);
+	}
 	err = store__open(name, STORE_READ, &other);
 	return err ?: store__each(other, add_build, m);
 }

@@ -28,14 +28,6 @@ static int open_profile(const char *path, struct mm_reader **r)
 	return err ? diag_error_r(err, "cannot import %s: %s", path, why) : 0;
 }
 
-/* Each file of a build contains the losses of the whole build. */
-static void add_losses(struct sums *sums, const struct trace_losses *losses)
-{
-	for (int i = 0; i < TRACE_LOSS_MAX; i++)
-		if (losses->count[i] > sums->losses.count[i])
-			sums->losses.count[i] = losses->count[i];
-}
-
 /* Read all files once, so that an unreadable file is found before the output is created. */
 static int survey(const struct cli_files *files, struct sums *sums)
 {
@@ -52,7 +44,10 @@ static int survey(const struct cli_files *files, struct sums *sums)
 			sums->start_ns = m->start_time_ns;
 		if (mm_reader__problem(r) || (m->exported && !m->has_losses))
 			sums->complete = false;
-		add_losses(sums, &m->losses);
+		/* Each file of a build contains the losses of the whole build. */
+		for (int k = 0; k < TRACE_LOSS_MAX; k++)
+			if (m->losses.count[k] > sums->losses.count[k])
+				sums->losses.count[k] = m->losses.count[k];
 	}
 	return 0;
 }
@@ -116,17 +111,6 @@ static int import_all(struct trace_writer *w, const struct cli_files *files, str
 	err = sums->complete ? trace_writer__losses(w, &sums->losses) : 0;
 	err = err ?: trace_writer__finish(w);
 	return err ? diag_error_r(err, "cannot write the trace: %s", strerror(-err)) : 0;
-}
-
-/* "a/regex_syntax-0004711.mm_profdata" -> "regex_syntax-0004711.qpt" */
-static char *default_output(const char *path)
-{
-	const char *name = basename(path);
-	const char *extension = strstr(name, MM_EXTENSION);
-	size_t size = extension ? (size_t)(extension - name) : strlen(name);
-	char *output;
-
-	return asprintf(&output, "%.*s.qpt", (int)size, name) < 0 ? NULL : output;
 }
 
 /* --force must not empty an input. */
@@ -205,8 +189,15 @@ static int import(const struct cli_import_options *o, const char *output)
 
 int cmd_import(const struct cli_import_options *o)
 {
-	_free_ char *output = o->output ? strdup(o->output) : default_output(o->files.paths[0]);
+	const char *name = basename(o->files.paths[0]), *extension = strstr(name, MM_EXTENSION);
+	int len = extension ? (int)(extension - name) : (int)strlen(name);
+	_free_ char *output = NULL;
 
+	/* "a/regex_syntax-0004711.mm_profdata" -> "regex_syntax-0004711.qpt" */
+	if (o->output)
+		output = strdup(o->output);
+	else if (asprintf(&output, "%.*s.qpt", len, name) < 0)
+		output = NULL;
 	if (!output) {
 		diag_error("out of memory");
 		return EXIT_CODE_FAILURE;

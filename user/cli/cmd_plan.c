@@ -18,33 +18,6 @@
 
 #define _plan_llvm_ __cleanup(plan_llvm__clear)
 
-static bool is_llvm(const struct toolchain_file *f)
-{
-	const char *path = library_file__path(f->file), *name = strrchr(path, '/');
-
-	return !f->is_program && name && !strncmp(name, "/libLLVM", 8);
-}
-
-/* The unwind table comes with it, from the same file of the store. */
-static int read_table(struct library_file *file, bool store, struct unwind_table **out)
-{
-	_unwind_job_ struct unwind_job *job = NULL;
-	int err = unwind_job__begin(file, 0, store, out, &job);
-
-	return err || !job ? err : unwind_job__finish(job, out);
-}
-
-static bool take(struct library_file *file, bool store, struct plan_llvm *out)
-{
-	_unwind_table_ struct unwind_table *t = NULL;
-
-	if (read_table(file, store, &t) || !t->llvm)
-		return false;
-	out->path = strdup(library_file__path(file));
-	out->plan = llvm_plan__ref(t->llvm);
-	return true;
-}
-
 /*
  * Look for a library of LLVM's beside `library`, and read it, unless a store has what it shows;
  * with `store` that is kept. Always fills in *out, which is valid until plan_llvm__clear().
@@ -55,9 +28,21 @@ static void plan_llvm__find(const char *library, bool store, struct plan_llvm *o
 
 	*out = (struct plan_llvm){0};
 	toolchain_files__add_toolchain(&files, library);
-	for (uint32_t i = 0; i < files.n; i++)
-		if (is_llvm(&files.items[i]) && take(files.items[i].file, store, out))
-			return;
+	for (uint32_t i = 0; i < files.n && !out->plan; i++) {
+		struct library_file *file = files.items[i].file;
+		const char *path = library_file__path(file), *name = strrchr(path, '/');
+		_unwind_table_ struct unwind_table *t = NULL;
+		_unwind_job_ struct unwind_job *job = NULL;
+
+		if (files.items[i].is_program || !name || strncmp(name, "/libLLVM", 8) != 0)
+			continue;
+		/* The unwind table comes with it, from the same file of the store. */
+		if (unwind_job__begin(file, 0, store, &t, &job) ||
+		    (job && unwind_job__finish(job, &t)) || !t->llvm)
+			continue;
+		out->path = strdup(path);
+		out->plan = llvm_plan__ref(t->llvm);
+	}
 }
 
 static void plan_llvm__clear(struct plan_llvm *l)
@@ -80,13 +65,6 @@ static void say_what_has_symbols(const struct plan *plan)
 		  plan->path, hex, place);
 }
 
-static int make(const struct cli_plan_options *o, struct library_file *file, struct plan **out)
-{
-	if (o->import)
-		return plan_file__import(file, o->import, out);
-	return o->no_cache ? plan__make(file, out) : plan__load(file, out);
-}
-
 int cmd_plan(const struct cli_plan_options *o)
 {
 	_free_ char *path = NULL;
@@ -100,7 +78,10 @@ int cmd_plan(const struct cli_plan_options *o)
 	diag_verbose("reading %s", path);
 	if (!file && library_file__open(path, &file))
 		return EXIT_CODE_FAILURE;
-	if (make(o, file, &plan) || (o->output && plan_file__write(file, plan, o->output)))
+	err = o->import	    ? plan_file__import(file, o->import, &plan)
+	      : o->no_cache ? plan__make(file, &plan)
+			    : plan__load(file, &plan);
+	if (err || (o->output && plan_file__write(file, plan, o->output)))
 		return EXIT_CODE_FAILURE;
 	say_what_has_symbols(plan);
 	plan_llvm__find(path, !o->no_cache, &llvm);

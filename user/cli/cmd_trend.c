@@ -24,46 +24,34 @@ static struct trend_question question_of(const struct cli_trend_options *o)
 	};
 }
 
-static int print(const struct cli_trend_options *o, const struct trend *t)
+int cmd_trend(const struct cli_trend_options *o)
 {
+	_trend_ struct trend t = {};
+	_store_ struct store *s = NULL;
+	struct trend_question q = question_of(o);
 	const struct trend_look look = {
 		.full = o->full,
 		.blocks = sparkline_has_blocks(),
 		.width = o->wide ? 0 : screen_columns(stdout),
 	};
 
-	return o->json ? trend_json(stdout, t) : trend_text(stdout, t, &look);
-}
-
-/* The error line of a trend without a point. */
-static void tell_why_empty(const struct store *s, const struct trend *t)
-{
-	if (!t->n_builds && t->not_whole)
+	if (o->schema)
+		return history_printed(trend_schema(stdout));
+	if (store__open(o->store, STORE_READ, &s) || trend__ask(s, &q, &t))
+		return EXIT_CODE_FAILURE;
+	if (t.n)
+		return history_printed(o->json ? trend_json(stdout, &t)
+					       : trend_text(stdout, &t, &look));
+	if (!t.n_builds && t.not_whole)
 		diag_error("%s has no whole build that matches; builds that are not whole: %llu",
-			   store__name(s), (unsigned long long)t->not_whole);
-	else if (!t->n_builds)
+			   store__name(s), (unsigned long long)t.not_whole);
+	else if (!t.n_builds)
 		diag_error("%s has no build that matches; qprof-bpf history list shows all",
 			   store__name(s));
 	else
 		diag_error("no build that matches (of %zu) has that crate, query, item or work of "
 			   "LLVM; names are as in qprof-bpf report --by "
 			   "crate|query|item|generic|pass",
-			   t->n_builds);
-}
-
-int cmd_trend(const struct cli_trend_options *o)
-{
-	_trend_ struct trend t = {};
-	_store_ struct store *s = NULL;
-	struct trend_question q = question_of(o);
-
-	if (o->schema)
-		return history_printed(trend_schema(stdout));
-	if (store__open(o->store, STORE_READ, &s) || trend__ask(s, &q, &t))
-		return EXIT_CODE_FAILURE;
-	if (!t.n) {
-		tell_why_empty(s, &t);
-		return EXIT_CODE_FAILURE;
-	}
-	return history_printed(print(o, &t));
+			   t.n_builds);
+	return EXIT_CODE_FAILURE;
 }

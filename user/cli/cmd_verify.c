@@ -33,19 +33,6 @@ static int take_item(void *ctx, const struct trace_item *item)
 	return 0;
 }
 
-/* An entry may say itself that its function is not known. */
-static void check_stacks(const struct trace_reader *r, struct verified *v)
-{
-	struct trace_location at;
-
-	for (uint32_t id = 1; id <= trace_reader__stacks(r); id++) {
-		const struct trace_stack *s = trace_reader__stack(r, id);
-
-		v->unplaced += s->kind == TRACE_STACK_LOCATION && s->place != TRACE_NO_LOCATION &&
-			       !trace_reader__location(r, s->place, &at);
-	}
-}
-
 static void line(const char *what, uint64_t n, const char *more)
 {
 	char count[FORMAT_MAX];
@@ -106,37 +93,14 @@ static void print_stats(const struct trace_stats *s, const struct verified *v)
 		printf("  %-12s unknown: it does not say\n", "lost");
 }
 
-static bool has_wrong_index(const struct trace_stats *s)
-{
-	return s->misindexed || s->index_is_wrong;
-}
-
-static enum exit_code verdict(const struct trace_reader *r, const struct trace_stats *s)
-{
-	if (s->damaged || has_wrong_index(s))
-		return EXIT_CODE_DAMAGED;
-	return trace_reader__problem(r) ? EXIT_CODE_INCOMPLETE : EXIT_CODE_OK;
-}
-
-static int report(const char *file, const struct trace_reader *r, const struct verified *v)
-{
-	const struct trace_stats s = trace_reader__stats(r);
-	const char *problem = trace_reader__problem(r);
-
-	if (!problem)
-		problem = has_wrong_index(&s) ? "damaged: its index is wrong" : "whole";
-	printf("%s: %s\n", file, problem);
-	print_stats(&s, v);
-	if (s.misindexed)
-		line("wrong", s.misindexed, " entries of the index");
-	return cmd_finish_stdout(verdict(r, &s));
-}
-
 int cmd_verify(const struct cli_verify_options *o)
 {
 	_trace_reader_ struct trace_reader *r = NULL;
 	struct verified v = {};
-	const char *why = NULL;
+	const char *why = NULL, *problem;
+	struct trace_location at;
+	struct trace_stats s;
+	bool wrong_index;
 	int err;
 
 	err = cmd_try_trace(o->file, &r, &why);
@@ -154,6 +118,26 @@ int cmd_verify(const struct cli_verify_options *o)
 		cmd_unreadable(o->file, NULL, err);
 		return EXIT_CODE_FAILURE;
 	}
-	check_stacks(r, &v);
-	return report(o->file, r, &v);
+	/* An entry may say itself that its function is not known. */
+	for (uint32_t id = 1; id <= trace_reader__stacks(r); id++) {
+		const struct trace_stack *stack = trace_reader__stack(r, id);
+
+		v.unplaced += stack->kind == TRACE_STACK_LOCATION &&
+			      stack->place != TRACE_NO_LOCATION &&
+			      !trace_reader__location(r, stack->place, &at);
+	}
+
+	s = trace_reader__stats(r);
+	problem = trace_reader__problem(r);
+	wrong_index = s.misindexed || s.index_is_wrong;
+	printf("%s: %s\n", o->file,
+	       problem	     ? problem
+	       : wrong_index ? "damaged: its index is wrong"
+			     : "whole");
+	print_stats(&s, &v);
+	if (s.misindexed)
+		line("wrong", s.misindexed, " entries of the index");
+	return cmd_finish_stdout(s.damaged || wrong_index ? EXIT_CODE_DAMAGED
+				 : problem		  ? EXIT_CODE_INCOMPLETE
+							  : EXIT_CODE_OK);
 }

@@ -156,40 +156,28 @@ static const char *recorded_path(const struct why *w)
 	return NULL;
 }
 
-/* A trace may name any file: a child opens it, and none of another user's FUSE server. */
-static const char *open_recorded(struct why *w)
-{
-	_broker_ struct broker *broker = NULL;
-	const char *path = recorded_path(w);
-	int err = path ? broker__new(&broker) ?: broker__file(broker, getpid(), path, &w->file) : 0;
-
-	if (!path)
-		return "the trace has no path of its library; name it with --library";
-	snprintf(w->cause, sizeof(w->cause), "%s: %s; name a copy with --library", path,
-		 err == -BROKER_SERVED ? "another user's file server has it" : strerror(-err));
-	return err ? w->cause : NULL;
-}
-
 static int open_library(struct why *w)
 {
-	if (!w->options->library) {
-		w->view.no_plan = open_recorded(w);
+	_broker_ struct broker *broker = NULL;
+	const char *path;
+	int err;
+
+	if (w->options->library) {
+		if (find_library(w->options->library, &w->path, &w->file))
+			return -EINVAL;
+		return w->file ? 0 : library_file__open(w->path, &w->file);
+	}
+	path = recorded_path(w);
+	if (!path) {
+		w->view.no_plan = "the trace has no path of its library; name it with --library";
 		return 0;
 	}
-	if (find_library(w->options->library, &w->path, &w->file))
-		return -EINVAL;
-	return w->file ? 0 : library_file__open(w->path, &w->file);
-}
-
-static void check_build_id(struct why *w)
-{
-	char hex[2 * PLAN_BUILD_ID_MAX + 1];
-
-	plan_build_id_text(w->plan, hex);
-	if (!w->view.build_id || !strcmp(hex, w->view.build_id))
-		return;
-	plan__free(take_ptr(w->plan));
-	w->view.no_plan = "the file is another library than the recorded one: its build-id differs";
+	/* A trace may name any file: a child opens it, and none of another user's FUSE server. */
+	err = broker__new(&broker) ?: broker__file(broker, getpid(), path, &w->file);
+	snprintf(w->cause, sizeof(w->cause), "%s: %s; name a copy with --library", path,
+		 err == -BROKER_SERVED ? "another user's file server has it" : strerror(-err));
+	w->view.no_plan = err ? w->cause : NULL;
+	return 0;
 }
 
 /* The sites that a recording of the same events attaches now. */
@@ -217,6 +205,7 @@ static int find_attached(struct why *w)
 /* 0, or a negative errno after an error line. */
 static int add_plan(struct why *w)
 {
+	char build_id[2 * PLAN_BUILD_ID_MAX + 1];
 	int err = open_library(w);
 
 	w->view.number = PLAN_NONE;
@@ -225,10 +214,16 @@ static int add_plan(struct why *w)
 	w->view.library = library_file__path(w->file);
 	err = plan__load(w->file, &w->plan);
 	snprintf(w->cause, sizeof(w->cause), "it cannot be made: %s", strerror(-err));
-	if (err)
+	if (err) {
 		w->view.no_plan = w->cause;
-	else
-		check_build_id(w);
+	} else {
+		plan_build_id_text(w->plan, build_id);
+		if (w->view.build_id && strcmp(build_id, w->view.build_id) != 0) {
+			plan__free(take_ptr(w->plan));
+			w->view.no_plan = "the file is another library than the recorded one: its "
+					  "build-id differs";
+		}
+	}
 	w->view.plan = w->plan;
 	for (uint32_t i = 0; w->plan && i < w->plan->n_queries; i++)
 		if (!strcmp(w->plan->queries[i].name, w->view.query))

@@ -11,21 +11,14 @@
 #include "options/value.h"
 #include "plan/library/find.h"
 
-static int look_at(pid_t pid, char **path, struct library_file **file)
-{
-	_broker_ struct broker *broker = NULL;
-	int err = broker__new(&broker) ?: broker__named_library(broker, pid, file);
-
-	if (err)
-		return err;
-	*path = strdup(library_file__path(*file));
-	return *path ? 0 : -ENOMEM;
-}
-
 static int find_of_pid(uint64_t pid, char **path, struct library_file **file)
 {
-	int err = pid && pid <= INT_MAX ? look_at((pid_t)pid, path, file) : -ESRCH;
+	_broker_ struct broker *broker = NULL;
+	int err = pid && pid <= INT_MAX ? broker__new(&broker) : -ESRCH;
 
+	err = err ?: broker__named_library(broker, (pid_t)pid, file);
+	*path = err ? *path : strdup(library_file__path(*file));
+	err = err ?: *path ? 0 : -ENOMEM;
 	switch (err) {
 	case 0:
 		return 0;

@@ -19,8 +19,17 @@
 #include "proc/sudo_caller.h"
 #include "record/launch.h"
 
-static int run_command(const struct cli *cli)
+static int dispatch(const struct cli *cli)
 {
+	if (cli->show_version)
+		return cmd_version(&cli->version);
+	if (cli->show_help) {
+		if (cli->command_named)
+			cli_print_help(stdout, cli->command);
+		else
+			cli_print_overview(stdout);
+		return cmd_finish_stdout(EXIT_CODE_OK);
+	}
 	switch (cli->command) {
 #define CASE(id, name) \
 	case CLI_##id: \
@@ -31,19 +40,6 @@ static int run_command(const struct cli *cli)
 		break;
 	}
 	return EXIT_CODE_USAGE;
-}
-
-static int dispatch(const struct cli *cli)
-{
-	if (cli->show_version)
-		return cmd_version(&cli->version);
-	if (!cli->show_help)
-		return run_command(cli);
-	if (cli->command_named)
-		cli_print_help(stdout, cli->command);
-	else
-		cli_print_overview(stdout);
-	return cmd_finish_stdout(EXIT_CODE_OK);
 }
 
 /*
@@ -64,27 +60,6 @@ static int hold_closed_descriptors(void)
 
 /* A frame has up to 130 KiB, of answers of the child that looks at processes. */
 #define STACK_LEAST (256u << 10)
-
-/* It would end any command by a signal, in the middle of a recording. */
-static int refuse_small_stack(void)
-{
-	struct rlimit stack;
-
-	if (getrlimit(RLIMIT_STACK, &stack) || stack.rlim_cur >= STACK_LEAST)
-		return 0;
-	return diag_error_r(-ENOMEM, "cannot run with a stack of less than 256 KiB; raise its "
-				     "limit (ulimit -s)");
-}
-
-/* With a set-user-ID file, every user of the program would be root. */
-static int refuse_set_id(void)
-{
-	if (!rights__are_set_id())
-		return 0;
-	return diag_error_r(-EPERM, "the program file must not be set-user-ID or set-group-ID: "
-				    "every user could become root; remove the bit, and give it "
-				    "capabilities: setcap cap_bpf,cap_perfmon+ep FILE");
-}
 
 /* What sudo took from the environment, the command that is recorded is to have. */
 static int take_environ_of_caller(void)
@@ -129,6 +104,8 @@ static int run_line(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	struct rlimit stack;
+
 	if (hold_closed_descriptors())
 		return EXIT_CODE_FAILURE;
 	/* While the environment is still the one for a launched command. */
@@ -137,7 +114,18 @@ int main(int argc, char **argv)
 	launch__save_signals();
 	/* A file that exceeds RLIMIT_FSIZE is handled like a full disk: by an error line. */
 	signal(SIGXFSZ, SIG_IGN);
-	if (refuse_small_stack() || refuse_set_id())
+	/* It would end any command by a signal, in the middle of a recording. */
+	if (!getrlimit(RLIMIT_STACK, &stack) && stack.rlim_cur < STACK_LEAST) {
+		diag_error("cannot run with a stack of less than 256 KiB; raise its limit (ulimit "
+			   "-s)");
 		return EXIT_CODE_FAILURE;
+	}
+	/* With a set-user-ID file, every user of the program would be root. */
+	if (rights__are_set_id()) {
+		diag_error("the program file must not be set-user-ID or set-group-ID: every user "
+			   "could become root; remove the bit, and give it capabilities: setcap "
+			   "cap_bpf,cap_perfmon+ep FILE");
+		return EXIT_CODE_FAILURE;
+	}
 	return cargo_qprof_is(argv[0]) ? cargo_qprof_main(argv, run_line) : run_line(argc, argv);
 }

@@ -140,12 +140,6 @@ int plan_file__write(struct library_file *file, const struct plan *plan, const c
 
 /* ---- Importing ------------------------------------------------------------------------------- */
 
-/* Whoever can write to the file could give our recordings a wrong plan. */
-static bool is_ours(const struct stat *st)
-{
-	return (!st->st_uid || st->st_uid == geteuid()) && !(st->st_mode & (S_IWGRP | S_IWOTH));
-}
-
 static int read_file(const char *path, uint8_t **bytes, size_t *len)
 {
 	_close_ int fd = regular_file__open(AT_FDCWD, path, 0);
@@ -158,7 +152,8 @@ static int read_file(const char *path, uint8_t **bytes, size_t *len)
 				    fd == -EINVAL ? "it is not a regular file" : strerror(-fd));
 	if (fstat(fd, &st))
 		return diag_error_r(-errno, "cannot open %s: %s", path, strerror(errno));
-	if (!is_ours(&st))
+	/* Whoever can write to the file could give our recordings a wrong plan. */
+	if ((st.st_uid && st.st_uid != geteuid()) || st.st_mode & (S_IWGRP | S_IWOTH))
 		return diag_error_r(-EPERM,
 				    "cannot import %s: other users may write to it; import a copy "
 				    "that is yours alone to write",
@@ -182,14 +177,6 @@ static int read_file(const char *path, uint8_t **bytes, size_t *len)
 	*bytes = take_ptr(buf);
 	*len = n;
 	return 0;
-}
-
-static bool is_of(const struct library_file *file, const struct plan_file *f)
-{
-	uint32_t crc;
-
-	return f->library_size == library_file__identity(file)->size && !crc_of(file, &crc) &&
-	       crc == f->library_crc;
 }
 
 static bool are_tables(const struct plan_file *f)
@@ -237,6 +224,7 @@ int plan_file__import(struct library_file *file, const char *path, struct plan *
 	_free_ uint8_t *bytes = NULL;
 	struct plan_file f;
 	size_t len = 0;
+	uint32_t crc;
 	int err = read_file(path, &bytes, &len);
 
 	if (err)
@@ -246,7 +234,8 @@ int plan_file__import(struct library_file *file, const char *path, struct plan *
 				    "cannot import %s: it is no file of plan --output, or it is "
 				    "damaged or cut off",
 				    path);
-	if (!is_of(file, &f))
+	if (f.library_size != library_file__identity(file)->size || crc_of(file, &crc) ||
+	    crc != f.library_crc)
 		return diag_error_r(-EBADMSG,
 				    "cannot import %s: it is the plan of another library "
 				    "than %s",
