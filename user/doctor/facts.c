@@ -60,46 +60,6 @@ static int read_number(const char *root, const char *path)
 	return sscanf(text, "%d", &n) == 1 ? n : FACTS_UNKNOWN;
 }
 
-/* The mode in brackets, as in "none [integrity] confidentiality". */
-static void read_lockdown(const char *root, char text[32])
-{
-	char line[128], *start;
-
-	read_line(root, "/sys/kernel/security/lockdown", line, sizeof(line));
-	start = strchr(line, '[');
-	snprintf(text, 32, "%.*s", start ? (int)strcspn(start + 1, "]") : 0,
-		 start ? start + 1 : "");
-}
-
-static void read_status(const char *root, struct doctor_facts *facts)
-{
-	struct place p;
-	_fclose_ FILE *f = fopen(at(&p, root, "/proc/self/status"), "re");
-	char line[256];
-	int n;
-
-	while (f && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "CapEff: %" SCNx64, &facts->capabilities) == 1)
-			continue;
-		if (sscanf(line, "NoNewPrivs: %d", &n) == 1)
-			facts->no_new_privs = n;
-		else if (sscanf(line, "Seccomp: %d", &n) == 1)
-			facts->seccomp = n;
-	}
-}
-
-static void read_executable(const char *root, struct doctor_facts *facts)
-{
-	struct place p;
-	const char *self = at(&p, root, "/proc/self/exe");
-	struct statvfs fs;
-	ssize_t n = readlink(self, facts->exe, sizeof(facts->exe) - 1);
-
-	facts->exe[n > 0 ? n : 0] = '\0';
-	facts->file_has_caps = getxattr(self, "security.capability", NULL, 0) > 0;
-	facts->file_is_nosuid = !statvfs(self, &fs) && (fs.f_flag & ST_NOSUID);
-}
-
 /* True also if the namespace is unknown. */
 static bool is_namespace(const char *root, const char *link, const char *name)
 {
@@ -114,6 +74,12 @@ static bool is_namespace(const char *root, const char *link, const char *name)
 void facts__read(const char *root, struct doctor_facts *facts)
 {
 	struct place p;
+	_fclose_ FILE *status = fopen(at(&p, root, "/proc/self/status"), "re");
+	char line[256], *mode;
+	const char *self;
+	struct statvfs fs;
+	ssize_t len;
+	int n;
 
 	*facts = (struct doctor_facts){0};
 	read_line(root, "/proc/sys/kernel/osrelease", facts->release, sizeof(facts->release));
@@ -123,35 +89,33 @@ void facts__read(const char *root, struct doctor_facts *facts)
 	facts->perf_event_paranoid = read_number(root, "/proc/sys/kernel/perf_event_paranoid");
 	facts->unprivileged_bpf_disabled =
 		read_number(root, "/proc/sys/kernel/unprivileged_bpf_disabled");
-	read_lockdown(root, facts->lockdown);
+	/* The mode in brackets, as in "none [integrity] confidentiality". */
+	read_line(root, "/sys/kernel/security/lockdown", line, sizeof(line));
+	mode = strchr(line, '[');
+	snprintf(facts->lockdown, sizeof(facts->lockdown), "%.*s",
+		 mode ? (int)strcspn(mode + 1, "]") : 0, mode ? mode + 1 : "");
 	read_line(root, "/sys/kernel/security/lsm", facts->lsm, sizeof(facts->lsm));
-	read_status(root, facts);
-	read_executable(root, facts);
+
+	while (status && fgets(line, sizeof(line), status)) {
+		if (sscanf(line, "CapEff: %" SCNx64, &facts->capabilities) == 1)
+			continue;
+		if (sscanf(line, "NoNewPrivs: %d", &n) == 1)
+			facts->no_new_privs = n;
+		else if (sscanf(line, "Seccomp: %d", &n) == 1)
+			facts->seccomp = n;
+	}
+
+	self = at(&p, root, "/proc/self/exe");
+	len = readlink(self, facts->exe, sizeof(facts->exe) - 1);
+	facts->exe[len > 0 ? len : 0] = '\0';
+	facts->file_has_caps = getxattr(self, "security.capability", NULL, 0) > 0;
+	facts->file_is_nosuid = !statvfs(self, &fs) && (fs.f_flag & ST_NOSUID);
 }
 
 /* ---- Other recordings ------------------------------------------------------------------------ */
 
 /* A program of bpf/qprof.bpf.c that every recording loads, with a name that nothing else uses. */
 #define PROGRAM "qprof_site"
-
-/* Find the ids of the programs of that name. Returns their number or a negative errno. */
-static int find_programs(uint32_t ids[CAPTURES_MOST])
-{
-	uint32_t id = 0;
-	int n = 0;
-
-	while (n < CAPTURES_MOST && !bpf_prog_get_next_id(id, &id)) {
-		_close_ int fd = bpf_prog_get_fd_by_id(id);
-		struct bpf_prog_info info = {0};
-		uint32_t size = sizeof(info);
-
-		/* A program that is gone by now does not count. */
-		if (fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &size) &&
-		    !strcmp(info.name, PROGRAM))
-			ids[n++] = id;
-	}
-	return n < CAPTURES_MOST && errno != ENOENT ? -errno : n;
-}
 
 /* The program of a descriptor, or of its link, from the descriptor's file in /proc/PID/fdinfo. */
 static uint32_t program_of(const char *path)
@@ -199,13 +163,22 @@ void other_recordings__find_holders(const char *root, const uint32_t *ids, uint3
 
 void other_recordings__find(struct other_recordings *c)
 {
-	uint32_t ids[CAPTURES_MOST];
-	int n = find_programs(ids);
+	uint32_t ids[CAPTURES_MOST], id = 0, n = 0;
 
-	if (n < 0)
-		*c = (struct other_recordings){.err = n};
+	while (n < CAPTURES_MOST && !bpf_prog_get_next_id(id, &id)) {
+		_close_ int fd = bpf_prog_get_fd_by_id(id);
+		struct bpf_prog_info info = {0};
+		uint32_t size = sizeof(info);
+
+		/* A program that is gone by now does not count. */
+		if (fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &size) &&
+		    !strcmp(info.name, PROGRAM))
+			ids[n++] = id;
+	}
+	if (n < CAPTURES_MOST && errno != ENOENT)
+		*c = (struct other_recordings){.err = -errno};
 	else
-		other_recordings__find_holders("", ids, (uint32_t)n, c);
+		other_recordings__find_holders("", ids, n, c);
 }
 
 /* ---- Trials ---------------------------------------------------------------------------------- */
@@ -218,14 +191,6 @@ void other_recordings__find(struct other_recordings *c)
 __attribute__((noinline, used)) static void probed(void)
 {
 	__asm__ volatile("nop");
-}
-
-/* The kernel answers EINVAL to an unknown command from any caller. EPERM comes from a filter. */
-static bool is_bpf_filtered(void)
-{
-	union bpf_attr attr = {};
-
-	return syscall(SYS_bpf, -1, &attr, sizeof(attr)) < 0 && errno != EINVAL;
 }
 
 static int load(enum bpf_prog_type type, struct bpf_prog_load_opts *opts)
@@ -276,24 +241,17 @@ static int try_typed(void)
 	return link < 0 ? -errno : 0;
 }
 
-static int perf_type(void)
-{
-	_fclose_ FILE *f = fopen("/sys/bus/event_source/devices/uprobe/type", "re");
-	int type;
-
-	return f && fscanf(f, "%d", &type) == 1 ? type : -ENOENT;
-}
-
 static int try_perf(uint64_t offset)
 {
-	int type = perf_type();
+	_fclose_ FILE *f = fopen("/sys/bus/event_source/devices/uprobe/type", "re");
+	int type = -1, found = f ? fscanf(f, "%d", &type) : 0;
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
 		.type = (uint32_t)type,
 		.config1 = (uintptr_t)SELF,
 		.config2 = offset,
 	};
-	_close_ int prog = type < 0 ? type : load(BPF_PROG_TYPE_KPROBE, NULL), event = -1;
+	_close_ int prog = found == 1 ? load(BPF_PROG_TYPE_KPROBE, NULL) : -ENOENT, event = -1;
 
 	if (prog < 0)
 		return prog;
@@ -386,6 +344,7 @@ static int say_nothing(enum libbpf_print_level level, const char *fmt, va_list a
 void trials__run(struct doctor_trials *t)
 {
 	uint64_t offset = probe_cost_offset(probed);
+	union bpf_attr attr = {};
 
 	*t = (struct doctor_trials){0};
 	if (diag_level() < DIAG_DEBUG)
@@ -398,7 +357,8 @@ void trials__run(struct doctor_trials *t)
 	t->perf_uprobe = offset ? try_perf(offset) : -ENOENT;
 	t->mappings = mappings__try_rings();
 	perf_refusal__find(t->mappings, &t->no_mappings);
-	t->bpf_filtered = is_bpf_filtered();
+	/* The kernel answers EINVAL to an unknown command from any caller; a filter EPERM. */
+	t->bpf_filtered = syscall(SYS_bpf, -1, &attr, sizeof(attr)) < 0 && errno != EINVAL;
 	t->others = try_others();
 	t->record = try_record(t);
 	t->samples = t->record ?: try_samples(t);

@@ -110,10 +110,20 @@ static void judge_mappings(struct findings *f, const struct doctor_facts *facts,
 			      perf_refusal__why(&t->no_mappings, why, sizeof(why)));
 }
 
-static void judge_restrictions(struct findings *f, const struct doctor_facts *facts,
-			       const struct doctor_trials *t)
+void judge_kernel(struct findings *f, const struct doctor_facts *facts,
+		  const struct doctor_trials *t)
 {
 	bool secret = !strcmp(facts->lockdown, "confidentiality");
+
+	findings__add(f, FINDING_KERNEL, FINDING_OK, "version", NULL, "Linux %s",
+		      facts->release[0] ? facts->release : "(unknown)");
+	if (facts->btf)
+		findings__add(f, FINDING_KERNEL, FINDING_OK, "BTF", NULL,
+			      "/sys/kernel/btf/vmlinux can be read");
+	else
+		findings__add(f, FINDING_KERNEL, FINDING_PROBLEM, "BTF",
+			      "use a kernel that was built with CONFIG_DEBUG_INFO_BTF=y",
+			      "there is no /sys/kernel/btf/vmlinux that can be read");
 
 	findings__add(f, FINDING_KERNEL, secret ? FINDING_PROBLEM : FINDING_OK, "lockdown",
 		      secret ? "start the kernel with lockdown=integrity, or without lockdown"
@@ -130,21 +140,7 @@ static void judge_restrictions(struct findings *f, const struct doctor_facts *fa
 		findings__add(f, FINDING_KERNEL, FINDING_OK, "unprivileged_bpf_disabled", NULL,
 			      "%d (irrelevant with these capabilities)",
 			      facts->unprivileged_bpf_disabled);
-}
 
-void judge_kernel(struct findings *f, const struct doctor_facts *facts,
-		  const struct doctor_trials *t)
-{
-	findings__add(f, FINDING_KERNEL, FINDING_OK, "version", NULL, "Linux %s",
-		      facts->release[0] ? facts->release : "(unknown)");
-	if (facts->btf)
-		findings__add(f, FINDING_KERNEL, FINDING_OK, "BTF", NULL,
-			      "/sys/kernel/btf/vmlinux can be read");
-	else
-		findings__add(f, FINDING_KERNEL, FINDING_PROBLEM, "BTF",
-			      "use a kernel that was built with CONFIG_DEBUG_INFO_BTF=y",
-			      "there is no /sys/kernel/btf/vmlinux that can be read");
-	judge_restrictions(f, facts, t);
 	judge_trial(f, facts, t, t->load, "BPF programs", "can be loaded", FINDING_PROBLEM,
 		    "use a kernel with CONFIG_BPF_SYSCALL=y");
 	judge_trial(f, facts, t, t->ring, "ring buffer", "can be made", FINDING_PROBLEM,
@@ -169,19 +165,9 @@ void judge_kernel(struct findings *f, const struct doctor_facts *facts,
 
 /* ---- Privileges ------------------------------------------------------------------------------ */
 
-/* Why the capabilities of our file are not in force. */
-static const char *why_not_in_force(const struct doctor_facts *facts)
-{
-	if (facts->no_new_privs)
-		return "; those of the file are not in force, as no_new_privs is set";
-	if (facts->file_is_nosuid)
-		return "; those of the file are not in force, as it is on a file system that is "
-		       "mounted nosuid";
-	return "; the file has others";
-}
-
 static void judge_capabilities(struct findings *f, const struct doctor_facts *facts)
 {
+	const char *why = "; the file has others";
 	_free_ char *fix = NULL;
 	char missing[128];
 
@@ -197,8 +183,16 @@ static void judge_capabilities(struct findings *f, const struct doctor_facts *fa
 	else if (asprintf(&fix, "run it with sudo; or, once: sudo setcap cap_bpf,cap_perfmon+ep %s",
 			  facts->exe[0] ? facts->exe : "qprof-bpf") < 0)
 		fix = NULL;
+	/* Those of our file may not be in force. */
+	if (!facts->file_has_caps)
+		why = "";
+	else if (facts->no_new_privs)
+		why = "; those of the file are not in force, as no_new_privs is set";
+	else if (facts->file_is_nosuid)
+		why = "; those of the file are not in force, as it is on a file system that is "
+		      "mounted nosuid";
 	findings__add(f, FINDING_PRIVILEGES, FINDING_PROBLEM, "capabilities", fix, "missing %s%s",
-		      missing, facts->file_has_caps ? why_not_in_force(facts) : "");
+		      missing, why);
 	findings__add(f, FINDING_PRIVILEGES, FINDING_NOTE, "from outside", NULL,
 		      "a command, and your own processes, are recorded without them: counts, and "
 		      "times of queries and items");

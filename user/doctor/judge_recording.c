@@ -7,77 +7,61 @@
 #include "capture/privilege.h"
 #include "doctor/judge.h"
 
-/* Name the loss of hits by the kernel half's counters. */
-static void judge_lost_hits(struct findings *f, const uint64_t counters[WIRE_COUNTER_MAX])
-{
-	uint64_t hits = counters[WIRE_COUNT_HITS];
-
-	if (counters[WIRE_LOST_NO_STORAGE])
-		findings__add(f, FINDING_RECORDING, FINDING_PROBLEM, "probes",
-			      "look for a newer qprof-bpf, or use another kernel",
-			      "they fire, but %" PRIu64 " of %" PRIu64
-			      " hits were lost: the kernel gives no memory for a thread's stack "
-			      "(task storage)",
-			      counters[WIRE_LOST_NO_STORAGE], hits);
-	else if (counters[WIRE_LOST_RING_FULL])
-		findings__add(f, FINDING_RECORDING, FINDING_PROBLEM, "probes",
-			      "look for a newer qprof-bpf",
-			      "they fire, but %" PRIu64 " records were lost: the ring buffer was "
-			      "full",
-			      counters[WIRE_LOST_RING_FULL]);
-	else
-		findings__add(f, FINDING_RECORDING, FINDING_PROBLEM, "probes",
-			      "look for a newer qprof-bpf",
-			      "they fired %" PRIu64 " times, but no record came of it", hits);
-}
-
-/* Explain why no hit was counted. */
-static void judge_silence(struct findings *f, const struct probe_rehearsal *r)
-{
-	uint64_t refused = r->counters[WIRE_LOST_RECURSION];
-	uint64_t other = r->counters[WIRE_COUNT_HITS_OTHER];
-
-	if (!r->called)
-		findings__add(f, FINDING_RECORDING, FINDING_PROBLEM, "probes", NULL,
-			      "unknown: the process that was to hit them died or found no "
-			      "memory");
-	else if (!r->written)
-		findings__add(f, FINDING_RECORDING, FINDING_PROBLEM, "probes", NULL,
-			      "the kernel accepted them, but wrote no breakpoint into our program");
-	else if (refused)
-		findings__add(f, FINDING_RECORDING, FINDING_PROBLEM, "probes", NULL,
-			      "the kernel refused to run our programs at %" PRIu64 " hits, as one "
-			      "was running there",
-			      refused);
-	else if (other)
-		findings__add(f, FINDING_RECORDING, FINDING_PROBLEM, "probes", NULL,
-			      "%" PRIu64 " hits were those of a process that is not followed: "
-			      "the kernel knows ours by another number",
-			      other);
-	else
-		findings__add(f, FINDING_RECORDING, FINDING_PROBLEM, "probes", NULL,
-			      "the breakpoints are there, but the kernel ran no program at them");
-}
-
+/* What a hit costs; else which loss the counters have, or why no hit was counted. */
 static void judge_probes(struct findings *f, const struct probe_costs *costs)
 {
 	const struct probe_rehearsal *r = &costs->rehearsal;
+	const uint64_t *counters = r->counters;
+	uint64_t hits = counters[WIRE_COUNT_HITS], no_storage = counters[WIRE_LOST_NO_STORAGE];
 
 	if (costs->emulated.hit_ps)
 		findings__add(f, FINDING_RECORDING, FINDING_OK, "probes", NULL,
 			      "a hit costs %" PRIu64 " ns; on a single-stepped instruction %" PRIu64
 			      " ns",
 			      costs->emulated.hit_ps / 1000, costs->stepped.hit_ps / 1000);
-	else if (r->spans && !r->counters[WIRE_LOST_NO_STORAGE])
+	else if (r->spans && !no_storage)
 		findings__add(
 			f, FINDING_RECORDING, FINDING_NOTE, "probes",
 			"run this again when the machine is idle",
 			"they fire, but the times of their hits vary too much to measure what "
 			"one costs");
-	else if (r->counters[WIRE_COUNT_HITS])
-		judge_lost_hits(f, r->counters);
+	else if (hits && no_storage)
+		findings__add(f, FINDING_RECORDING, FINDING_PROBLEM, "probes",
+			      "look for a newer qprof-bpf, or use another kernel",
+			      "they fire, but %" PRIu64 " of %" PRIu64
+			      " hits were lost: the kernel gives no memory for a thread's stack "
+			      "(task storage)",
+			      no_storage, hits);
+	else if (hits && counters[WIRE_LOST_RING_FULL])
+		findings__add(f, FINDING_RECORDING, FINDING_PROBLEM, "probes",
+			      "look for a newer qprof-bpf",
+			      "they fire, but %" PRIu64 " records were lost: the ring buffer was "
+			      "full",
+			      counters[WIRE_LOST_RING_FULL]);
+	else if (hits)
+		findings__add(f, FINDING_RECORDING, FINDING_PROBLEM, "probes",
+			      "look for a newer qprof-bpf",
+			      "they fired %" PRIu64 " times, but no record came of it", hits);
+	else if (!r->called)
+		findings__add(f, FINDING_RECORDING, FINDING_PROBLEM, "probes", NULL,
+			      "unknown: the process that was to hit them died or found no "
+			      "memory");
+	else if (!r->written)
+		findings__add(f, FINDING_RECORDING, FINDING_PROBLEM, "probes", NULL,
+			      "the kernel accepted them, but wrote no breakpoint into our program");
+	else if (counters[WIRE_LOST_RECURSION])
+		findings__add(f, FINDING_RECORDING, FINDING_PROBLEM, "probes", NULL,
+			      "the kernel refused to run our programs at %" PRIu64 " hits, as one "
+			      "was running there",
+			      counters[WIRE_LOST_RECURSION]);
+	else if (counters[WIRE_COUNT_HITS_OTHER])
+		findings__add(f, FINDING_RECORDING, FINDING_PROBLEM, "probes", NULL,
+			      "%" PRIu64 " hits were those of a process that is not followed: "
+			      "the kernel knows ours by another number",
+			      counters[WIRE_COUNT_HITS_OTHER]);
 	else
-		judge_silence(f, r);
+		findings__add(f, FINDING_RECORDING, FINDING_PROBLEM, "probes", NULL,
+			      "the breakpoints are there, but the kernel ran no program at them");
 }
 
 #define AFTER_PROBLEMS                                                                        \
@@ -134,10 +118,13 @@ static void judge_samples(struct findings *f, const struct doctor_trials *t)
 			      t->samples_why[0] ? t->samples_why : strerror(-t->samples));
 }
 
-static void judge_others(struct findings *f, const struct other_recordings *others)
+void judge_recording(struct findings *f, const struct doctor_facts *facts,
+		     const struct doctor_trials *t, const struct other_recordings *others)
 {
 	uint32_t left = others->n - others->held;
 
+	judge_rehearsal(f, facts, t);
+	judge_samples(f, t);
 	if (others->err == -EPERM)
 		findings__add(f, FINDING_RECORDING, FINDING_NOTE, "other recordings", NULL,
 			      "unknown: asking needs CAP_SYS_ADMIN");
@@ -158,12 +145,4 @@ static void judge_others(struct findings *f, const struct other_recordings *othe
 			      "the kernel removes it by itself; if it is still there after some "
 			      "minutes, \"bpftool link\" shows its owner",
 			      "%" PRIu32 " that ended has left its probes behind", left);
-}
-
-void judge_recording(struct findings *f, const struct doctor_facts *facts,
-		     const struct doctor_trials *t, const struct other_recordings *others)
-{
-	judge_rehearsal(f, facts, t);
-	judge_samples(f, t);
-	judge_others(f, others);
 }

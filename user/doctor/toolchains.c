@@ -122,24 +122,18 @@ int toolchain__take(struct toolchain *t, const struct plan *plan)
 	return 0;
 }
 
-static bool is_cached(const struct library_file *file)
-{
-	_plan_ struct plan *plan = NULL;
-	bool by_root;
-
-	return !plan_cache__load(library_file__identity(file), &by_root, &plan);
-}
-
 static void survey(struct toolchain *t)
 {
-	_plan_ struct plan *plan = NULL;
+	_plan_ struct plan *plan = NULL, *stored = NULL;
 	char why[1024] = "";
 	uint64_t start;
+	bool by_root;
 
 	diag_hold_errors(why, sizeof(why));
 	start = clock_ns(CLOCK_MONOTONIC);
 	t->err = t->file ? 0 : library_file__open(t->library, &t->file);
-	t->cached = !t->err && is_cached(t->file);
+	t->cached =
+		!t->err && !plan_cache__load(library_file__identity(t->file), &by_root, &stored);
 	if (!t->err)
 		t->err = plan__load(t->file, &plan);
 	t->plan_ns = clock_ns(CLOCK_MONOTONIC) - start;
