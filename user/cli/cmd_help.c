@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <stdio.h>
+
 #include "base/diag.h"
+#include "base/version.h"
 #include "cli/cmd.h"
 #include "options/cargo_qprof.h"
 #include "options/command.h"
@@ -40,5 +43,12 @@ int cmd_help(const struct cli_help_options *o)
 		cli_print_help(stdout, id);
 	else
 		cli_print_overview(stdout);
+	return cmd_finish_stdout(EXIT_CODE_OK);
+}
+
+int cmd_version(const struct cli_version_options *o)
+{
+	(void)o;
+	puts("qprof-bpf " QPROF_VERSION);
 	return cmd_finish_stdout(EXIT_CODE_OK);
 }

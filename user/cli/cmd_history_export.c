@@ -7,7 +7,7 @@
 
 #include "base/diag.h"
 #include "base/output_file.h"
-#include "cli/history_ask.h"
+#include "cli/cmd_history.h"
 #include "history/json_lines.h"
 #include "history/store.h"
 #include "options/exit_code.h"

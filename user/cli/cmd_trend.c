@@ -2,7 +2,7 @@
 #include "cli/cmd.h"
 
 #include "base/diag.h"
-#include "cli/history_ask.h"
+#include "cli/cmd_history.h"
 #include "history/trend.h"
 #include "options/exit_code.h"
 #include "view/screen.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Code that the commands share which ask a history. */
-#ifndef QPROF_CLI_HISTORY_ASK_H
-#define QPROF_CLI_HISTORY_ASK_H
+#ifndef QPROF_CLI_CMD_HISTORY_H
+#define QPROF_CLI_CMD_HISTORY_H
 
 #include "history/commit.h"
 #include "history/questions.h"
@@ -22,4 +22,4 @@ const char *history_commit_of(struct store *s, const char *text, const char *wor
  */
 int history_printed(int err);
 
-#endif /* QPROF_CLI_HISTORY_ASK_H */
+#endif /* QPROF_CLI_CMD_HISTORY_H */
