@@ -1,7 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The commands, one per cmd_<name>.c. Each returns an exit status (options/exit_code.h, or the
- * status of a launched command) after printing all messages. Data goes to stdout.
+ * The commands. Each returns an exit status (options/exit_code.h, or the status of a launched
+ * command) after printing all messages. Data goes to stdout. A newcomer reads these first, in this
+ * order:
+ *
+ * - main.c: the process settles its rights, parses the command line, and runs a command.
+ * - cmd.h: code that commands share: it opens traces, limits memory and output, and prints why a
+ *   file cannot be read or written.
+ * - cmd_report.c: the command reads one trace. Its options choose what the model keeps, and which
+ *   view prints that. `dump`, `verify`, `why` and `export` have files of the same shape.
+ * - process_filter.c: --crate and --process, for every command that reads a trace.
+ * - cmd_diff.c: the command reads several traces; gates.c judges the limits of --fail-above.
+ * - cmd_top.c: the command shows a trace while another process writes it, and takes keys.
+ *
+ * cmd_history.c has the small commands of a history, and code that all of them share. cmd_record.c
+ * only starts user/record/. find_library.c finds the library that `plan`, `why` and `doctor` name.
  */
 #ifndef QPROF_CLI_CMD_H
 #define QPROF_CLI_CMD_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* For dump: prints an entry of a sampled stack once, before the first sample that has it. */
+/*
+ * For dump: prints an entry of a sampled stack once, before the first sample that has it. Apart
+ * from cmd_dump.c, because a test asks for single stacks.
+ */
 #ifndef QPROF_CLI_DUMP_STACKS_H
 #define QPROF_CLI_DUMP_STACKS_H
 

@@ -1,5 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Judges what facts and trials mean for a recording. Reads nothing from the system. */
+/*
+ * Judges what facts and trials mean for a recording. Reads nothing from the system.
+ *
+ * `qprof-bpf doctor` (cli/cmd_doctor.c) uses the files of this room in this order:
+ *
+ * - facts.c reads facts from /proc and /sys, finds other recordings in the kernel, and tries the
+ *   steps of a recording: programs, ring buffers, probes, samples.
+ * - judge.c turns facts and trials into findings about the kernel, privileges, limits and
+ *   toolchains, and holds the findings.
+ * - judge_recording.c does so for the rehearsal, its probes and samples, and other recordings.
+ * - toolchains.c finds the installed compilers and makes or loads their plans.
+ *
+ * view/doctor_view.c prints every finding. A problem keeps recording from working; a note does not.
+ */
 #ifndef QPROF_DOCTOR_JUDGE_H
 #define QPROF_DOCTOR_JUDGE_H
 

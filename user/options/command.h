@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The tables of the commands, options/command_<name>.c, and rows that some of them share. */
+/* The tables of the commands, and rows that some of them share. */
 #ifndef QPROF_OPTIONS_COMMAND_H
 #define QPROF_OPTIONS_COMMAND_H
 

@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The command line as data: the commands and their options. The parser (options/parse.h), --help
- * the manual and shell completion (options/usage.h) read these tables; nothing else knows an option's name.
+ * The command line as data: the commands and their options. A newcomer reads these first, in this
+ * order:
  *
- * A new option is a row of its command's table, options/command_<name>.c, and the field that it
- * sets. A new command is a row of CLI_COMMANDS, a struct for its options, its table, and
+ * - options.h: the list of commands, the values that options set, and the types of the tables.
+ * - command_report.c: the table of one command: its options, texts, examples, and a check that the
+ *   options make sense together. command_<name>.c has the table of each other command, and
+ *   command_history.c has those of the small commands of `history`.
+ * - command.h: rows that several tables share.
+ * - parse.c: the parser reads the tables and fills in struct cli.
+ * - value.c: parses values: durations, sizes, limits, lists of traces.
+ * - usage.c: prints --help and the manual from the same tables; completion.c prints completion.
+ *
+ * Nothing else knows an option's name. A new option is a row of its command's table and the field
+ * that it sets. A new command is a row of CLI_COMMANDS, a struct for its options, its table, and
  * cli/cmd_<name>.c, which runs it. A command of two words, as `history add`, has a row below that
  * of its first word.
  */
@@ -18,7 +27,7 @@
 
 /*
  * A row per command, in the order of the overview: COMMAND(ID, name). It makes CLI_ID, `name` in
- * struct cli, cli_name_command (its table, in options/command_name.c), and cmd_name() (cli/cmd.h).
+ * struct cli, cli_name_command (its table), and cmd_name() (cli/cmd.h).
  */
 #define CLI_COMMANDS(COMMAND)                     \
 	COMMAND(RECORD, record)                   \

@@ -1,7 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Print a summary: the live view, the report and their JSON. Writes to a given FILE; does not
- * depend on where the numbers come from.
+ * The room that prints: text, Markdown, JSON and the screen of `top`. It gets sums from
+ * user/analyze/, writes them to a given FILE, and does not know where the numbers come from.
+ * A newcomer reads these first, in this order:
+ *
+ * - columns.h: a function describes a table, with a row for each column. Text, Markdown, JSON,
+ *   --schema and the tables of the page are made by calling that function.
+ * - report_rows.h: the rows of `report`. report_columns.c has their columns; report_text.c and
+ *   report_json.c print the whole document.
+ * - build_rows.h: the same for the report of a build, with build_columns.c, build_text.c and
+ *   build_markdown.c.
+ * - diff_rows.h: the same for a comparison, with diff_head.c, diff_text.c and diff_json.c.
+ * - table.h: text in columns. The table computes widths and leaves columns out of a narrow line.
+ * - top_rows.h: the rows of the interactive view. top.c takes its keys, top_draw.c makes its lines,
+ *   and only top_terminal.c uses a terminal.
+ *
+ * Most other files print one report each, and are made in the same way: llvm_text.c, memory.c,
+ * waits.c, functions.c, plan_text.c, stuck_text.c, why_view.c, trend_view.c. This header declares
+ * the live view, the report and the lines of `dump`.
  */
 #ifndef QPROF_VIEW_VIEW_H
 #define QPROF_VIEW_VIEW_H
@@ -189,9 +205,10 @@ int dump_span(struct columns *c, const struct trace_span *span, const struct tra
 /* Of the texts, times and caller do not matter. */
 int dump_interval(struct columns *c, const struct sampled_interval *interval,
 		  const struct trace_process *p, const struct dump_span_texts *texts);
+/* `kind` is measureme's name. */
 int dump_tally(struct columns *c, const struct trace_tally *t, const char *name, const char *kind);
 int dump_results(struct columns *c, const struct trace_results *r, const struct trace_texts *names);
-/* `kind` is measureme's name. */
+
 /* The texts for the numbers of an entry of a stack, and of a sample. */
 struct dump_stack_texts {
 	const char *name;		       /* of an interval; NULL: unknown */
