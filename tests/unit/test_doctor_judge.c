@@ -102,7 +102,6 @@ TEST_CASE_WITH(the_cause_of_a_refusal_is_named_only_if_proven, setup, NULL)
 	_findings_ struct findings f = {0}, user = {0};
 
 	trials.load = trials.record = -EPERM;
-	facts.seccomp = true;
 	judge_kernel(&f, &facts, &trials);
 	expect(&f, "BPF programs", FINDING_PROBLEM, "the kernel refuses bpf(2)", "dmesg");
 	assert_lacks(find(&f, "BPF programs")->says, "seccomp");
@@ -382,7 +381,6 @@ TEST_CASE_WITH(kernel_facts_are_read_from_proc_and_sys, fake_root_make, fake_roo
 	assert_string_equal(facts.lsm, "capability,yama");
 	assert_int_equal(facts.capabilities, UINT64_C(3) << 38);
 	assert_true(facts.no_new_privs);
-	assert_true(facts.seccomp);
 	assert_false(facts.first_pid_ns);
 	assert_false(facts.first_user_ns);
 	assert_string_equal(facts.exe, "/bin/q");

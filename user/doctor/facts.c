@@ -97,12 +97,9 @@ void facts__read(const char *root, struct doctor_facts *facts)
 	read_line(root, "/sys/kernel/security/lsm", facts->lsm, sizeof(facts->lsm));
 
 	while (status && fgets(line, sizeof(line), status)) {
-		if (sscanf(line, "CapEff: %" SCNx64, &facts->capabilities) == 1)
-			continue;
+		sscanf(line, "CapEff: %" SCNx64, &facts->capabilities);
 		if (sscanf(line, "NoNewPrivs: %d", &n) == 1)
 			facts->no_new_privs = n;
-		else if (sscanf(line, "Seccomp: %d", &n) == 1)
-			facts->seccomp = n;
 	}
 
 	self = at(&p, root, "/proc/self/exe");

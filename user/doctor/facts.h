@@ -24,7 +24,6 @@ struct doctor_facts {
 	char lsm[128];	       /* "capability,apparmor,..." */
 	uint64_t capabilities; /* effective, a mask */
 	bool no_new_privs;
-	bool seccomp;	     /* a filter is in force */
 	bool file_has_caps;  /* our executable has file capabilities ... */
 	bool file_is_nosuid; /* ... and is where the kernel ignores them */
 	char exe[PATH_MAX];  /* of our executable; "" if unknown */
