@@ -39,9 +39,6 @@ int functions_json(FILE *out, const struct functions_view *v);
 /* Below a table: how many rows it does not have; nothing if it has all. */
 void functions_more(FILE *out, size_t n, const char *one, const char *many);
 
-/* Time or bytes. */
-char *functions_format(char buf[FORMAT_MAX], uint8_t cause, uint64_t value);
-
 /* Rows that are shown, in their order. */
 struct functions_rows {
 	const struct call_row **at;
@@ -49,8 +46,7 @@ struct functions_rows {
 	size_t left_out; /* others with a sample */
 };
 
-/* The functions of the view, without intervals; and the parts, by what they are charged. */
-int functions_rows__init(struct functions_rows *r, const struct functions_view *v);
+/* The parts of the compiler, by what they are charged. */
 int functions_rows__parts(struct functions_rows *r, const struct functions_view *v);
 void functions_rows__clear(struct functions_rows *r);
 #define _functions_rows_ __cleanup(functions_rows__clear)

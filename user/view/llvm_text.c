@@ -103,7 +103,8 @@ static void print_unknown(FILE *out, const struct llvm_rows *rows, const struct 
 		fprintf(out, "%s\n", why[rows->unknown]);
 }
 
-struct sample_sum llvm_chosen(const struct llvm_rows *rows)
+/* The time of all functions in the rows. */
+static struct sample_sum chosen_sum(const struct llvm_rows *rows)
 {
 	struct sample_sum sum = {};
 
@@ -316,7 +317,7 @@ static void total_columns(struct columns *c, const struct llvm_rows *rows,
 	NUMBER(c, NS, "unknown_function_ns", NULL, t->unknown_function.value,
 	       "of total_ns: for a function whose name is not known, or it was not read what LLVM "
 	       "did");
-	SOME(c, NS, "chosen_ns", NULL, opt->llvm_wants, llvm_chosen(rows).value,
+	SOME(c, NS, "chosen_ns", NULL, opt->llvm_wants, chosen_sum(rows).value,
 	     "of total_ns: for the functions of --llvm; missing: all are chosen");
 	NUMBER(c, COUNT, "function_count", NULL, rows->n_functions,
 	       "entries of functions; a page has the first ones");
@@ -471,7 +472,7 @@ static int print_functions(FILE *out, const struct llvm_rows *rows, uint64_t all
 /* The passes of functions that are asked for, as shares of these. */
 static int print_chosen(FILE *out, const struct llvm_rows *rows, const struct report_options *opt)
 {
-	struct sample_sum sum = llvm_chosen(rows), components = {};
+	struct sample_sum sum = chosen_sum(rows), components = {};
 	char time[FORMAT_MAX], share[FORMAT_MAX], n[FORMAT_MAX];
 	int err = 0;
 

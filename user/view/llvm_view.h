@@ -12,9 +12,6 @@ int llvm_text(FILE *out, const struct report_options *opt);
 /* The member "llvm"; with llvm_wants, only of these functions. Missing if no sample is in LLVM. */
 void llvm_columns(struct columns *c, const struct report_options *opt);
 
-/* The time of all functions in the rows. */
-struct sample_sum llvm_chosen(const struct llvm_rows *rows);
-
 /*
  * Print "LLVM 12.4 s: 41 % machine code, 38 % optimisation; first: InstCombine 8 %" for the
  * report of a build, after `lead`, or why that is not known; nothing if few samples are in LLVM. A

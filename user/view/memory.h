@@ -31,27 +31,4 @@ int memory_text(FILE *out, const struct memory_view *v);
 /* Schema "qprof-memory/1": docs/report.md has the fields. 0 or a negative errno. */
 int memory_json(FILE *out, const struct memory_view *v);
 
-/* The rows that are shown, in their order. */
-struct memory_crate {
-	char *name; /* of the compile */
-	const struct trace_process *process;
-	struct sample_sum sum;
-};
-
-struct memory_rows {
-	struct memory_crate *crates;
-	size_t n_crates;
-	size_t crates_left_out;
-	struct summary_row *queries;
-	size_t n_queries;
-	size_t queries_left_out;
-	struct item_row *items;
-	size_t n_items;
-	size_t items_left_out;
-};
-
-int memory_rows__init(struct memory_rows *r, const struct memory_view *v);
-void memory_rows__clear(struct memory_rows *r);
-#define _memory_rows_ __cleanup(memory_rows__clear)
-
 #endif /* QPROF_VIEW_MEMORY_H */
