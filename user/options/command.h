@@ -361,8 +361,6 @@ const struct cli_exit_code *cli_exit_codes(size_t *n);
 
 /* Do these make sense? 0, or -EINVAL after an error line. */
 int cli_check_recording(const struct cli_record_options *o);
-/* Of the commands of a history; the limit of a time is no size. */
-int cli_check_keep(const struct cli_limits *keep);
 int cli_check_history_gate(const struct cli_gate *gate, unsigned int metric);
 
 #endif /* QPROF_OPTIONS_COMMAND_H */

@@ -29,12 +29,9 @@ static const struct cli_option options[] = {
 		.help = "What a row is: a query of a crate, or an item: a function, type or "
 			"module, with all queries about it, paired by its path. Pass, generic and "
 			"instance are CPU time in LLVM: by its pass, by function of the source "
-			"with "
-			"all its instances, and by instance. Both: a table of each but of "
-			"instances, "
-			"if the traces have them. With one of these alone, QUERY of --fail-above "
-			"is "
-			"a path, or the name of a pass.",
+			"with all its instances, and by instance. Both: a table of each but of "
+			"instances, if the traces have them. With one of these alone, QUERY of "
+			"--fail-above is a path, or the name of a pass.",
 	},
 	{
 		.name = "metric",

@@ -20,7 +20,8 @@ static const struct cli_example examples[] = {
 	{},
 };
 
-int cli_check_keep(const struct cli_limits *keep)
+/* The limit of a time is no size. */
+static int check_keep(const struct cli_limits *keep)
 {
 	return keep->bytes
 		       ? diag_error_r(-EINVAL, "--keep takes a time here, such as 90d, not a size")
@@ -157,7 +158,7 @@ static int check_prune(const struct cli *cli)
 {
 	const struct cli_limits *keep = &cli->history_prune.keep;
 
-	return cli_check_keep(keep) ?: keep->ns ? 0 : -ENODATA;
+	return check_keep(keep) ?: keep->ns ? 0 : -ENODATA;
 }
 
 const struct cli_command cli_history_prune_command = {
@@ -204,8 +205,7 @@ const struct cli_command cli_history_export_command = {
 	.usage = "[OPTION...]",
 	.summary = "Print all rows of a history as JSON lines",
 	.text = "Prints each row of each build as one line of JSON. docs/history.md has the "
-		"columns; "
-		"qprof-bpf export -f jsonl prints those of one trace.",
+		"columns; qprof-bpf export -f jsonl prints those of one trace.",
 	.options = export_options,
 	.examples = export_examples,
 };
@@ -229,8 +229,7 @@ const struct cli_command cli_history_merge_command = {
 	.usage = "[OPTION...] FILE",
 	.summary = "Add the builds of another history",
 	.text = "Adds the builds of FILE, a history or its JSON lines, that the history does not "
-		"have, "
-		"and says how many they are. FILE stays as it is.",
+		"have, and says how many they are. FILE stays as it is.",
 	.operand = {"FILE", CLI_FILE, true, AT(history_merge.other)},
 	.options = merge_options,
 	.examples = merge_examples,
@@ -253,7 +252,7 @@ static const struct cli_example schema_examples[] = {
 
 static int check_schema(const struct cli *cli)
 {
-	return cli_check_keep(&cli->history_schema.keep);
+	return check_keep(&cli->history_schema.keep);
 }
 
 const struct cli_command cli_history_schema_command = {
@@ -261,8 +260,7 @@ const struct cli_command cli_history_schema_command = {
 	.usage = "[OPTION...]",
 	.summary = "Print the tables that a ClickHouse server needs",
 	.text = "Prints the statements that make the tables of a history on a ClickHouse server, "
-		"for "
-		"whoever administers it. history migrate executes them.",
+		"for whoever administers it. history migrate executes them.",
 	.options = schema_options,
 	.examples = schema_examples,
 	.check = check_schema,
@@ -286,7 +284,7 @@ static const struct cli_example migrate_examples[] = {
 
 static int check_migrate(const struct cli *cli)
 {
-	return cli_check_keep(&cli->history_migrate.keep);
+	return check_keep(&cli->history_migrate.keep);
 }
 
 const struct cli_command cli_history_migrate_command = {
@@ -294,8 +292,7 @@ const struct cli_command cli_history_migrate_command = {
 	.usage = "[OPTION...]",
 	.summary = "Make or update the tables of a history",
 	.text = "Makes the tables that a history needs, or brings those of an older version up to "
-		"date. "
-		"A SQLite file is also updated when a build is added to it.",
+		"date. A SQLite file is also updated when a build is added to it.",
 	.options = migrate_options,
 	.examples = migrate_examples,
 	.check = check_migrate,

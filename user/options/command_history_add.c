@@ -9,8 +9,7 @@ static const struct cli_option options[] = {
 		.kind = CLI_TEXT,
 		.offset = AT(history_add.commit),
 		.help = "The commit that was built. Without it, it is asked of git in the "
-			"directory "
-			"of the build, and then of the variables of usual CI services.",
+			"directory of the build, and then of the variables of usual CI services.",
 	},
 	{
 		.name = "branch",
@@ -34,12 +33,11 @@ static const struct cli_option options[] = {
 
 static const char about[] =
 	"Adds what a trace says to the history: a row for the build, and rows for its crates, "
-	"their "
-	"queries, and the hundred most expensive items of each. The trace is not needed "
+	"their queries, and the hundred most expensive items of each. The trace is not needed "
 	"afterwards. A trace that is added twice is there once. One whose recording was "
 	"interrupted, or that is damaged, is marked, and no question counts it.\n\n"
-	"The rows name the machine, the commit, crates, queries and items. Paths and command lines "
-	"stay out, unless --with-commands is given.\n\n"
+	"The rows name the machine, the commit, crates, queries and items. Paths and command "
+	"lines stay out, unless --with-commands is given.\n\n"
 	"Without TRACE, sends what waits because a server could not be reached.";
 
 static const struct cli_example examples[] = {

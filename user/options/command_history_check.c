@@ -21,8 +21,7 @@ static const struct cli_option options[] = {
 		.kind = CLI_TEXT,
 		.offset = AT(history_check.against),
 		.help = "Compare with the newest builds of this branch, without those of the "
-			"judged "
-			"commit.",
+			"judged commit.",
 	},
 	{
 		.letter = 'n',

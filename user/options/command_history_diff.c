@@ -42,12 +42,11 @@ static const struct cli_option options[] = {
 
 static const char about[] =
 	"Compares the builds of two commits by their rows in a history: the build, its crates, and "
-	"their queries, the largest change first. If a commit was built several times, its "
-	"builds are taken together, and what they differ by is noise.\n\n"
+	"their queries, the largest change first. If a commit was built several times, its builds "
+	"are taken together, and what they differ by is noise.\n\n"
 	"COMMIT is a commit as the history has it, or its beginning; else a revision, such as "
-	"HEAD~1 "
-	"or the name of a branch, of the git repository of the current directory. Traces are "
-	"compared by qprof-bpf diff, which also compares items.";
+	"HEAD~1 or the name of a branch, of the git repository of the current directory. Traces "
+	"are compared by qprof-bpf diff, which also compares items.";
 
 static const struct cli_example examples[] = {
 	{"What a commit changed", "qprof-bpf history diff 1f2e3d4 5a6b7c8"},

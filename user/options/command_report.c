@@ -69,17 +69,14 @@ static const struct cli_option options[] = {
 			"table, whose rows are: query; item (a function, type or module of a "
 			"crate, with the queries about it); module (the items of a module or "
 			"impl, added up); macro (a procedural macro, with the crates that call "
-			"it); "
-			"cgu (a codegen unit, with the steps of its code generation); pass (a pass "
-			"of LLVM, by samples); generic (a function that LLVM compiles, with all "
-			"its "
-			"instances, the crate that defines it and those that use it); crate; "
-			"process; thread. Without it, a build, or "
-			"what is known of the one crate that was compiled, if no other option "
-			"is about rows; otherwise queries. In rows that are not queries, wall is "
-			"the time "
-			"from the first start to the last end of a query; for a thread, it "
-			"is the sum of on-cpu, preempted (it could have run) and waiting.",
+			"it); cgu (a codegen unit, with the steps of its code generation); pass "
+			"(a pass of LLVM, by samples); generic (a function that LLVM compiles, "
+			"with all its instances, the crate that defines it and those that use "
+			"it); crate; process; thread. Without it, a build, or what is known of "
+			"the one crate that was compiled, if no other option is about rows; "
+			"otherwise queries. In rows that are not queries, wall is the time from "
+			"the first start to the last end of a query; for a thread, it is the sum "
+			"of on-cpu, preempted (it could have run) and waiting.",
 	},
 	{
 		.name = "sort",
@@ -91,8 +88,7 @@ static const struct cli_option options[] = {
 		.help = "The order of the rows, largest first: cpu is on-cpu, off is off-cpu, and "
 			"self is their sum. total is wall in rows that are not queries. hits are "
 			"results found in a query's cache, in rows of queries; instances those of "
-			"a "
-			"generic function, in rows of items and with --by generic.",
+			"a generic function, in rows of items and with --by generic.",
 	},
 	{
 		.name = "min",
@@ -147,8 +143,7 @@ static const struct cli_option options[] = {
 		.choices = "down|up",
 		.first = CLI_TREE_DOWN,
 		.help = "Show functions as a tree: down from callers, with the queries between "
-			"them, "
-			"to what they called, or up from the code that ran to its callers. "
+			"them, to what they called, or up from the code that ran to its callers. "
 			"Implies --functions.",
 	},
 	{
@@ -186,22 +181,20 @@ static const struct cli_option options[] = {
 
 static const char about[] =
 	"Prints what a trace holds. If several crates were compiled, this is the report of a "
-	"build: how long it took and how parallel it was; what threads waited for; what kept "
-	"it from being faster; the "
-	"crates that took longest, divided into front end, codegen and link; the functions, "
-	"types and modules of your crates that cost most; the queries "
-	"with the most self time on the CPU, over all crates and crate by crate; the passes; and "
-	"what "
+	"build: how long it took and how parallel it was; what threads waited for; what kept it "
+	"from being faster; the crates that took longest, divided into front end, codegen and "
+	"link; the functions, types and modules of your crates that cost most; the queries with "
+	"the most self time on the CPU, over all crates and crate by crate; the passes; and what "
 	"ran where a compiler was killed. It fits a screen; --full has every row.\n\n"
 	"Of a single crate it begins with its time, its parts and its memory, and has ten "
 	"queries.\n\n"
-	"With --by query it lists every query of the trace: how often it was "
-	"executed and how long that took, in total, without the queries it called (self), on "
-	"average and at most. The processes follow, and what was lost while recording. The "
-	"time that the probes took is subtracted, if their cost could be measured when the "
-	"recording began. Where the recording knows when threads were on a CPU, self is split: "
-	"on-cpu is work, and orders the rows; off-cpu is time in which the thread waited or "
-	"other threads ran. Needs no privileges.";
+	"With --by query it lists every query of the trace: how often it was executed and how "
+	"long that took, in total, without the queries it called (self), on average and at most. "
+	"The processes follow, and what was lost while recording. The time that the probes took "
+	"is subtracted, if their cost could be measured when the recording began. Where the "
+	"recording knows when threads were on a CPU, self is split: on-cpu is work, and orders "
+	"the rows; off-cpu is time in which the thread waited or other threads ran. Needs no "
+	"privileges.";
 
 static const struct cli_example examples[] = {
 	{"A build, or one crate, on a screen", "qprof-bpf report debug.qpt"},

@@ -66,9 +66,8 @@ static const struct cli_option options[] = {
 
 static const char about[] =
 	"Follows one number over the builds of a history, a line for each, and says at which "
-	"commits "
-	"it changed: by how much, and how sure that is. One slow build among others is noise, "
-	"and no change.\n\n"
+	"commits it changed: by how much, and how sure that is. One slow build among others is "
+	"noise, and no change.\n\n"
 	"Times of different hosts, and builds by toolchains that take turns, are judged apart. "
 	"Builds that were interrupted, that failed or that did other work are left out, and "
 	"counted.";

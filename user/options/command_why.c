@@ -32,13 +32,12 @@ static const struct cli_option options[] = {
 
 static const char about[] =
 	"Prints all that is known of the numbers of one query, for when one of them looks wrong. "
-	"Of "
-	"the trace: the executions of each compiler, and whether they were recorded one by one, "
-	"read from the compiler's tables when it had executed all its queries, or are those of the "
-	"last reading; how many samples its time is of; of how many executions it is not known "
-	"what they were about, by cause; what was lost. Of the compiler's library, if it is at "
-	"hand: what the plan found of the query, what it did not find and why, and its sites, with "
-	"those that were attached for the events asked for.";
+	"Of the trace: the executions of each compiler, and whether they were recorded one by "
+	"one, read from the compiler's tables when it had executed all its queries, or are those "
+	"of the last reading; how many samples its time is of; of how many executions it is not "
+	"known what they were about, by cause; what was lost. Of the compiler's library, if it is "
+	"at hand: what the plan found of the query, what it did not find and why, and its sites, "
+	"with those that were attached for the events asked for.";
 
 static const struct cli_example examples[] = {
 	{"Where the count of typeck comes from", "qprof-bpf why typeck build.qpt"},

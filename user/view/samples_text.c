@@ -30,8 +30,7 @@ void samples_text_marks(FILE *out, const struct report_rows *r)
 	if (report_rows__are_sampled(r))
 		fprintf(out,
 			"self times are by samples, on the CPU, as are totals of queries; +- is "
-			"the "
-			"standard\n  error of self, - no sample; %s--exact records each "
+			"the standard\n  error of self, - no sample; %s--exact records each "
 			"execution\n",
 			r->extra[REPORT_SAMPLED_MAX]
 				? "max is from the first to the last sample of\n  an execution; "

@@ -44,8 +44,7 @@ static void put_llvm(struct columns *c, const struct stuck_llvm *l)
 	TEXT(c, "symbol", NULL, l->symbol, "null: none, or unknown");
 	TEXT(c, "scope", NULL, scopes[l->scope],
 	     "function, scc: functions that call each other, of which this is the first, module, "
-	     "or "
-	     "none: it is in no pass");
+	     "or none: it is in no pass");
 	BOOL(c, "codegen", l->codegen, "of the code generator");
 	columns__leave(c);
 }

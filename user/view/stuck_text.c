@@ -165,13 +165,13 @@ static void put_llvm(const struct text *t, const struct stuck_llvm *l)
 
 static void put_functions(const struct text *t, const struct snapshot_thread *thread)
 {
-	uint32_t n = thread->rows.n, end = thread->n_functions;
-	uint32_t call = n ? thread->rows.items[n - 1].call : STUCK_NO_CALL;
+	const struct stuck_rows *rows = &thread->rows;
+	uint32_t call = rows->n ? rows->items[rows->n - 1].call : STUCK_NO_CALL;
+	uint32_t n = 0, end = thread->n_functions;
 
 	/* Those that are not already covered by the rows. */
 	if (!t->style->full && call < end)
 		end = call;
-	n = 0;
 	for (uint32_t i = 0; i < end && (t->style->full || n < FUNCTIONS); i++) {
 		const char *function = thread->functions[i];
 

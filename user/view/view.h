@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The room that prints: text, Markdown, JSON and the screen of `top`. It gets sums from
+ * The room that prints: text, Markdown, JSON and the screen of `top`. It gets sums, mostly from
  * user/analyze/, writes them to a given FILE, and does not know where the numbers come from.
  * A newcomer reads these first, in this order:
  *
