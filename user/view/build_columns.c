@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The columns of a build's report, in text, Markdown and JSON. */
+/* The tables of a build's report, in text, Markdown and JSON. */
 #include <errno.h>
 #include <sys/wait.h>
 
@@ -11,8 +11,9 @@
 #include "view/report_notes.h"
 
 /* Maximum widths of names, so that lines have 80 columns. */
-#define CRATE_MOST 24
-#define QUERY_MOST 41
+#define CRATE_MOST  24
+#define QUERY_MOST  41
+#define QUERY_LEAST 41
 /*
  * The most expensive query fits beside a path that is cut to this; and, cut shorter, the file and
  * line that the item begins at: terminals link them, so those of the workspace are never cut.
@@ -51,8 +52,8 @@ static void wait_columns(struct columns *c, const struct waits *waits, bool know
 
 /* ---- Crates ---------------------------------------------------------------------------------- */
 
-void build_crate_columns(struct columns *c, const struct build_crate *crate, const char *title,
-			 const struct build_view *v)
+static void crate_columns(struct columns *c, const struct build_crate *crate, const char *title,
+			  const struct build_view *v)
 {
 	const struct build_process *p = crate ? crate->process : NULL;
 	const struct trace_process *of = p ? p->process : NULL;
@@ -118,8 +119,8 @@ static char *query_name(struct columns *c, const struct build_query *q)
 	return cut_name(c, name, QUERY_MOST);
 }
 
-void build_query_columns(struct columns *c, const struct build_query *q, const char *title,
-			 const struct build_rows *r, const struct build_view *v)
+static void query_columns(struct columns *c, const struct build_query *q, const char *title,
+			  const struct build_rows *r, const struct build_view *v)
 {
 	const struct summary_row *row = q ? &q->row : NULL;
 	bool by_spans = row && row->self_by != SUMMARY_SELF_SAMPLES;
@@ -178,7 +179,7 @@ static void put_queries(struct columns *c, const char *key, const struct build_q
 			NUMBER(c, ID, "pid", NULL, r->of[row->process].process->process->pid,
 			       "process");
 		}
-		build_query_columns(c, row, NULL, r, v);
+		query_columns(c, row, NULL, r, v);
 	}
 }
 
@@ -224,10 +225,18 @@ static char *item_place(const struct build_item *item, const struct build_view *
 	return place ? strdup(v->wide ? place : place_in_package(place)) : NULL;
 }
 
-struct build_item_look build_rows__look(const struct build_rows *r, size_t n, const char *title,
-					const struct build_view *v)
+/* Of items: what the rows to be shown have. `title` is that of names; of JSON it is NULL. */
+struct item_look {
+	const char *title;
+	bool places, llvm;
+	size_t path_most; /* columns of a path in a table that is not wide */
+};
+
+/* That of the first `n` items. */
+static struct item_look look_of(const struct build_rows *r, size_t n, const char *title,
+				const struct build_view *v)
 {
-	struct build_item_look look = {.title = title};
+	struct item_look look = {.title = title};
 
 	for (size_t i = 0; i < n; i++) {
 		look.llvm = look.llvm || r->items[i].row.llvm.n;
@@ -240,7 +249,7 @@ struct build_item_look build_rows__look(const struct build_rows *r, size_t n, co
 
 /* The most expensive query, or LLVM, and how it is in text. */
 static void most_columns(struct columns *c, const struct build_item *item,
-			 const struct build_item_look *look, const struct build_view *v)
+			 const struct item_look *look, const struct build_view *v)
 {
 	const struct item_row *row = item ? &item->row : NULL;
 	struct item_most most = item ? build_item_most(item, v->names) : (struct item_most){};
@@ -261,9 +270,9 @@ static void most_columns(struct columns *c, const struct build_item *item,
 	OWNED(c, NULL, look->places ? TEXTUAL(c, "at") : NULL, item_place(item, v), NULL);
 }
 
-void build_item_columns(struct columns *c, const struct build_item *item,
-			const struct build_item_look *look, const struct build_rows *r,
-			const struct build_view *v)
+static void item_columns(struct columns *c, const struct build_item *item,
+			 const struct item_look *look, const struct build_rows *r,
+			 const struct build_view *v)
 {
 	const struct item_row *row = item ? &item->row : NULL;
 	const struct trace_place *at = row ? trace_texts__place(v->names, row->item) : NULL;
@@ -306,6 +315,90 @@ void build_item_columns(struct columns *c, const struct build_item *item,
 	SOME(c, BYTES, "memory_bytes", NULL, sampled[TRACE_SAMPLE_FAULT].n,
 	     sampled[TRACE_SAMPLE_FAULT].value, "memory that page faults made resident in these");
 	most_columns(c, item, look, v);
+}
+
+/* ---- Tables ---------------------------------------------------------------------------------- */
+
+/* The title of a first column: "crate", or in text "crate (6 of 12)". */
+static const char *title(char buf[FORMAT_MAX * 2], enum columns_to to, const char *what,
+			 size_t shown, size_t n)
+{
+	if (to == COLUMNS_MARKDOWN || shown == n)
+		return what;
+	snprintf(buf, FORMAT_MAX * 2, "%s (%zu of %zu)", what, shown, n);
+	return buf;
+}
+
+int build_crate_table(FILE *out, enum columns_to to, size_t fit, const struct build_rows *r,
+		      const struct build_view *v)
+{
+	size_t shown = build_rows__shown(v, r->n_crates, fit);
+	struct columns c = {.to = to, .out = out, .wide = v->wide};
+	char buf[FORMAT_MAX * 2];
+	const char *first = title(buf, to, "crate", shown, r->n_crates);
+
+	if (!r->n_crates)
+		return 0;
+	fputc('\n', out);
+	EACH_ROW (&c, i, shown)
+		crate_columns(&c, ROW(&c, r->crates[i]), first, v);
+	if (to == COLUMNS_MARKDOWN)
+		columns__more(&c, r->n_crates - shown, NULL, NULL);
+	else if (!c.err && build_crate_failed(r->crates[0]) && !v->wide)
+		fputs("  " BUILD_FAILED
+		      " failed, was killed, or was not seen to end (exit: report --wide)\n",
+		      out);
+	return c.err;
+}
+
+int build_query_table(FILE *out, enum columns_to to, enum build_table of, size_t fit,
+		      const struct build_rows *r, const struct build_view *v)
+{
+	const struct {
+		const char *what;
+		const struct build_queries *queries;
+	} tables[] = {
+		[BUILD_QUERIES] = {"query", &r->queries},
+		[BUILD_PAIRS] = {"crate/query", &r->pairs},
+		[BUILD_PASSES] = {"rustc's pass", &r->passes},
+	};
+	const struct build_queries *q = tables[of].queries;
+	size_t shown = build_rows__shown(v, q->n, fit);
+	struct columns c = {
+		.to = to, .out = out, .wide = v->wide, .least_of_name = v->wide ? 0 : QUERY_LEAST};
+	char buf[FORMAT_MAX * 2];
+	const char *first = title(buf, to, tables[of].what, shown, q->n);
+
+	if (!shown)
+		return 0;
+	fputc('\n', out);
+	EACH_ROW (&c, i, shown)
+		query_columns(&c, ROW(&c, &q->rows[i]), first, r, v);
+	if (to == COLUMNS_MARKDOWN)
+		columns__more(&c, q->n - shown, NULL, NULL);
+	return c.err;
+}
+
+int build_item_table(FILE *out, enum columns_to to, size_t fit, const struct build_rows *r,
+		     const struct build_view *v)
+{
+	size_t shown = build_rows__shown(v, r->n_items, fit);
+	char buf[FORMAT_MAX * 2];
+	const struct item_look look =
+		look_of(r, shown, title(buf, to, "item", shown, r->n_items), v);
+	struct columns c = {.to = to,
+			    .out = out,
+			    .wide = v->wide,
+			    .least_of_name = v->wide ? 0 : look.path_most};
+
+	if (!r->n_items)
+		return 0;
+	fputc('\n', out);
+	EACH_ROW (&c, i, shown)
+		item_columns(&c, ROW(&c, &r->items[i]), &look, r, v);
+	if (to == COLUMNS_MARKDOWN)
+		columns__more(&c, r->n_items - shown, NULL, NULL);
+	return c.err;
 }
 
 /* ---- The object ------------------------------------------------------------------------------ */
@@ -376,7 +469,7 @@ void build_columns(struct columns *c, const struct build_view *v)
 {
 	const struct build_totals *whole =
 		v ? build__totals(build__whole(v->build) ?: v->build) : NULL;
-	const struct build_item_look look = {};
+	const struct item_look look = {};
 	uint32_t n_threads = 0;
 	const struct build_thread *threads = v ? build__interrupted(v->build, &n_threads) : NULL;
 	_build_rows_ struct build_rows r = {};
@@ -406,11 +499,11 @@ void build_columns(struct columns *c, const struct build_view *v)
 	path_columns(c, &r, v);
 	if (LIST(c, "crates", true, "compiles, the longest first"))
 		EACH_ROW (c, i, r.n_crates)
-			build_crate_columns(c, ROW(c, r.crates[i]), NULL, v);
+			crate_columns(c, ROW(c, r.crates[i]), NULL, v);
 	/* Missing where no item is known: a build without any is none whose items are unknown. */
 	if (LIST(c, "items", r.n_items, "items of the user's own crates"))
 		EACH_ROW (c, i, build_rows__shown(v, r.n_items, BUILD_FIT_MOST))
-			build_item_columns(c, ROW(c, &r.items[i]), &look, &r, v);
+			item_columns(c, ROW(c, &r.items[i]), &look, &r, v);
 	put_queries(c, "queries", &r.queries, &r, v, "queries, over all compiles");
 	put_queries(c, "pairs", &r.pairs, &r, v, "queries of one compile");
 	put_queries(c, "passes", &r.passes, &r, v, "activities, over all compiles");

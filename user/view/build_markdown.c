@@ -45,50 +45,6 @@ static void print_head(FILE *out, const struct build_view *v)
 			format_duration(buf, t->blocked_ns));
 }
 
-static int print_crates(FILE *out, const struct build_rows *r, const struct build_view *v)
-{
-	size_t shown = build_rows__shown(v, r->n_crates, FIT);
-	struct columns c = {.to = COLUMNS_MARKDOWN, .out = out};
-
-	if (!r->n_crates)
-		return 0;
-	fputc('\n', out);
-	EACH_ROW (&c, i, shown)
-		build_crate_columns(&c, ROW(&c, r->crates[i]), "crate", v);
-	columns__more(&c, r->n_crates - shown, NULL, NULL);
-	return c.err;
-}
-
-static int print_queries(FILE *out, const char *what, const struct build_queries *q,
-			 const struct build_rows *r, const struct build_view *v)
-{
-	size_t shown = build_rows__shown(v, q->n, FIT);
-	struct columns c = {.to = COLUMNS_MARKDOWN, .out = out};
-
-	if (!q->n)
-		return 0;
-	fputc('\n', out);
-	EACH_ROW (&c, i, shown)
-		build_query_columns(&c, ROW(&c, &q->rows[i]), what, r, v);
-	columns__more(&c, q->n - shown, NULL, NULL);
-	return c.err;
-}
-
-static int print_items(FILE *out, const struct build_rows *r, const struct build_view *v)
-{
-	size_t shown = build_rows__shown(v, r->n_items, FIT);
-	const struct build_item_look look = build_rows__look(r, shown, "item", v);
-	struct columns c = {.to = COLUMNS_MARKDOWN, .out = out};
-
-	if (!r->n_items)
-		return 0;
-	fputc('\n', out);
-	EACH_ROW (&c, i, shown)
-		build_item_columns(&c, ROW(&c, &r->items[i]), &look, r, v);
-	columns__more(&c, r->n_items - shown, NULL, NULL);
-	return c.err;
-}
-
 static int print_interrupted(FILE *out, const struct build_rows *r, const struct build_view *v)
 {
 	uint32_t n;
@@ -169,11 +125,11 @@ int build_markdown(FILE *out, const struct build_view *v)
 		fputc('\n', out);
 	}
 	err = path_table(out, COLUMNS_MARKDOWN, FIT, &r, v);
-	err = err ?: print_crates(out, &r, v);
-	err = err ?: print_items(out, &r, v);
-	err = err ?: print_queries(out, "query", &r.queries, &r, v);
-	err = err ?: print_queries(out, "crate/query", &r.pairs, &r, v);
-	err = err ?: print_queries(out, "rustc's pass", &r.passes, &r, v);
+	err = err ?: build_crate_table(out, COLUMNS_MARKDOWN, FIT, &r, v);
+	err = err ?: build_item_table(out, COLUMNS_MARKDOWN, FIT, &r, v);
+	err = err ?: build_query_table(out, COLUMNS_MARKDOWN, BUILD_QUERIES, FIT, &r, v);
+	err = err ?: build_query_table(out, COLUMNS_MARKDOWN, BUILD_PAIRS, FIT, &r, v);
+	err = err ?: build_query_table(out, COLUMNS_MARKDOWN, BUILD_PASSES, FIT, &r, v);
 	err = err ?: print_interrupted(out, &r, v);
 	return err ?: print_notes(out, &r, v);
 }

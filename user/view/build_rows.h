@@ -131,26 +131,22 @@ const char *build_peak(char buf[FORMAT_MAX], const struct build_process *p);
 void build_print_samples(FILE *out, const char *lead, size_t width, const struct build_rows *r,
 			 const struct build_view *v);
 
-/* The columns of the tables (view/columns.h). `title` is that of names; of JSON it is NULL. */
-
-/* Of items: those that the rows to be shown have. */
-struct build_item_look {
-	const char *title;
-	bool places, llvm;
-	size_t path_most; /* columns of a path in a table that is not wide */
+enum build_table {
+	BUILD_QUERIES,
+	BUILD_PAIRS,
+	BUILD_PASSES,
 };
 
-/* That of the first `n` items. */
-struct build_item_look build_rows__look(const struct build_rows *r, size_t n, const char *title,
-					const struct build_view *v);
-
-void build_crate_columns(struct columns *c, const struct build_crate *crate, const char *title,
-			 const struct build_view *v);
-void build_query_columns(struct columns *c, const struct build_query *q, const char *title,
-			 const struct build_rows *r, const struct build_view *v);
-void build_item_columns(struct columns *c, const struct build_item *item,
-			const struct build_item_look *look, const struct build_rows *r,
-			const struct build_view *v);
+/*
+ * Print a table in text or Markdown, after an empty line, of at most `fit` rows unless the view
+ * asks for others; nothing without rows. 0 or a negative errno.
+ */
+int build_crate_table(FILE *out, enum columns_to to, size_t fit, const struct build_rows *r,
+		      const struct build_view *v);
+int build_query_table(FILE *out, enum columns_to to, enum build_table of, size_t fit,
+		      const struct build_rows *r, const struct build_view *v);
+int build_item_table(FILE *out, enum columns_to to, size_t fit, const struct build_rows *r,
+		     const struct build_view *v);
 
 /*
  * "crate/query", or "query" over all crates, and why it has a time without an execution. The caller

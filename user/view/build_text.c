@@ -40,7 +40,6 @@ static const struct fit fit_one = {.steps = 3, .queries = 10, .passes = 4, .item
 
 /* So that the crates with the most memory fit a line. */
 #define PEAK_CRATE_MOST 20
-#define QUERY_LEAST	41
 
 /* Smaller numbers of parallel compilers have an entry each; the others share one. */
 #define RUNNING_MOST 4
@@ -213,70 +212,6 @@ static bool print_lines(FILE *out, const struct build_rows *r, const struct buil
 	return llvm;
 }
 
-/* The title of a first column: "crate", or "crate (6 of 12)". */
-static const char *title(char buf[FORMAT_MAX * 2], const char *what, size_t shown, size_t n)
-{
-	if (shown == n)
-		return what;
-	snprintf(buf, FORMAT_MAX * 2, "%s (%zu of %zu)", what, shown, n);
-	return buf;
-}
-
-static int print_crates(FILE *out, size_t fit, const struct build_rows *r,
-			const struct build_view *v)
-{
-	size_t shown = build_rows__shown(v, r->n_crates, fit);
-	struct columns c = {.out = out, .wide = v->wide};
-	char first[FORMAT_MAX * 2];
-
-	if (!r->n_crates)
-		return 0;
-	fputc('\n', out);
-	EACH_ROW (&c, i, shown)
-		build_crate_columns(&c, ROW(&c, r->crates[i]),
-				    title(first, "crate", shown, r->n_crates), v);
-	if (!c.err && build_crate_failed(r->crates[0]) && !v->wide)
-		fputs("  " BUILD_FAILED
-		      " failed, was killed, or was not seen to end (exit: report --wide)\n",
-		      out);
-	return c.err;
-}
-
-static int print_queries(FILE *out, const char *what, const struct build_queries *q, size_t fit,
-			 const struct build_rows *r, const struct build_view *v)
-{
-	size_t shown = build_rows__shown(v, q->n, fit);
-	struct columns c = {
-		.out = out, .wide = v->wide, .least_of_name = v->wide ? 0 : QUERY_LEAST};
-	char first[FORMAT_MAX * 2];
-
-	if (!shown)
-		return 0;
-	fputc('\n', out);
-	EACH_ROW (&c, i, shown)
-		build_query_columns(&c, ROW(&c, &q->rows[i]), title(first, what, shown, q->n), r,
-				    v);
-	return c.err;
-}
-
-static int print_items(FILE *out, size_t fit, const struct build_rows *r,
-		       const struct build_view *v)
-{
-	size_t shown = build_rows__shown(v, r->n_items, fit);
-	char first[FORMAT_MAX * 2];
-	const struct build_item_look look =
-		build_rows__look(r, shown, title(first, "item", shown, r->n_items), v);
-	struct columns c = {
-		.out = out, .wide = v->wide, .least_of_name = v->wide ? 0 : look.path_most};
-
-	if (!r->n_items)
-		return 0;
-	fputc('\n', out);
-	EACH_ROW (&c, i, shown)
-		build_item_columns(&c, ROW(&c, &r->items[i]), &look, r, v);
-	return c.err;
-}
-
 /*
  * Print the open intervals of a thread, the innermost first: "typeck (1.00 s) in analysis (2.00
  * s)".
@@ -400,12 +335,6 @@ static bool passes_lead(const struct build_rows *r)
 	       (!r->n_items || ns > r->items[0].row.cpu_ns + r->items[0].row.llvm.value);
 }
 
-static int print_passes(FILE *out, size_t fit, const struct build_rows *r,
-			const struct build_view *v)
-{
-	return print_queries(out, "rustc's pass", &r->passes, fit, r, v);
-}
-
 int build_text(FILE *out, const struct build_view *v)
 {
 	const struct build *whole = build__whole(v->build);
@@ -437,16 +366,16 @@ int build_text(FILE *out, const struct build_view *v)
 	if (!is_one(&r) || v->full || whole != v->build)
 		err = path_table(out, COLUMNS_TEXT, fit.steps, &r, v);
 	if (!is_one(&r) || v->full)
-		err = err ?: print_crates(out, fit.crates, &r, v);
+		err = err ?: build_crate_table(out, COLUMNS_TEXT, fit.crates, &r, v);
 	lead = is_one(&r) && passes_lead(&r);
 	if (lead)
-		err = err ?: print_passes(out, fit.passes, &r, v);
-	err = err ?: print_items(out, fit.items, &r, v);
-	err = err ?: print_queries(out, "query", &r.queries, fit.queries, &r, v);
+		err = err ?: build_query_table(out, COLUMNS_TEXT, BUILD_PASSES, fit.passes, &r, v);
+	err = err ?: build_item_table(out, COLUMNS_TEXT, fit.items, &r, v);
+	err = err ?: build_query_table(out, COLUMNS_TEXT, BUILD_QUERIES, fit.queries, &r, v);
 	if (!is_one(&r))
-		err = err ?: print_queries(out, "crate/query", &r.pairs, fit.pairs, &r, v);
+		err = err ?: build_query_table(out, COLUMNS_TEXT, BUILD_PAIRS, fit.pairs, &r, v);
 	if (!lead)
-		err = err ?: print_passes(out, fit.passes, &r, v);
+		err = err ?: build_query_table(out, COLUMNS_TEXT, BUILD_PASSES, fit.passes, &r, v);
 	err = err ?: print_interrupted(out, &r, v);
 	if (err)
 		return err;
