@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "view/diff_head.h"
+#include "view/diff_rows.h"
 
 #include "test.h"
 #include "../fixtures/output.h"

@@ -11,13 +11,7 @@
 /* A line per finding, with its fix below; a paragraph per toolchain; the verdict. 0 or -ENOMEM. */
 int doctor_text(FILE *out, const struct findings *f, const struct toolchains *t);
 
-/*
- * Schema "qprof-doctor/1": {"schema", "works" (bool: the exit status), "findings": [{"section",
- * "name", "state" ("ok", "note" or "problem"), "says", "fix" (or null)}], "toolchains": [{"name",
- * "library", "wanted" (in use here, or requested), "problem" (null; else what follows is null),
- * "rustc_version" (or null), "symbols" (where they come from), "queries", "complete", "sites":
- * {"emulated", "stepped"}, "events": [{"kind", "places", "exact"}], "plan_cached", "plan_ns"}]}
- */
+/* Schema "qprof-doctor/1": the columns in doctor_view.c say what is in it. */
 int doctor_json(FILE *out, const struct findings *f, const struct toolchains *t);
 
 #endif /* QPROF_VIEW_DOCTOR_VIEW_H */

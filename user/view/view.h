@@ -10,7 +10,7 @@
  *   report_json.c print the whole document.
  * - build_rows.h: the same for the report of a build, with build_columns.c, build_text.c and
  *   build_markdown.c.
- * - diff_rows.h: the same for a comparison, with diff_head.c, diff_text.c and diff_json.c.
+ * - diff_rows.h: the same for a comparison, with diff_text.c and diff_json.c.
  * - table.h: text in columns. The table computes widths and leaves columns out of a narrow line.
  * - top_rows.h: the rows of the interactive view. top.c takes its keys, top_draw.c makes its lines,
  *   and only top_terminal.c uses a terminal.
