@@ -298,10 +298,8 @@ void diff_print_change(FILE *out, const struct compare_row *row, enum compare_me
 
 void diff_print_raw(FILE *out, const char *text, bool markdown)
 {
-	_free_ char *clean = markdown ? NULL : format_clean(text);
-
 	if (!markdown)
-		fputs(clean ?: "?", out);
+		print_clean(out, text);
 	else if (markdown_code(out, text))
 		fputc('?', out);
 }

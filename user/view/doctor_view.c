@@ -10,13 +10,6 @@
 /* Column in which the texts begin. */
 #define INDENT 12
 
-static void print_clean(FILE *out, const char *text)
-{
-	_free_ char *clean = format_clean(text);
-
-	fputs(clean ?: "", out);
-}
-
 static void print_toolchain(FILE *out, const struct toolchain *t)
 {
 	const char *before = "events   ";

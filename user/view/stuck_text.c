@@ -51,13 +51,6 @@ char *stuck_compile_name(const struct snapshot_process *p)
 	return name_of(p->crate, p->crate_type, p->command);
 }
 
-static void put_clean(FILE *out, const char *text)
-{
-	_free_ char *clean = format_clean(text);
-
-	fputs(clean ?: "?", out);
-}
-
 static const char *note_of(const struct stuck_row *row)
 {
 	switch (row->kind) {
@@ -79,11 +72,11 @@ static void put_name(FILE *out, const struct stuck_row *row)
 {
 	const char *unknown = row->kind == WIRE_KIND_ACTIVITY ? "<some activity>" : "<some query>";
 
-	put_clean(out, row->name ?: unknown);
+	print_clean(out, row->name ?: unknown);
 	if (!row->item)
 		return;
 	fputc('(', out);
-	put_clean(out, row->item);
+	print_clean(out, row->item);
 	fputc(')', out);
 }
 
@@ -232,7 +225,7 @@ static void put_doubts(const struct text *t, const struct snapshot_thread *threa
 static void put_thread_name(FILE *out, const struct snapshot_thread *thread)
 {
 	fprintf(out, "  thread %d ", (int)thread->task.tid);
-	put_clean(out, thread->task.name);
+	print_clean(out, thread->task.name);
 	fputs(": ", out);
 }
 
@@ -286,7 +279,7 @@ static void put_other(const struct text *t, const struct other *o, int depth)
 		fputs("linker ", to);
 	if (o->kind == OTHER_BUILD_SCRIPT && o->subject)
 		fputs("build script of ", to);
-	put_clean(to, compile ?: o->subject ?: o->name);
+	print_clean(to, compile ?: o->subject ?: o->name);
 	fprintf(to, ": %s %d, ", o->kind == OTHER_COMPILER ? "compiler" : "process", (int)o->pid);
 	if (o->kind == OTHER_COMPILER && !o->problem)
 		fputs("not at its first query yet, ", to);
@@ -345,7 +338,7 @@ static void put_process(const struct text *t, const struct snapshot_process *pro
 	char age[FORMAT_MAX];
 
 	fputs(t->style->color ? BOLD : "", t->out);
-	put_clean(t->out, name ?: "?");
+	print_clean(t->out, name ?: "?");
 	fprintf(t->out, "%s: compiler %d, started %s ago\n", t->style->color ? PLAIN : "",
 		(int)process->pid, format_duration(age, process->age_ns));
 	/* Busy threads first, then waiting ones. */
@@ -401,7 +394,7 @@ static void put_begun(FILE *out, const struct snapshot_process *process,
 	char age[FORMAT_MAX];
 
 	fputs("qprof-bpf: ", out);
-	put_clean(out, name ?: "?");
+	print_clean(out, name ?: "?");
 	fprintf(out, ", compiler %d, started %s ago, is in ", (int)process->pid,
 		format_duration(age, process->age_ns));
 	for (uint32_t i = 0; i < rows->n; i++) {

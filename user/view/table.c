@@ -257,6 +257,13 @@ void table__free(struct table *t)
 
 /* ---- Lines that wrap ------------------------------------------------------------------------- */
 
+void print_clean(FILE *out, const char *text)
+{
+	_free_ char *clean = format_clean(text);
+
+	fputs(clean ?: "?", out);
+}
+
 static size_t width_of(const char *text, size_t len)
 {
 	_free_ char *word = strndup(text, len);

@@ -68,7 +68,10 @@ void table__free(struct table *t);
 DEFINE_CLEANUP(struct table, table__free)
 #define _table_ __cleanup(table__free_p)
 
-/* Prints sentences on a terminal; lines break between words. */
+/* Prints texts and sentences on a terminal; lines break between words. */
+
+/* Print a text without what a terminal would act on. */
+void print_clean(FILE *out, const char *text);
 
 /* Default width without a terminal. */
 #define WRAP_COLUMNS 80
