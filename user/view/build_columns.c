@@ -52,6 +52,17 @@ static void wait_columns(struct columns *c, const struct waits *waits, bool know
 
 /* ---- Crates ---------------------------------------------------------------------------------- */
 
+/* Of queries of a compile: recorded, or else by its own tables. */
+static uint64_t executions_of(const struct build_view *v, const struct build_process *p)
+{
+	struct summary_counts counts = {};
+
+	if (p->executions && !summary__is_unwatched(v->summary))
+		return p->executions;
+	summary__counts(v->summary, p->process->index, &counts);
+	return counts.queries;
+}
+
 static void crate_columns(struct columns *c, const struct build_crate *crate, const char *title,
 			  const struct build_view *v)
 {
@@ -90,7 +101,7 @@ static void crate_columns(struct columns *c, const struct build_crate *crate, co
 	wait_columns(c, p ? &p->waits : NULL, off_cpu, of && of->attached_late, v);
 	NUMBER(c, NS, "blocked_ns", NULL, p->blocked_ns,
 	       "threads in queries that another thread executed");
-	NUMBER(c, COUNT, "executions", WIDE(c, "executions"), build_executions(v, p),
+	NUMBER(c, COUNT, "executions", WIDE(c, "executions"), executions_of(v, p),
 	       "of queries: recorded, or by its tables");
 	KNOWN(c, COUNT, "results", NULL, p->results, p->results,
 	      "results that the compile numbered; null: unknown");
@@ -112,10 +123,14 @@ static char *cut_name(struct columns *c, const char *name, size_t most)
 	return clean ? build_cut_name(clean, columns__most(c, most)) : NULL;
 }
 
+/* "crate/query", or "query" over all crates, and why it has a time without an execution. */
 static char *query_name(struct columns *c, const struct build_query *q)
 {
-	_free_ char *name = build_query_name(q);
+	_free_ char *name = NULL;
 
+	if (asprintf(&name, "%s%s%s%s", q->crate ?: "", q->crate ? "/" : "", q->label,
+		     summary_row__instead(&q->row)) < 0)
+		name = NULL;
 	return cut_name(c, name, QUERY_MOST);
 }
 
@@ -185,6 +200,22 @@ static void put_queries(struct columns *c, const char *key, const struct build_q
 
 /* ---- Items ----------------------------------------------------------------------------------- */
 
+/* The query that most of an item's time on the CPU is in; or LLVM, if that took more. */
+struct item_most {
+	const char *name;
+	uint64_t cpu_ns;
+};
+
+static struct item_most most_of(const struct build_item *item, const struct trace_texts *names)
+{
+	const struct item_row *row = &item->row;
+
+	if (row->llvm.n && (!row->n_queries || row->llvm.value > row->queries[0].cpu_ns))
+		return (struct item_most){"LLVM", row->llvm.value};
+	return (struct item_most){names->text(names->ctx, row->queries[0].label),
+				  row->queries[0].cpu_ns};
+}
+
 /* "`app::f` at `src/lib.rs:12`"; NULL: no memory. */
 static char *markdown_item(const struct build_item *item, const struct build_view *v)
 {
@@ -205,7 +236,7 @@ static char *markdown_item(const struct build_item *item, const struct build_vie
 
 static char *markdown_most(const struct build_item *item, const struct build_view *v)
 {
-	const struct item_most most = build_item_most(item, v->names);
+	const struct item_most most = most_of(item, v->names);
 	_free_ char *text = NULL;
 	char buf[FORMAT_MAX];
 	size_t size;
@@ -252,7 +283,7 @@ static void most_columns(struct columns *c, const struct build_item *item,
 			 const struct item_look *look, const struct build_view *v)
 {
 	const struct item_row *row = item ? &item->row : NULL;
-	struct item_most most = item ? build_item_most(item, v->names) : (struct item_most){};
+	struct item_most most = item ? most_of(item, v->names) : (struct item_most){};
 	bool off_cpu = v && build__totals(v->build)->off_cpu_known;
 
 	SOME_TEXT(c, "query", NULL, row->n_queries,

@@ -148,16 +148,6 @@ static int add_items(struct build_rows *r, const struct build_view *v)
 	return 0;
 }
 
-struct item_most build_item_most(const struct build_item *item, const struct trace_texts *names)
-{
-	const struct item_row *row = &item->row;
-
-	if (row->llvm.n && (!row->n_queries || row->llvm.value > row->queries[0].cpu_ns))
-		return (struct item_most){"LLVM", row->llvm.value};
-	return (struct item_most){names->text(names->ctx, row->queries[0].label),
-				  row->queries[0].cpu_ns};
-}
-
 int build_rows__init(struct build_rows *r, const struct build_view *v)
 {
 	const struct build *whole = build__whole(v->build);
@@ -219,21 +209,6 @@ void build_rows__clear(struct build_rows *r)
 	free(r->items);
 	llvm_rows__clear(&r->llvm);
 	*r = (struct build_rows){0};
-}
-
-uint64_t build_executions(const struct build_view *v, const struct build_process *p)
-{
-	struct summary_counts counts = {};
-
-	if (p->executions && !summary__is_unwatched(v->summary))
-		return p->executions;
-	summary__counts(v->summary, p->process->index, &counts);
-	return counts.queries;
-}
-
-const char *build_peak(char buf[FORMAT_MAX], const struct build_process *p)
-{
-	return p->process->peak_bytes ? format_bytes(buf, p->process->peak_bytes) : "-";
 }
 
 /* "69.0 % front end, 31.0 % LLVM"; NULL: no memory. */
@@ -413,16 +388,6 @@ char *build_crate_name(const struct build_crate *crate, size_t most)
 		return build_cut_name(crate->name, most);
 	before = format_fit(crate->name, most - after - strlen(".."));
 	return asprintf(&name, "%.*s..%s", (int)before, crate->name, kind) < 0 ? NULL : name;
-}
-
-char *build_query_name(const struct build_query *q)
-{
-	char *name;
-
-	return asprintf(&name, "%s%s%s%s", q->crate ?: "", q->crate ? "/" : "", q->label,
-			summary_row__instead(&q->row)) < 0
-		       ? NULL
-		       : name;
 }
 
 const char *build_ending(char buf[FORMAT_MAX * 2], const struct trace_process *p)

@@ -69,14 +69,6 @@ int build_rows__init(struct build_rows *r, const struct build_view *v);
 void build_rows__clear(struct build_rows *r);
 #define _build_rows_ __cleanup(build_rows__clear)
 
-/* The query that most of an item's time on the CPU is in; or LLVM, if that took more. */
-struct item_most {
-	const char *name;
-	uint64_t cpu_ns;
-};
-
-struct item_most build_item_most(const struct build_item *item, const struct trace_texts *names);
-
 /* Print "1,234 executed, ~56 loaded". */
 void build_print_reuse(FILE *out, const struct reuse *reuse);
 
@@ -118,12 +110,6 @@ char *build_item_name(const struct build_item *item, size_t most);
  */
 char *build_crate_name(const struct build_crate *crate, size_t most);
 
-/* Executions of queries of a compile: recorded, or else by its own tables. */
-uint64_t build_executions(const struct build_view *v, const struct build_process *p);
-
-/* The most memory that a compiler had; "-" if that is unknown. */
-const char *build_peak(char buf[FORMAT_MAX], const struct build_process *p);
-
 /*
  * Print "5,813: 62.0 % front end, 3.1 % codegen, 34.9 % LLVM", a line that begins with `lead`;
  * nothing without samples of the CPU.
@@ -147,12 +133,6 @@ int build_query_table(FILE *out, enum columns_to to, enum build_table of, size_t
 		      const struct build_rows *r, const struct build_view *v);
 int build_item_table(FILE *out, enum columns_to to, size_t fit, const struct build_rows *r,
 		     const struct build_view *v);
-
-/*
- * "crate/query", or "query" over all crates, and why it has a time without an execution. The caller
- * frees it; NULL: no memory.
- */
-char *build_query_name(const struct build_query *q);
 
 /*
  * The end of a killed compile, or of one with an unseen end: "killed by SIGKILL", "killed for want

@@ -88,7 +88,7 @@ static void print_one(FILE *out, const struct build_rows *r, const struct build_
 		p->process->end_ns ? "" : "at least ",
 		format_duration(buf, p->end_ns - p->start_ns));
 	if (p->process->peak_bytes)
-		fprintf(out, ", at most %s of memory", build_peak(buf, p));
+		fprintf(out, ", at most %s of memory", format_bytes(buf, p->process->peak_bytes));
 	if (p->process->exit_status)
 		fprintf(out, ", exit: %s", report_notes__exit(buf, p->process));
 	print_asked(out, build__totals(v->build));
@@ -168,7 +168,8 @@ static int print_memory(FILE *out, const struct build_rows *r)
 			break;
 		if (!name)
 			return -ENOMEM;
-		fprintf(out, "%s%s %s", i ? ", " : "memory    at most: ", name, build_peak(buf, p));
+		fprintf(out, "%s%s %s", i ? ", " : "memory    at most: ", name,
+			format_bytes(buf, p->process->peak_bytes));
 	}
 	if (r->n_crates && crates[0]->process->process->peak_bytes)
 		fputc('\n', out);
