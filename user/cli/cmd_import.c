@@ -81,32 +81,26 @@ static void warn_of(const char *path, const struct mm_reader *r,
 			  path, format_count(a, found->overlapping));
 }
 
-static int import_one(struct trace_writer *w, uint32_t index, const char *path, struct sums *sums)
-{
-	_mm_reader_ struct mm_reader *r = NULL;
-	struct measureme_found found;
-	int err = open_profile(path, &r);
-
-	if (err)
-		return err;
-	err = import_measureme(w, index, r, path, &found);
-	if (err)
-		return diag_error_r(err, "cannot import %s: %s", path,
-				    err == -E2BIG ? "it has more names or kinds than a trace holds"
-						  : strerror(-err));
-	warn_of(path, r, &found);
-	sums->spans += found.spans;
-	return 0;
-}
-
 static int import_all(struct trace_writer *w, const struct cli_files *files, struct sums *sums)
 {
 	int err;
 
 	for (size_t i = 0; i < files->n; i++) {
-		err = import_one(w, (uint32_t)i, files->paths[i], sums);
+		const char *path = files->paths[i];
+		_mm_reader_ struct mm_reader *r = NULL;
+		struct measureme_found found;
+
+		err = open_profile(path, &r);
 		if (err)
 			return err;
+		err = import_measureme(w, (uint32_t)i, r, path, &found);
+		if (err)
+			return diag_error_r(err, "cannot import %s: %s", path,
+					    err == -E2BIG ? "it has more names or kinds than a "
+							    "trace holds"
+							  : strerror(-err));
+		warn_of(path, r, &found);
+		sums->spans += found.spans;
 	}
 	err = sums->complete ? trace_writer__losses(w, &sums->losses) : 0;
 	err = err ?: trace_writer__finish(w);
@@ -145,10 +139,7 @@ static int open_output(struct output_file *f, const char *output, bool force,
 
 	f->created = !err;
 	if (err == -EEXIST)
-		return diag_error_r(err,
-				    "%s exists already; choose another name with -o, or "
-				    "overwrite it with --force",
-				    output);
+		return cmd_no_output(output, err);
 	if (err)
 		return diag_error_r(err, "cannot create %s: %s%s", output, output_file_error(err),
 				    diag_step(err, "; choose another place with -o"));
