@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "options/usage.h"
-#include "options/command.h"
 
 #include <string.h>
 
