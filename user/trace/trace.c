@@ -111,3 +111,29 @@ uint64_t trace_losses__total(const struct trace_losses *losses)
 		total += causes[i].lost ? losses->count[i] : 0;
 	return total;
 }
+
+static const char *const rebuilt_names[] = {
+	[TRACE_REBUILT_UNKNOWN] = "unknown",
+	[TRACE_REBUILT_FILE] = "file",
+	[TRACE_REBUILT_MISSING] = "missing_file",
+	[TRACE_REBUILT_FEATURES] = "features",
+	[TRACE_REBUILT_PROFILE] = "profile",
+	[TRACE_REBUILT_COMMAND] = "command",
+	[TRACE_REBUILT_FLAGS] = "flags",
+	[TRACE_REBUILT_RUSTC] = "rustc",
+	[TRACE_REBUILT_ENVIRONMENT] = "environment",
+	[TRACE_REBUILT_DEPENDENCIES] = "dependencies",
+	[TRACE_REBUILT_DEPENDENCY] = "dependency",
+	[TRACE_REBUILT_SOURCE] = "source",
+	[TRACE_REBUILT_MANIFEST] = "manifest",
+	[TRACE_REBUILT_CONFIG] = "config",
+	[TRACE_REBUILT_BUILD_SCRIPT] = "build_script",
+	[TRACE_REBUILT_UNFINISHED] = "unfinished",
+};
+
+_Static_assert(N_OF(rebuilt_names) == TRACE_REBUILT_MAX, "a reason without a name");
+
+const char *trace_rebuilt_name(enum trace_rebuilt_reason reason)
+{
+	return rebuilt_names[reason];
+}

@@ -210,6 +210,39 @@ enum trace_kill {
 	TRACE_KILL_OTHER,
 };
 
+/* Why cargo built a crate again that it had built before. The values of the file. */
+enum trace_rebuilt_reason {
+	TRACE_REBUILT_UNKNOWN,	   /* no difference was found: perhaps its output was deleted */
+	TRACE_REBUILT_FILE,	   /* a file was changed: its path, as cargo has it */
+	TRACE_REBUILT_MISSING,	   /* a file that its build script watches is not there: likewise */
+	TRACE_REBUILT_FEATURES,	   /* it has other features: "+added -removed" */
+	TRACE_REBUILT_PROFILE,	   /* settings of the profile */
+	TRACE_REBUILT_COMMAND,	   /* it was built by another command, such as "cargo check" */
+	TRACE_REBUILT_FLAGS,	   /* RUSTFLAGS, or what is configured in its place */
+	TRACE_REBUILT_RUSTC,	   /* another compiler */
+	TRACE_REBUILT_ENVIRONMENT, /* a variable: its name */
+	TRACE_REBUILT_DEPENDENCIES, /* it has other dependencies: "+added -removed" */
+	TRACE_REBUILT_DEPENDENCY,   /* one of them was built again, or its build script was run */
+	TRACE_REBUILT_SOURCE,	    /* another version, place of its source, or wrapper of rustc */
+	TRACE_REBUILT_MANIFEST,	    /* its Cargo.toml: the edition, the features that there are */
+	TRACE_REBUILT_CONFIG,	    /* cargo's configuration, such as the linker */
+	TRACE_REBUILT_BUILD_SCRIPT, /* its build script watches other files or variables */
+	TRACE_REBUILT_UNFINISHED,   /* it did not end well the last time */
+	TRACE_REBUILT_MAX,
+};
+
+/* Of a trace; a reader takes no more. */
+#define TRACE_REBUILT_MOST 4096u
+
+/* Stable machine name of a reason ("file"). */
+const char *trace_rebuilt_name(enum trace_rebuilt_reason reason);
+
+struct trace_rebuilt {
+	uint32_t crate;	 /* string id: its name, as in a report */
+	uint32_t detail; /* string id; TRACE_NO_STRING: none */
+	uint8_t reason;	 /* enum trace_rebuilt_reason */
+};
+
 /* One image of one process: an exec makes a new one. The holder of the record owns its strings. */
 struct trace_process {
 	uint32_t index;

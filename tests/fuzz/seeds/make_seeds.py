@@ -222,6 +222,31 @@ def argument_seeds():
     yield "far", argument(1 << 40, b"a") + argument(1, b"a\0b\x1e")
 
 
+# ---- fuzz_fingerprint: two JSON texts of cargo's and a list of inputs, each behind its size -------
+
+
+def fingerprint(features="[]", deps="", local="", flags=""):
+    return (f'{{"rustc":7,"features":"{features}","declared_features":"[]","target":3,"profile":1,"path":5,'
+            f'"deps":[{deps}],"local":[{local}],"rustflags":[{flags}],"config":8,"compile_kind":0}}').encode()
+
+
+def fingerprint_seeds():
+    log, serde = '[1,"log",false,10031469680652712901]', '[2,"serde",true,7]'
+    check = '{"CheckDepInfo":{"dep_info":"debug/.fingerprint/a/dep","checksum":false}}'
+    watch = '{"RerunIfChanged":{"output":"debug/build/a/output","paths":["a","b c","d\\""]}}'
+    var, other = ('{"RerunIfEnvChanged":{"var":"CC","val":%s}}' % val for val in ("null", '"gcc"'))
+    newest = '{"Precalculated":"17.5s (src/a.rs)"}'
+    inputs = (b"\x01\0\0\0\xff\x01\x02\0\0\0\0\x0a\0\0\0src/lib.rs\0\x01\x05\0\0\0/x.rs\x01" + bytes(8) +
+              b"\x03\0\0\0abc\x02\0\0\0\x02\0\0\0CC\x01\x03\0\0\0gcc\x01\0\0\0V\0")
+    for name, before, after in (
+        ("features", fingerprint('[\\"a\\", \\"b\\"]', log), fingerprint('[\\"c\\"]', log)),
+        ("deps", fingerprint(deps=log, local=check), fingerprint(deps=f"{log},{serde}", local=check)),
+        ("local", fingerprint(local=f"{watch},{var}"), fingerprint(local=f"{watch},{other}")),
+        ("newest", fingerprint(local=newest), fingerprint(local=newest.replace("7", "8"), flags='"-O","]\\""')),
+    ):
+        yield name, b"".join(struct.pack("<H", len(text)) + text for text in (before, after, inputs))
+
+
 # ---- fuzz_samples: records of samples, each behind its size --------------------------------------
 
 CPU, OFF_CPU, FAULT = 1, 2, 3
@@ -507,6 +532,7 @@ def main():
                           ("fuzz_definitions", definition_seeds()),
                           ("fuzz_sources", source_seeds()),
                           ("fuzz_arguments", argument_seeds()),
+                          ("fuzz_fingerprint", fingerprint_seeds()),
                           ("fuzz_samples", sample_seeds()),
                           ("fuzz_results", result_seeds()),
                           ("fuzz_compiler_memory", compiler_seeds()),
