@@ -68,6 +68,7 @@ enum qpt_chunk_type {
 	QPT_RESULTS = 29,
 	QPT_LLVM = 30,
 	QPT_SYMBOLS = 31,
+	QPT_REBUILT = 32,
 };
 
 /*

@@ -12,7 +12,7 @@ import struct
 import sys
 
 from qpt_format import (
-    COSTS, DECISIONS, FILES, FOREIGN, FUNCTIONS, KEYS, LINES, LOSSES, MAPPINGS, OVERHEAD, PART, PLACES, RESULTS, SAMPLES, SAMPLING,
+    COSTS, DECISIONS, FILES, FOREIGN, FUNCTIONS, KEYS, LINES, LOSSES, MAPPINGS, OVERHEAD, PART, PLACES, REBUILT, RESULTS, SAMPLES, SAMPLING,
     SPANS, STACKS, STRINGS, SYMBOLS, THREADS, U64, Stacks, chunk, end, functions, header, index, indexed, info,
     jobs, keys, labels, lines, losses, mappings, packed, places, process, processes, samples_payload, sampling,
     spans_payload, stacks, string, strings, symbols, tallies, text, varint, zigzag, zstd_stored,
@@ -137,6 +137,12 @@ def good():
         INFO_LINE + "overhead 7 0 0 0 0 0 0 0 0 0 0\noverhead 10 20 30 40 50 2 7000 99 0 0 0\n" + WHOLE
     )
     yield "part", header() + info() + chunk(PART, varint(3)) + end(0, 0, 0), INFO_LINE + "part 3\n" + WHOLE
+    # The last reason is that of a later version.
+    again = chunk(REBUILT, varint(3, 3, 3, 1, 0, 0, 10, 1, 1, 99))
+    yield "rebuilt", header() + info() + NAMES + again + end(4, 0, 0, 0), (
+        INFO_LINE + "rebuilt [a] file [rustc --crate-name a]\nrebuilt [typeck] dependency [-]\n"
+        "rebuilt [mir_built] unknown [typeck]\n" + WHOLE
+    )
     at = len(header() + BODY)
     yield "index", header() + BODY + index(0, 32, *indexed(BODY)) + end(4, 1, 4, 0, at), BODY_LINES + WHOLE
     # A reader that trusts this index may skip wanted spans; the file itself is valid.
@@ -384,6 +390,16 @@ def bad():
     yield "part", header() + info() + chunk(PART, varint(0)), problem(
         INFO_LINE, damaged(start, "the number of a part is malformed")
     )
+    for name, payload, what in (
+        ("none", varint(0), "a list of rebuilt crates is empty"),
+        ("crate", varint(1, 4, 0, 0), "a rebuilt crate is malformed"),
+        ("detail", varint(1, 0, 5, 0), "a rebuilt crate is malformed"),
+        ("short", varint(2, 0, 0, 0), "a rebuilt crate is malformed"),
+        ("long", varint(1, 0, 0, 0, 0), "a rebuilt crate is malformed"),
+    ):
+        named = header() + info() + NAMES
+        lines_before = INFO_LINE + ("rebuilt [typeck] unknown [-]\n" if name == "short" else "")
+        yield f"rebuilt-{name}", named + chunk(REBUILT, payload), problem(lines_before, damaged(len(named), what))
     later = spans_payload([(0, 1, 1)], [(0, 0, 0, 0, 0, 1)], 0, absent=2)
     yield "span-columns", header() + info() + NAMES + ONE + chunk(SPANS, later), problem(
         INFO_LINE + ONE_LINE, damaged(names_end, "the threads of a batch do not add up")

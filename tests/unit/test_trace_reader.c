@@ -520,6 +520,35 @@ TEST_CASE(callers_are_known_by_function_and_line)
 	assert_int_equal(stats.functions, all->n);
 }
 
+TEST_CASE(what_was_built_again_is_kept)
+{
+	struct trace_rebuilt rows[2] = {{.detail = TRACE_NO_STRING, .reason = TRACE_REBUILT_FLAGS},
+					{.reason = TRACE_REBUILT_FILE}};
+	_trace_reader_ struct trace_reader *r = NULL;
+	_trace_writer_ struct trace_writer *w = open_writer();
+	struct trace_item item;
+
+	assert_int_equal(trace_writer__rebuilt(w, &rows[0]), -EINVAL);
+	assert_int_equal(trace_writer__intern(w, "low", &rows[0].crate), 0);
+	assert_int_equal(trace_writer__intern(w, "app (bin)", &rows[1].crate), 0);
+	assert_int_equal(trace_writer__intern(w, "src/main.rs", &rows[1].detail), 0);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(trace_writer__rebuilt(w, &rows[i]), 0);
+	assert_int_equal(trace_writer__finish(w), 0);
+	assert_int_equal(trace_reader__open(temporary, &r, NULL), 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(trace_reader__next(r, &item), 0);
+		assert_int_equal(item.kind, TRACE_ITEM_REBUILT);
+		assert_int_equal(item.rebuilt.crate, rows[i].crate);
+		assert_int_equal(item.rebuilt.detail, rows[i].detail);
+		assert_int_equal(item.rebuilt.reason, rows[i].reason);
+	}
+	assert_string_equal(trace_reader__string(r, item.rebuilt.detail), "src/main.rs");
+	assert_int_equal(trace_reader__next(r, &item), 0);
+	assert_int_equal(item.kind, TRACE_ITEM_END);
+	assert_null(trace_reader__problem(r));
+}
+
 TEST_CASE(missing_files_say_why)
 {
 	_trace_reader_ struct trace_reader *r = NULL;

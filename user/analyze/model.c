@@ -395,6 +395,10 @@ int model__item(struct model *m, const struct trace_item *item)
 	case TRACE_ITEM_PART:
 		m->part = item->part;
 		return 0;
+	case TRACE_ITEM_REBUILT:
+		if (m->n_rebuilt == TRACE_REBUILT_MOST)
+			return 0;
+		return array__add(&m->rebuilt, &m->n_rebuilt, &m->rebuilt_capacity, &item->rebuilt);
 	case TRACE_ITEM_SAMPLING:
 		if (need_samples(m))
 			return -ENOMEM;
@@ -516,6 +520,7 @@ void model__destroy(struct model *m)
 		stack_sums__destroy(&m->stacks[cause]);
 	sampled_intervals__destroy(&m->sampled_intervals);
 	free(m->own);
+	free(m->rebuilt);
 	self_time__free(m->self_time);
 	*m = (struct model){};
 }

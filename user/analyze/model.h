@@ -84,7 +84,9 @@ struct model {
 	bool has_losses;
 	bool has_costs;
 	bool has_overhead;
-	uint32_t part;	 /* of a build that has several traces; 0: it has this one */
+	uint32_t part; /* of a build that has several traces; 0: it has this one */
+	struct trace_rebuilt *rebuilt;
+	uint32_t n_rebuilt, rebuilt_capacity;
 	bool by_samples; /* not all queries have probes: times are those of samples */
 	bool fault_jobs; /* samples of page faults have jobs */
 	bool *own;	 /* by process index, with own_items */

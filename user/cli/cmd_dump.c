@@ -226,6 +226,12 @@ static int dump_item(struct seen *s, const struct trace_item *item)
 		return dump_overhead(&s->c, &item->overhead);
 	case TRACE_ITEM_PART:
 		return dump_part(&s->c, item->part);
+	case TRACE_ITEM_REBUILT:
+		return dump_rebuilt(&s->c, &item->rebuilt,
+				    trace_reader__string(r, item->rebuilt.crate),
+				    item->rebuilt.detail == TRACE_NO_STRING
+					    ? NULL
+					    : trace_reader__string(r, item->rebuilt.detail));
 	default:
 		return 0;
 	}

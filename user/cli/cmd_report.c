@@ -367,6 +367,8 @@ static int print(const struct contents *c, struct report_options *opt, FILE *out
 		.full = c->options->full,
 		.wide = c->options->wide || c->options->full,
 		.samples = m->samples,
+		.rebuilt = m->rebuilt,
+		.n_rebuilt = m->n_rebuilt,
 		.llvm = m->llvm,
 		.stacks = m->stacks[TRACE_SAMPLE_CPU].all.n ? &m->stacks[TRACE_SAMPLE_CPU] : NULL,
 	};

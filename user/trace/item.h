@@ -14,6 +14,7 @@ enum trace_item_kind {
 	TRACE_ITEM_COSTS,
 	TRACE_ITEM_OVERHEAD, /* replaces the one before */
 	TRACE_ITEM_PART,     /* at most one counts */
+	TRACE_ITEM_REBUILT,
 	TRACE_ITEM_TALLY,
 	TRACE_ITEM_RESULTS,
 	TRACE_ITEM_SAMPLING, /* before all samples, at most once */
@@ -30,6 +31,7 @@ struct trace_item {
 		struct trace_costs costs;
 		struct trace_overhead overhead;
 		uint32_t part; /* of a build that has several traces; from 1 */
+		struct trace_rebuilt rebuilt;
 		struct trace_tally tally;
 		struct trace_results results; /* its list is valid until the next item */
 		struct trace_sampling sampling;

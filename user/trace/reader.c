@@ -144,6 +144,7 @@ static int take_chunk(struct trace_reader *r, struct trace_item *item)
 	case QPT_THREADS:
 	case QPT_TALLIES:
 	case QPT_RESULTS:
+	case QPT_REBUILT:
 		err = record_reader__begin(&r->records, type, in, &why);
 		break;
 	case QPT_DECISIONS: /* of a recording with a budget: what it means is not known any more */

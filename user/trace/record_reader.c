@@ -163,6 +163,22 @@ static int take_results(struct record_reader *r, struct byte_reader *in, struct 
 	return 0;
 }
 
+static int take_rebuilt(struct record_reader *r, struct byte_reader *in, struct trace_item *item)
+{
+	struct trace_rebuilt rebuilt = {.crate = byte_reader__varint_max(in, UINT32_MAX)};
+	uint64_t detail = byte_reader__varint_max(in, r->names->n_strings);
+	uint64_t reason = byte_reader__varint(in);
+
+	if (!is_whole(r, in) || rebuilt.crate >= r->names->n_strings)
+		return -EBADMSG;
+	rebuilt.detail = detail ? (uint32_t)detail - 1 : TRACE_NO_STRING;
+	/* A later version may know more. */
+	rebuilt.reason = reason < TRACE_REBUILT_MAX ? (uint8_t)reason : TRACE_REBUILT_UNKNOWN;
+	item->kind = TRACE_ITEM_REBUILT;
+	item->rebuilt = rebuilt;
+	return 0;
+}
+
 static const struct list {
 	int (*take)(struct record_reader *r, struct byte_reader *in, struct trace_item *item);
 	const char *empty;
@@ -175,6 +191,8 @@ static const struct list {
 	[QPT_TALLIES] = {take_tally, "a list of tallies is empty", "a tally is malformed"},
 	[QPT_RESULTS] = {take_results, "a list of results is empty",
 			 "a list of results is malformed"},
+	[QPT_REBUILT] = {take_rebuilt, "a list of rebuilt crates is empty",
+			 "a rebuilt crate is malformed"},
 };
 
 int record_reader__begin(struct record_reader *r, uint8_t type, struct byte_reader *in,

@@ -25,8 +25,8 @@ struct record_reader {
 };
 
 /*
- * Begin the list of a chunk of type QPT_PROCESSES, _THREADS, _TALLIES or _RESULTS. -EBADMSG, with a
- * text for a person in `*why`, if it is empty.
+ * Begin the list of a chunk of type QPT_PROCESSES, _THREADS, _TALLIES, _RESULTS or _REBUILT.
+ * -EBADMSG, with a text for a person in `*why`, if it is empty.
  */
 int record_reader__begin(struct record_reader *r, uint8_t type, struct byte_reader *in,
 			 const char **why);

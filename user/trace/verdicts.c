@@ -129,6 +129,8 @@ bool verdicts__want_record(struct verdicts *v, const struct trace_item *item)
 	switch (item->kind) {
 	case TRACE_ITEM_THREAD:
 		return want_process(v, item->thread.process);
+	case TRACE_ITEM_REBUILT: /* of the build as a whole */
+		return true;
 	case TRACE_ITEM_TALLY:
 		return want_label(v, item->tally.label) && want_process(v, item->tally.process);
 	case TRACE_ITEM_RESULTS:

@@ -39,7 +39,8 @@ static int write_tallies(struct trace_writer *w)
 	return trace_writer__flush_names(w)
 		       ?: pending__write(&w->tallies, &w->sink, QPT_TALLIES, NULL)
 		       ?: pending__write(&w->results, &w->sink, QPT_RESULTS, NULL)
-		       ?: pending__write(&w->symbols, &w->sink, QPT_SYMBOLS, NULL);
+		       ?: pending__write(&w->symbols, &w->sink, QPT_SYMBOLS, NULL)
+		       ?: pending__write(&w->rebuilt, &w->sink, QPT_REBUILT, NULL);
 }
 
 static int write_losses(struct trace_writer *w)
@@ -228,6 +229,20 @@ int trace_writer__part(struct trace_writer *w, uint32_t number)
 	return chunk_sink__write(&w->sink, QPT_PART, payload, NULL);
 }
 
+int trace_writer__rebuilt(struct trace_writer *w, const struct trace_rebuilt *r)
+{
+	bool has_detail = r->detail != TRACE_NO_STRING;
+
+	if (w->sink.file.error)
+		return w->sink.file.error;
+	if (r->crate >= w->names.strings.n || (has_detail && r->detail >= w->names.strings.n))
+		return -EINVAL;
+	byte_buffer__varint(&w->rebuilt.body, r->crate);
+	byte_buffer__varint(&w->rebuilt.body, has_detail ? r->detail + 1 : 0);
+	byte_buffer__varint(&w->rebuilt.body, r->reason);
+	return pending__add(&w->rebuilt) ? write_tallies(w) : 0;
+}
+
 int trace_writer__flush(struct trace_writer *w)
 {
 	int err = w->sink.file.error ?: write_spans(w) ?: trace_writer__flush_samples(w);
@@ -281,6 +296,7 @@ void trace_writer__free(struct trace_writer *w)
 	byte_buffer__destroy(&w->tallies.body);
 	byte_buffer__destroy(&w->results.body);
 	byte_buffer__destroy(&w->symbols.body);
+	byte_buffer__destroy(&w->rebuilt.body);
 	batch_summer__destroy(&w->summer);
 	span_codec__free(w->codec);
 	chunk_sink__destroy(&w->sink);

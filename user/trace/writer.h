@@ -149,6 +149,9 @@ int trace_writer__overhead(struct trace_writer *w, const struct trace_overhead *
 /* The trace is one of several of a build: the part of this number, from 1 on. */
 int trace_writer__part(struct trace_writer *w, uint32_t number);
 
+/* Add a crate that was built again; its strings must have been added before. -EINVAL. */
+int trace_writer__rebuilt(struct trace_writer *w, const struct trace_rebuilt *rebuilt);
+
 /* Write all that is buffered, so that a reader sees it even if this process is killed now. */
 int trace_writer__flush(struct trace_writer *w);
 

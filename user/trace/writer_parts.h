@@ -71,6 +71,7 @@ struct trace_writer {
 	struct pending tallies;
 	struct pending results;
 	struct pending symbols;
+	struct pending rebuilt;
 	uint32_t n_symbols;
 	struct trace_losses losses;
 	bool losses_given;

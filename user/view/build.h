@@ -12,13 +12,15 @@ struct build_view {
 	const struct summary *summary;
 	const struct trace_losses *losses; /* NULL: not in the trace */
 	const struct trace_texts *names;
-	struct items *items;		 /* of the user's own crates; NULL: none */
-	const struct trace_costs *costs; /* NULL: not in the trace */
-	const struct cost *cost;	 /* NULL: not measured */
-	bool raw;			 /* do not subtract probe time */
-	const struct samples *samples;	 /* NULL: the trace has none */
-	const struct stack_sums *stacks; /* with samples: those of the CPU; or NULL */
-	struct llvm *llvm;		 /* with samples; NULL: not looked for */
+	struct items *items;		     /* of the user's own crates; NULL: none */
+	const struct trace_costs *costs;     /* NULL: not in the trace */
+	const struct cost *cost;	     /* NULL: not measured */
+	bool raw;			     /* do not subtract probe time */
+	const struct samples *samples;	     /* NULL: the trace has none */
+	const struct stack_sums *stacks;     /* with samples: those of the CPU; or NULL */
+	struct llvm *llvm;		     /* with samples; NULL: not looked for */
+	const struct trace_rebuilt *rebuilt; /* what was compiled again */
+	uint32_t n_rebuilt;
 	const char *problem; /* damage of the trace (trace_reader__problem()), or NULL */
 	size_t top;	     /* rows in each table; 0: as many as fit */
 	bool full;	     /* print every row and all details */

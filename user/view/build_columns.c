@@ -8,6 +8,7 @@
 #include "view/path_view.h"
 #include "view/place_text.h"
 #include "view/report_columns.h"
+#include "view/rebuilt.h"
 #include "view/report_notes.h"
 
 /* Maximum widths of names, so that lines have 80 columns. */
@@ -527,6 +528,7 @@ void build_columns(struct columns *c, const struct build_view *v)
 		reuse_columns(c, &r.reuse);
 		columns__leave(c);
 	}
+	rebuilt_columns(c, v);
 	path_columns(c, &r, v);
 	if (LIST(c, "crates", true, "compiles, the longest first"))
 		EACH_ROW (c, i, r.n_crates)

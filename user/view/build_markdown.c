@@ -7,6 +7,7 @@
 #include "view/cost_view.h"
 #include "view/path_view.h"
 #include "view/report_notes.h"
+#include "view/rebuilt.h"
 #include "view/report_rows.h"
 #include "view/verdict_text.h"
 
@@ -124,7 +125,7 @@ int build_markdown(FILE *out, const struct build_view *v)
 		build_print_reuse(out, &r.reuse);
 		fputc('\n', out);
 	}
-	err = path_table(out, COLUMNS_MARKDOWN, FIT, &r, v);
+	err = rebuilt_markdown(out, v) ?: path_table(out, COLUMNS_MARKDOWN, FIT, &r, v);
 	err = err ?: build_crate_table(out, COLUMNS_MARKDOWN, FIT, &r, v);
 	err = err ?: build_item_table(out, COLUMNS_MARKDOWN, FIT, &r, v);
 	err = err ?: build_query_table(out, COLUMNS_MARKDOWN, BUILD_QUERIES, FIT, &r, v);

@@ -12,6 +12,7 @@
 #include "view/llvm_view.h"
 #include "view/report_notes.h"
 #include "view/path_view.h"
+#include "view/rebuilt.h"
 #include "view/report_rows.h"
 #include "view/samples_text.h"
 #include "view/verdict_text.h"
@@ -177,19 +178,19 @@ static int print_memory(FILE *out, const struct build_rows *r)
 }
 
 /* The lines between what the build took and the tables. Returns whether one is of LLVM. */
-static bool print_lines(FILE *out, const struct build_rows *r, const struct build_view *v)
+static int print_lines(FILE *out, const struct build_rows *r, const struct build_view *v,
+		       bool *llvm)
 {
 	const struct build_totals *t = build__totals(v->build);
 	char buf[FORMAT_MAX];
-	bool llvm;
+	int err;
 
 	build_print_threads(out, v, "threads   ", "waiting   ");
 	if (t->blocked_ns)
 		fprintf(out, "blocked   %s in queries that another thread executed\n",
 			format_duration(buf, t->blocked_ns));
 	build_print_samples(out, "samples   ", WRAP_COLUMNS, r, v);
-	llvm = llvm_print_line(out, "LLVM      ", WRAP_COLUMNS, &r->llvm);
-
+	*llvm = llvm_print_line(out, "LLVM      ", WRAP_COLUMNS, &r->llvm);
 	if (r->n_reuse) {
 		fputs("reuse     ", out);
 		build_print_reuse(out, &r->reuse);
@@ -200,17 +201,19 @@ static bool print_lines(FILE *out, const struct build_rows *r, const struct buil
 		fprintf(out, " (%" PRIu32 " %s)\n", r->n_reuse,
 			r->n_reuse == 1 ? "compile" : "compiles");
 	}
-
+	err = rebuilt_text(out, v);
+	if (err)
+		return err;
 	if (v->cost)
 		cost_text_beside(out, v->cost, "beside    ");
 	if (!v->cost || v->cost->is_part || !v->cost->added_ns)
-		return llvm;
+		return 0;
 	fputs("cost      ", out);
 	cost_text_line(out, v->cost, ";\n          ");
 	if (v->costs && v->raw && !v->costs->subtracted)
 		fputs(";\n          self times below are with it", out);
 	fputc('\n', out);
-	return llvm;
+	return 0;
 }
 
 /*
@@ -360,7 +363,9 @@ int build_text(FILE *out, const struct build_view *v)
 	}
 	if (err)
 		return err;
-	llvm = print_lines(out, &r, v);
+	err = print_lines(out, &r, v, &llvm);
+	if (err)
+		return err;
 	fit = is_one(&r) ? fit_one : r.n_items ? fit_with_items : fit_without_items;
 	/* The line that names --by macro has the place of a row. */
 	fit.queries -= have_macros(&r);

@@ -305,6 +305,16 @@ int dump_part(struct columns *c, uint32_t number)
 	return columns__end_line(c);
 }
 
+int dump_rebuilt(struct columns *c, const struct trace_rebuilt *rebuilt, const char *crate,
+		 const char *detail)
+{
+	columns__begin_line(c, "rebuilt", "type", "rebuilt");
+	TEXT(c, "crate", NULL, crate, STRING);
+	TEXT(c, "reason", NULL, trace_rebuilt_name(rebuilt->reason), STRING);
+	TEXT(c, "detail", NULL, detail, MAYBE_TEXT);
+	return columns__end_line(c);
+}
+
 int dump_overhead(struct columns *c, const struct trace_overhead *overhead)
 {
 	static const struct {
@@ -339,9 +349,9 @@ int dump_overhead(struct columns *c, const struct trace_overhead *overhead)
 void dump_schema(FILE *out)
 {
 	static const char *const lines[] = {
-		"header",   "process", "thread",   "span",  "tally",
-		"losses",   "costs",   "sampling", "stack", "sample",
-		"overhead", "part",    "interval", "job",   "results",
+		"header",   "process",	"thread",  "span",    "tally",	  "losses",
+		"costs",    "sampling", "stack",   "sample",  "overhead", "part",
+		"interval", "job",	"results", "rebuilt",
 	};
 	struct columns c = {.to = COLUMNS_DEFINITIONS, .out = out, .describes = true};
 
@@ -375,6 +385,7 @@ void dump_schema(FILE *out)
 	dump_interval(&c, NULL, NULL, NULL);
 	dump_job(&c, 0, NULL, NULL, NULL);
 	dump_results(&c, NULL, NULL);
+	dump_rebuilt(&c, NULL, NULL, NULL);
 	fputs("},\n\"oneOf\": [", out);
 	for (size_t i = 0; i < N_OF(lines); i++)
 		fprintf(out, "%s" REF("%s"), i ? ",\n" : "\n", lines[i]);

@@ -236,6 +236,9 @@ int dump_losses(struct columns *c, const struct trace_losses *losses);
 int dump_costs(struct columns *c, const struct trace_costs *costs);
 int dump_overhead(struct columns *c, const struct trace_overhead *overhead);
 int dump_part(struct columns *c, uint32_t number);
+/* `detail`: or NULL. */
+int dump_rebuilt(struct columns *c, const struct trace_rebuilt *rebuilt, const char *crate,
+		 const char *detail);
 
 /* The JSON schema (draft 2020-12) of a line. */
 void dump_schema(FILE *out);

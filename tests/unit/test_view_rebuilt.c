@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "view/rebuilt.h"
+
+#include "test.h"
+#include "../fixtures/output.h"
+#include "../fixtures/sample_build.h"
+
+enum { LOW, DEP, APP, SYN, ODD, SCRIPT, LIB_RS, ADDED };
+
+static const char *text_of(const void *ctx, uint32_t id)
+{
+	static const char *const texts[] = {
+		"low",	      "dep",
+		"app (bin)",  "syn",
+		"o\033dd",    "dep (build script run)",
+		"src/lib.rs", "+std -a_feature_of_a_long_name +another_feature_of_a_long_name",
+	};
+
+	return texts[id];
+}
+
+static const struct trace_texts texts = {.text = text_of};
+
+static const struct trace_rebuilt rows[] = {
+	{LOW, LIB_RS, TRACE_REBUILT_FILE},
+	{SCRIPT, LIB_RS, TRACE_REBUILT_MISSING},
+	{ODD, ADDED, TRACE_REBUILT_FEATURES},
+	{ODD, TRACE_NO_STRING, TRACE_REBUILT_PROFILE},
+	{DEP, LIB_RS, TRACE_REBUILT_FILE},
+	{DEP, TRACE_NO_STRING, TRACE_REBUILT_DEPENDENCY},
+	{APP, TRACE_NO_STRING, TRACE_REBUILT_DEPENDENCY},
+	{SYN, TRACE_NO_STRING, TRACE_REBUILT_DEPENDENCY},
+	{ODD, TRACE_NO_STRING, TRACE_REBUILT_DEPENDENCY},
+	{LOW, TRACE_NO_STRING, TRACE_REBUILT_DEPENDENCY},
+};
+
+static struct build_view view_of(struct sample_build *s, uint32_t n)
+{
+	struct build_view v = sample_build__make(s);
+
+	v.names = &texts;
+	v.rebuilt = rows;
+	v.n_rebuilt = n;
+	return v;
+}
+
+TEST_CASE(crates_of_one_reason_are_together)
+{
+	_sample_build_ struct sample_build s = {};
+	struct build_view v = view_of(&s, N_OF(rows));
+	_free_ char *text = printed_build(rebuilt_text, &v), *full = NULL;
+
+	assert_string_equal(
+		text,
+		"rebuilt   low, dep: src/lib.rs changed\n"
+		"          dep (build script run): src/lib.rs, which is watched, is missing:\n"
+		"          built each time\n"
+		"          o?dd: other features: +std -a_feature_of_a_long_name\n"
+		"          +another_feature_of_a_long_name\n"
+		"          6 more: report --full\n");
+	v.full = true;
+	full = printed_build(rebuilt_text, &v);
+	assert_contains(full, "\n          o?dd: settings of the profile changed\n"
+			      "          dep, app (bin), syn, o?dd, low: a dependency");
+}
+
+TEST_CASE(many_crates_of_one_reason_are_counted)
+{
+	_sample_build_ struct sample_build s = {};
+	struct build_view v = view_of(&s, N_OF(rows));
+	_free_ char *text = NULL;
+
+	v.rebuilt += 5;
+	v.n_rebuilt -= 5;
+	text = printed_build(rebuilt_text, &v);
+	assert_contains(text, "rebuilt   dep, app (bin), syn and 2 more: a dependency");
+}
+
+TEST_CASE(nothing_is_said_without_any)
+{
+	_sample_build_ struct sample_build s = {};
+	struct build_view v = view_of(&s, 0);
+	_free_ char *text = printed_build(rebuilt_text, &v);
+	_free_ char *markdown = printed_build(rebuilt_markdown, &v);
+	_free_ char *json = printed_columns(rebuilt_columns, &v);
+
+	assert_string_equal(text, "");
+	assert_string_equal(markdown, "");
+	assert_lacks(json, "rebuilt");
+}
+
+TEST_CASE(markdown_is_a_list)
+{
+	_sample_build_ struct sample_build s = {};
+	struct build_view v = view_of(&s, 2);
+	_free_ char *text = printed_build(rebuilt_markdown, &v);
+
+	assert_string_equal(text, "- built again:\n"
+				  "  - `low: src/lib.rs changed`\n"
+				  "  - `dep (build script run): src/lib.rs, which is watched, is "
+				  "missing: built each time`\n");
+}
+
+TEST_CASE(json_has_a_row_for_each)
+{
+	_sample_build_ struct sample_build s = {};
+	struct build_view v = view_of(&s, 4);
+	_free_ char *text = printed_columns(rebuilt_columns, &v);
+
+	assert_contains(
+		text,
+		"\"rebuilt\":[\n{\"crate\":\"low\",\"reason\":\"file\",\"detail\":\"src/lib.rs\"}");
+	assert_contains(text, "\"reason\":\"profile\",\"detail\":null}]");
+}
+
+TEST_MAIN(NULL, NULL)
