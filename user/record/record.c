@@ -15,9 +15,11 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/first_environ.h"
 #include "capture/recordings.h"
 #include "capture/privilege.h"
 #include "capture/session.h"
+#include "cargo/rebuilt.h"
 #include "options/exit_code.h"
 #include "plan/file_job.h"
 #include "plan/library/find.h"
@@ -57,7 +59,8 @@ struct capture {
 	struct open_at_start begun;
 	struct control control;
 	struct toolchain_guess likely;
-	int *pidfds; /* -1 once that process has exited */
+	struct rebuilt *rebuilt; /* what the command may build again; or NULL */
+	int *pidfds;		 /* -1 once that process has exited */
 	size_t n_pidfds;
 	uint64_t next_tick_ns;
 	bool woken;	    /* by records */
@@ -71,6 +74,7 @@ struct capture {
 static void capture_fini(struct capture *c)
 {
 	toolchain_guess__clear(&c->likely);
+	rebuilt__free(c->rebuilt);
 	open_at_start__clear(&c->begun);
 	session__free(c->session);
 	recorder__free(c->recorder);
@@ -361,6 +365,9 @@ static int begin(struct capture *c)
 			return diag_error_r(err, "cannot start %s: %s%s", c->opt->command[0],
 					    strerror(-err), diag_step(err, ""));
 		toolchain_guess__start(&c->likely, c->opt->command);
+		err = rebuilt__remember(c->opt->command, first_environ(), &c->rebuilt);
+		if (err)
+			return diag_error_r(err, "out of memory");
 	}
 	err = open_recorder(c) ?: open_session(c);
 	if (!err && c->recorder)
@@ -546,6 +553,8 @@ static int finish(struct capture *c)
 	} else {
 		if (c->recorder)
 			recorder__settle(c->recorder);
+		if (c->recorder && c->rebuilt)
+			recorder__rebuilt(c->recorder, c->rebuilt);
 		look_beside(c);
 		set_overhead(c, counters);
 		err2 = c->traces ? traces__finish(c->traces, counters)

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/format.h"
+#include "cargo/rebuilt.h"
 #include "record/code_names.h"
 #include "record/item_output.h"
 #include "record/live_output.h"
@@ -531,6 +532,24 @@ struct now_asked recorder__now(struct recorder *r)
 void recorder__leave_terminal(struct recorder *r)
 {
 	live_output__leave_terminal(&r->live);
+}
+
+static int write_rebuilt(void *recorder, const struct rebuilt_crate *crate)
+{
+	struct trace_rebuilt row = {.detail = TRACE_NO_STRING, .reason = (uint8_t)crate->reason};
+	struct recorder *r = recorder;
+
+	trace_output__write(&r->trace, trace_writer__intern, crate->crate, &row.crate);
+	if (*crate->detail)
+		trace_output__write(&r->trace, trace_writer__intern, crate->detail, &row.detail);
+	trace_output__write(&r->trace, trace_writer__rebuilt, &row);
+	return r->trace.err;
+}
+
+void recorder__rebuilt(struct recorder *r, struct rebuilt *rebuilt)
+{
+	if (!r->trace.err && rebuilt__each(rebuilt, write_rebuilt, r) == -ENOMEM)
+		trace_output__wrote(&r->trace, -ENOMEM);
 }
 
 uint32_t recorder__processes(const struct recorder *r)

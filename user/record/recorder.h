@@ -128,6 +128,11 @@ void recorder__set_overhead(struct recorder *r, const struct overhead_input *in)
 /* The trace has a part of its build: of this number, from 1 on. Before recorder__finish(). */
 void recorder__set_part(struct recorder *r, uint32_t number);
 
+struct rebuilt;
+
+/* Write what cargo built again, once the command has ended. Before recorder__finish(). */
+void recorder__rebuilt(struct recorder *r, struct rebuilt *rebuilt);
+
 /* The number of compilers seen. */
 uint32_t recorder__processes(const struct recorder *r);
 

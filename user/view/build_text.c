@@ -177,7 +177,7 @@ static int print_memory(FILE *out, const struct build_rows *r)
 	return 0;
 }
 
-/* The lines between what the build took and the tables. Returns whether one is of LLVM. */
+/* The lines between what the build took and the tables; *llvm: whether one is of LLVM. */
 static int print_lines(FILE *out, const struct build_rows *r, const struct build_view *v,
 		       bool *llvm)
 {
