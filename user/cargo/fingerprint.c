@@ -75,9 +75,9 @@ static struct word inside(struct word value, char open, char close)
 	return (struct word){value.at + 1, value.len - 2};
 }
 
-static bool is_same(struct word a, struct word b)
+bool words_are_same(struct word a, struct word b)
 {
-	return a.len == b.len && (!a.len || !memcmp(a.at, b.at, a.len));
+	return !a.at == !b.at && a.len == b.len && (!a.len || !memcmp(a.at, b.at, a.len));
 }
 
 /* The member of an object; none if it has no such member. */
@@ -149,7 +149,7 @@ unsigned int fingerprint__distance(const struct fingerprint *a, const struct fin
 	unsigned int n = 0;
 
 	for (int i = 0; i < FINGERPRINT_LOCAL; i++)
-		n += !is_same(a->field[i], b->field[i]);
+		n += !words_are_same(a->field[i], b->field[i]);
 	return n;
 }
 
@@ -214,7 +214,7 @@ static void name_difference(struct word before, struct word after,
 		while ((name = take(&in)).at) {
 			struct word others = gone ? after : before, other;
 
-			while ((other = take(&others)).at && !is_same(name, other))
+			while ((other = take(&others)).at && !words_are_same(name, other))
 				;
 			if (!other.at)
 				add_name(detail, gone ? '-' : '+', name);
@@ -245,7 +245,7 @@ static bool input_differs(struct word before, struct word after, enum trace_rebu
 		if (!new.at != !old.at)
 			return true;
 		/* "1700000000.1s (src/main.rs)": the newest file of the package. */
-		if (new.at && !compared[0] && !is_same(old, new)) {
+		if (new.at && !compared[0] && !words_are_same(old, new)) {
 			const char *open = memchr(new.at, '(', new.len);
 			struct word path = inside(new, '"', '"');
 
@@ -259,7 +259,7 @@ static bool input_differs(struct word before, struct word after, enum trace_rebu
 		for (int k = 0; new.at &&k < 2 && compared[k]; k++) {
 			struct word var;
 
-			if (is_same(member(old, compared[k]), member(new, compared[k])))
+			if (words_are_same(member(old, compared[k]), member(new, compared[k])))
 				continue;
 			var = inside(member(new, "var"), '"', '"');
 			if (k) {
@@ -280,7 +280,7 @@ bool fingerprint__differs(const struct fingerprint *before, const struct fingerp
 
 	*detail = '\0';
 	for (int i = 0; i < FINGERPRINT_LOCAL; i++) {
-		if (is_same(before->field[i], after->field[i]))
+		if (words_are_same(before->field[i], after->field[i]))
 			continue;
 		*reason = fields[i].reason;
 		if (i == FINGERPRINT_FEATURES)
@@ -290,7 +290,7 @@ bool fingerprint__differs(const struct fingerprint *before, const struct fingerp
 	old = inside(before->field[FINGERPRINT_LOCAL], '[', ']');
 	new = inside(after->field[FINGERPRINT_LOCAL], '[', ']');
 	*reason = TRACE_REBUILT_BUILD_SCRIPT;
-	while (!is_same(old, new)) {
+	while (!words_are_same(old, new)) {
 		struct word a = take_value(&old, ','), b = take_value(&new, ',');
 
 		if (!a.at || !b.at || input_differs(a, b, reason, detail))
@@ -298,7 +298,7 @@ bool fingerprint__differs(const struct fingerprint *before, const struct fingerp
 	}
 	old = inside(before->field[FINGERPRINT_DEPS], '[', ']');
 	new = inside(after->field[FINGERPRINT_DEPS], '[', ']');
-	if (is_same(old, new))
+	if (words_are_same(old, new))
 		return false;
 	name_difference(old, new, take_dep_name, detail);
 	*reason = *detail ? TRACE_REBUILT_DEPENDENCIES : TRACE_REBUILT_DEPENDENCY;

@@ -24,6 +24,9 @@
 #include "proc/command_line.h"
 #include "trace/trace.h"
 
+/* Of two words that are none, too. */
+bool words_are_same(struct word a, struct word b);
+
 /* In the order in which cargo compares them; of the last two, their parts are compared. */
 enum fingerprint_field {
 	FINGERPRINT_RUSTC,

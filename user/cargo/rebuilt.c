@@ -202,10 +202,12 @@ static const struct unit *script_of(const struct rebuilt *r, const struct unit *
 static bool package_directory(const struct rebuilt *r, const struct unit *u, char path[PATH_MAX])
 {
 	char list[PATH_MAX], manifest[PATH_MAX + 16], *slash;
+	bool absolute;
 
 	u = u->inputs ? u : script_of(r, u);
 	if (!u || !output_of(u, "", ".d", list) || !first_source(r->target, list, path))
 		return false;
+	absolute = *path == '/';
 	while ((slash = strrchr(path, '/'))) {
 		slash[1] = '\0';
 		snprintf(manifest, sizeof(manifest), "%sCargo.toml", path);
@@ -214,7 +216,7 @@ static bool package_directory(const struct rebuilt *r, const struct unit *u, cha
 		*slash = '\0';
 	}
 	*path = '\0';
-	return !faccessat(r->workspace, "Cargo.toml", F_OK, 0);
+	return !absolute && !faccessat(r->workspace, "Cargo.toml", F_OK, 0);
 }
 
 enum file_state { FILE_OLD, FILE_NEWER, FILE_GONE, FILE_IS_DIRECTORY };
@@ -228,6 +230,9 @@ static enum file_state look_at(const struct rebuilt *r, const char *package, str
 	if (snprintf(path, sizeof(path), "%s%.*s", *name.at == '/' ? "" : package, (int)name.len,
 		     name.at) >= (int)sizeof(path) ||
 	    clock_ns(CLOCK_MONOTONIC) > r->until_ns)
+		return FILE_OLD;
+	/* Files that never change: cargo does not look at them either. */
+	if (strstr(path, "/registry/src/") || strstr(path, "/git/checkouts/"))
 		return FILE_OLD;
 	if (fstatat(r->workspace, path, &st, 0))
 		return errno == ENOENT ? FILE_GONE : FILE_OLD;
@@ -267,16 +272,10 @@ static bool watched_file_changed(const struct rebuilt *r, const struct unit *bef
 	return directory.at && found(f, TRACE_REBUILT_FILE, directory);
 }
 
-/* Files that never change: cargo does not look at them either. */
-static bool is_of_registry(struct word path)
-{
-	return word__contains(path, "/registry/src/") || word__contains(path, "/git/checkouts/");
-}
-
 /* A variable has another value in the later list. */
 static bool variable_changed(const struct unit *before, const struct unit *after, struct finding *f)
 {
-	struct dep_info_entry old, new;
+	struct dep_info_entry old, now;
 	struct dep_info a, b;
 
 	if (!before->inputs || !after->inputs ||
@@ -285,12 +284,9 @@ static bool variable_changed(const struct unit *before, const struct unit *after
 	while (dep_info__next(&a, &old) > 0) {
 		if (!old.is_variable || dep_info__begin(&b, after->inputs, after->inputs_size))
 			continue;
-		while (dep_info__next(&b, &new) > 0)
-			if (new.is_variable &&new.name.len == old.name.len &&
-			    !memcmp(new.name.at, old.name.at, old.name.len) &&
-			    (!new.value.at != !old.value.at || new.value.len != old.value.len ||
-			     (new.value.len &&memcmp(new.value.at, old.value.at, old.value.len) !=
-			      0)))
+		while (dep_info__next(&b, &now) > 0)
+			if (now.is_variable && words_are_same(now.name, old.name) &&
+			    !words_are_same(now.value, old.value))
 				return found(f, TRACE_REBUILT_ENVIRONMENT, old.name);
 	}
 	return false;
@@ -310,7 +306,7 @@ static bool source_changed(const struct rebuilt *r, const struct unit *before, s
 	while (dep_info__next(&list, &entry) > 0) {
 		enum file_state is;
 
-		if (entry.is_variable || !entry.name.len || is_of_registry(entry.name) ||
+		if (entry.is_variable || !entry.name.len ||
 		    (entry.in_package ? !known : *entry.name.at != '/'))
 			continue;
 		is = look_at(r, package, entry.name, before->as_of_ns);
@@ -329,13 +325,17 @@ static bool was_compiled(void *rebuilt, uint64_t fingerprint)
 	return u64_map__get(&r->compiled, fingerprint) != U64_MAP_NONE;
 }
 
-/* Whether only metadata was made of a unit, as by "cargo check". */
-static bool is_checked(const struct rebuilt *r, const struct unit *u)
+static bool has_output(const struct rebuilt *r, const struct unit *u, const char *suffix)
 {
 	char path[PATH_MAX];
 
-	return output_of(u, "lib", ".rmeta", path) && !faccessat(r->target, path, F_OK, 0) &&
-	       output_of(u, "lib", ".rlib", path) && faccessat(r->target, path, F_OK, 0);
+	return output_of(u, "lib", suffix, path) && !faccessat(r->target, path, F_OK, 0);
+}
+
+/* Whether only metadata was made of a unit, as by "cargo check". */
+static bool is_checked(const struct rebuilt *r, const struct unit *u)
+{
+	return has_output(r, u, ".rmeta") && !has_output(r, u, ".rlib");
 }
 
 /*
@@ -406,6 +406,23 @@ static bool is_again(const struct rebuilt *r, const struct unit *u, struct findi
 	return u->noted_ns != before->noted_ns;
 }
 
+/* As a report names it; false: cargo has a new kind of units. */
+static bool name_unit(const struct rebuilt *r, const struct unit *u, char name[NAME_MAX + 32])
+{
+	char crate[NAME_MAX + 1];
+	const struct kind *kind = kind_of(u, crate);
+
+	if (!kind)
+		return false;
+	/* All build scripts have one name. */
+	if (strstr(kind->prefix, "build-script-"))
+		snprintf(crate, sizeof(crate), "%.*s", package_len(u), u->name + u->package);
+	/* Of shared libraries, only a procedural macro has a hash in its name. */
+	snprintf(name, NAME_MAX + 32, "%s%s", crate,
+		 !*kind->what && has_output(r, u, ".so") ? " (proc-macro)" : kind->what);
+	return true;
+}
+
 static int pass_on(struct rebuilt *r, int (*take)(void *ctx, const struct rebuilt_crate *crate),
 		   void *ctx)
 {
@@ -424,19 +441,13 @@ static int pass_on(struct rebuilt *r, int (*take)(void *ctx, const struct rebuil
 		again[i] = is_again(r, &r->after.at[i], &findings[i]);
 	for (int late = 0; late < 2; late++)
 		for (uint32_t i = 0; i < n && !err; i++) {
-			const struct unit *u = &r->after.at[i];
 			struct finding *f = &findings[i];
-			char crate[NAME_MAX + 1], name[NAME_MAX + 32];
-			const struct kind *kind = kind_of(u, crate);
+			char name[NAME_MAX + 32];
 
-			if (!again[i] || !kind || (f->reason == TRACE_REBUILT_DEPENDENCY) != late)
-				continue;
-			/* All build scripts have one name. */
-			if (strstr(kind->prefix, "build-script-"))
-				snprintf(crate, sizeof(crate), "%.*s", package_len(u),
-					 u->name + u->package);
-			snprintf(name, sizeof(name), "%s%s", crate, kind->what);
-			err = take(ctx, &(struct rebuilt_crate){name, f->reason, f->detail});
+			if (again[i] && (f->reason == TRACE_REBUILT_DEPENDENCY) == late &&
+			    name_unit(r, &r->after.at[i], name))
+				err = take(ctx,
+					   &(struct rebuilt_crate){name, f->reason, f->detail});
 		}
 	return err;
 }
