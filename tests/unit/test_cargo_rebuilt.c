@@ -169,6 +169,17 @@ TEST_CASE_WITH(one_that_did_not_end_well_is_built_again, make_built, cargo_tree_
 	assert_found(r, "low: unfinished \n");
 }
 
+TEST_CASE_WITH(a_crate_that_is_built_twice_is_named_once, make_built, cargo_tree_remove)
+{
+	struct rebuilt *r = remembered();
+
+	put_unit("low-f123456789abcdef", "lib-low", "0f00000000000000", FIELDS_WITH("[]", "2"), "",
+		 CHECK, 200);
+	put_unit("low-e123456789abcdef", "lib-low", "0e00000000000000", FIELDS_WITH("[]", "3"), "",
+		 CHECK, 200);
+	assert_found(r, "low: profile \n");
+}
+
 /* Of a compile that fails, cargo keeps the former note. */
 TEST_CASE_WITH(a_compile_that_fails_has_a_reason_if_a_file_changed, make_built, cargo_tree_remove)
 {

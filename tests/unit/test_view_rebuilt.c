@@ -44,11 +44,22 @@ static struct build_view view_of(struct sample_build *s, uint32_t n)
 	return v;
 }
 
+static char *printed_lines(const struct build_view *v)
+{
+	size_t lines, expected = 0;
+	char *text = printed_text(rebuilt_text(out, v, &lines));
+
+	for (const char *at = text; *at; at++)
+		expected += *at == '\n';
+	assert_int_equal(lines, expected);
+	return text;
+}
+
 TEST_CASE(crates_of_one_reason_are_together)
 {
 	_sample_build_ struct sample_build s = {};
 	struct build_view v = view_of(&s, N_OF(rows));
-	_free_ char *text = printed_build(rebuilt_text, &v), *full = NULL;
+	_free_ char *text = printed_lines(&v), *full = NULL;
 
 	assert_string_equal(
 		text,
@@ -59,7 +70,7 @@ TEST_CASE(crates_of_one_reason_are_together)
 		"          +another_feature_of_a_long_name\n"
 		"          6 more: report --full\n");
 	v.full = true;
-	full = printed_build(rebuilt_text, &v);
+	full = printed_lines(&v);
 	assert_contains(full, "\n          o?dd: settings of the profile changed\n"
 			      "          dep, app (bin), syn, o?dd, low: a dependency");
 }
@@ -72,7 +83,7 @@ TEST_CASE(many_crates_of_one_reason_are_counted)
 
 	v.rebuilt += 5;
 	v.n_rebuilt -= 5;
-	text = printed_build(rebuilt_text, &v);
+	text = printed_lines(&v);
 	assert_contains(text, "rebuilt   dep, app (bin), syn and 2 more: a dependency");
 }
 
@@ -80,13 +91,29 @@ TEST_CASE(nothing_is_said_without_any)
 {
 	_sample_build_ struct sample_build s = {};
 	struct build_view v = view_of(&s, 0);
-	_free_ char *text = printed_build(rebuilt_text, &v);
+	_free_ char *text = printed_lines(&v);
 	_free_ char *markdown = printed_build(rebuilt_markdown, &v);
 	_free_ char *json = printed_columns(rebuilt_columns, &v);
 
 	assert_string_equal(text, "");
 	assert_string_equal(markdown, "");
 	assert_lacks(json, "rebuilt");
+}
+
+TEST_CASE(the_head_of_a_report_has_them)
+{
+	_sample_build_ struct sample_build s = {};
+	struct build_view v = sample_build__make(&s);
+	struct trace_rebuilt again[] = {{SB_TYPECK, TRACE_NO_STRING, TRACE_REBUILT_PROFILE},
+					{SB_ITEM, TRACE_NO_STRING, TRACE_REBUILT_CONFIG}};
+	_free_ char *without = printed_build(build_text, &v), *with = NULL;
+
+	v.rebuilt = again;
+	v.n_rebuilt = 2;
+	with = printed_build(build_text, &v);
+	assert_contains(with, "\nrebuilt   typeck: settings of the profile changed\n"
+			      "          app::parse::{{impl}}[2]::expression: cargo's");
+	assert_lacks(without, "rebuilt");
 }
 
 TEST_CASE(markdown_is_a_list)

@@ -26,8 +26,9 @@
 struct rebuilt {
 	int workspace, target; /* directories: no path is resolved twice */
 	struct units before, after;
-	struct u64_map compiled; /* fingerprints of the units in `after` */
-	uint64_t until_ns;	 /* when the files of a package are not looked at any more */
+	struct u64_map compiled;  /* fingerprints of the units in `after` */
+	struct u64_map passed_on; /* crates with their reasons */
+	uint64_t until_ns;	  /* when the files of a package are not looked at any more */
 };
 
 /* What is found of one unit. */
@@ -443,11 +444,17 @@ static int pass_on(struct rebuilt *r, int (*take)(void *ctx, const struct rebuil
 		for (uint32_t i = 0; i < n && !err; i++) {
 			struct finding *f = &findings[i];
 			char name[NAME_MAX + 32];
+			uint64_t key;
 
-			if (again[i] && (f->reason == TRACE_REBUILT_DEPENDENCY) == late &&
-			    name_unit(r, &r->after.at[i], name))
-				err = take(ctx,
-					   &(struct rebuilt_crate){name, f->reason, f->detail});
+			if (!again[i] || (f->reason == TRACE_REBUILT_DEPENDENCY) != late ||
+			    !name_unit(r, &r->after.at[i], name))
+				continue;
+			key = map_hash(name, strlen(name)) ^ map_hash(f->detail, strlen(f->detail));
+			key = map_fold(key ^ f->reason);
+			if (u64_map__get(&r->passed_on, key) != U64_MAP_NONE)
+				continue;
+			err = u64_map__put(&r->passed_on, key, 0);
+			err = err ?: take(ctx, &(struct rebuilt_crate){name, f->reason, f->detail});
 		}
 	return err;
 }
@@ -476,5 +483,6 @@ void rebuilt__free(struct rebuilt *r)
 	units__clear(&r->before);
 	units__clear(&r->after);
 	u64_map__destroy(&r->compiled);
+	u64_map__destroy(&r->passed_on);
 	free(r);
 }

@@ -29,7 +29,8 @@ struct rebuilt_crate {
 
 /*
  * Once the command has ended: pass what it built again to `take`, those that changed themselves
- * first. Texts are valid until `take` returns. The first error of `take`, or -ENOMEM.
+ * first; a crate that it built for the host and for the target once, if the reason is one. Texts
+ * are valid until `take` returns. The first error of `take`, or -ENOMEM.
  */
 int rebuilt__each(struct rebuilt *r, int (*take)(void *ctx, const struct rebuilt_crate *crate),
 		  void *ctx);

@@ -177,9 +177,10 @@ static int print_memory(FILE *out, const struct build_rows *r)
 	return 0;
 }
 
-/* The lines between what the build took and the tables; *llvm: whether one is of LLVM. */
+/* The lines between what the build took and the tables; *llvm: whether one is of
+ * LLVM; *rebuilt: how many are of what was built again. */
 static int print_lines(FILE *out, const struct build_rows *r, const struct build_view *v,
-		       bool *llvm)
+		       bool *llvm, size_t *rebuilt)
 {
 	const struct build_totals *t = build__totals(v->build);
 	char buf[FORMAT_MAX];
@@ -201,7 +202,7 @@ static int print_lines(FILE *out, const struct build_rows *r, const struct build
 		fprintf(out, " (%" PRIu32 " %s)\n", r->n_reuse,
 			r->n_reuse == 1 ? "compile" : "compiles");
 	}
-	err = rebuilt_text(out, v);
+	err = rebuilt_text(out, v, rebuilt);
 	if (err)
 		return err;
 	if (v->cost)
@@ -339,6 +340,19 @@ static bool passes_lead(const struct build_rows *r)
 	       (!r->n_items || ns > r->items[0].row.cpu_ns + r->items[0].row.llvm.value);
 }
 
+/* So many lines are taken from the longest tables. */
+static void make_room(struct fit *fit, size_t lines)
+{
+	for (; lines; lines--) {
+		size_t *longest = fit->items > fit->queries ? &fit->items : &fit->queries;
+
+		if (fit->crates > *longest)
+			longest = &fit->crates;
+		if (*longest > 1)
+			--*longest;
+	}
+}
+
 int build_text(FILE *out, const struct build_view *v)
 {
 	const struct build *whole = build__whole(v->build);
@@ -346,6 +360,7 @@ int build_text(FILE *out, const struct build_view *v)
 	int err = build_rows__init(&r, v);
 	struct fit fit;
 	struct verdict verdict;
+	size_t rebuilt;
 	bool llvm, lead;
 
 	if (err)
@@ -363,12 +378,13 @@ int build_text(FILE *out, const struct build_view *v)
 	}
 	if (err)
 		return err;
-	err = print_lines(out, &r, v, &llvm);
+	err = print_lines(out, &r, v, &llvm, &rebuilt);
 	if (err)
 		return err;
 	fit = is_one(&r) ? fit_one : r.n_items ? fit_with_items : fit_without_items;
 	/* The line that names --by macro has the place of a row. */
 	fit.queries -= have_macros(&r);
+	make_room(&fit, rebuilt);
 	if (!is_one(&r) || v->full || whole != v->build)
 		err = path_table(out, COLUMNS_TEXT, fit.steps, &r, v);
 	if (!is_one(&r) || v->full)

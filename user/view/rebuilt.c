@@ -128,9 +128,21 @@ static void print_text(FILE *out, const char *line, bool first)
 	wrap_print(out, line, strlen(LEAD), WRAP_COLUMNS, strlen(LEAD));
 }
 
-int rebuilt_text(FILE *out, const struct build_view *v)
+int rebuilt_text(FILE *out, const struct build_view *v, size_t *lines)
 {
-	return shows(v) ? each_line(out, v, print_text) : 0;
+	_free_ char *text = NULL;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+	int err = !to ? -ENOMEM : shows(v) ? each_line(to, v, print_text) : 0;
+
+	if (to && fclose(to))
+		err = -ENOMEM;
+	*lines = 0;
+	for (size_t i = 0; !err && i < size; i++)
+		*lines += text[i] == '\n';
+	if (!err)
+		fputs(text, out);
+	return err;
 }
 
 static void print_markdown(FILE *out, const char *line, bool first)

@@ -9,8 +9,8 @@
 #include "view/build.h"
 #include "view/columns.h"
 
-/* Lines of the report's head. 0 or -ENOMEM. */
-int rebuilt_text(FILE *out, const struct build_view *v);
+/* Lines of the report's head, and how many they are in *lines. 0 or -ENOMEM. */
+int rebuilt_text(FILE *out, const struct build_view *v, size_t *lines);
 
 /* Items of a list. 0 or -ENOMEM. */
 int rebuilt_markdown(FILE *out, const struct build_view *v);
