@@ -15,6 +15,7 @@
 #include "../fixtures/sample_plan.h"
 #include "../fixtures/trace_dump.h"
 #include "base/diag.h"
+#include "cargo/rebuilt.h"
 #include "cli/cmd.h"
 #include "options/exit_code.h"
 #include "qprof/trace_format.h"
@@ -424,6 +425,39 @@ static int record_on_a_full_disk(struct recorder *r)
 }
 
 /* The failure is reported once; the live view and the summary go on. */
+/* The linker prefers it to the real function. */
+int rebuilt__each(struct rebuilt *r, int (*take)(void *ctx, const struct rebuilt_crate *crate),
+		  void *ctx)
+{
+	const struct rebuilt_crate crates[] = {{"low", TRACE_REBUILT_FILE, "src/lib.rs"},
+					       {"app (bin)", TRACE_REBUILT_DEPENDENCY, ""}};
+
+	return take(ctx, &crates[0]) ?: take(ctx, &crates[1]);
+}
+
+TEST_CASE_WITH(what_was_built_again_is_in_the_trace_and_its_report, NULL, remove_file)
+{
+	_recorder_ struct recorder *r = NULL;
+	_free_ char *trace = NULL, *text = NULL;
+	FILE *live = tmpfile();
+	_output_ struct output o;
+
+	r = start(live, LIVE_NONE, true);
+	compile(r, PID, 'a');
+	compile(r, PID + 1, 'b');
+	recorder__rebuilt(r, NULL);
+	finish(r, &o);
+	trace = dump_trace(path);
+	assert_contains(trace,
+			"\nrebuilt [low] file [src/lib.rs]\nrebuilt [app (bin)] dependency [-]\n");
+	rewind(live);
+	text = calloc(1, 4096);
+	assert_true(fread(text, 1, 4095, live) > 0);
+	assert_contains(text,
+			"\nrebuilt   low: src/lib.rs changed\n          app (bin): a dependency");
+	fclose(live);
+}
+
 TEST_CASE_WITH(a_full_disk_ends_the_file_only, NULL, remove_file)
 {
 	_free_ char *summary = NULL, *trace = NULL;
