@@ -204,19 +204,24 @@ static struct word take_dep_name(struct word *in)
 	return take_dep(in, &hash);
 }
 
+/* Comparisons of names: lists that are longer than any of cargo's do not take longer. */
+#define COMPARISONS_MAX (1u << 18)
+
 /* Name what one list has and the other has not. */
 static void name_difference(struct word before, struct word after,
 			    struct word (*take)(struct word *in), char *detail)
 {
+	unsigned int left = COMPARISONS_MAX;
+
 	for (int gone = 0; gone < 2; gone++) {
 		struct word in = gone ? before : after, name;
 
-		while ((name = take(&in)).at) {
+		while (left && (name = take(&in)).at) {
 			struct word others = gone ? after : before, other;
 
-			while ((other = take(&others)).at && !words_are_same(name, other))
-				;
-			if (!other.at)
+			while (left && (other = take(&others)).at && !words_are_same(name, other))
+				left--;
+			if (left && !other.at)
 				add_name(detail, gone ? '-' : '+', name);
 		}
 	}

@@ -20,7 +20,7 @@
 
 /* Of a list of sources that rustc writes, the first one is read. */
 #define SOURCES_SIZE 8192
-#define FILES_NS     UINT64_C(1000000000)
+#define COMPARED_NS  UINT64_C(1000000000)
 #define HASH_DIGITS  16
 
 struct rebuilt {
@@ -28,7 +28,7 @@ struct rebuilt {
 	struct units before, after;
 	struct u64_map compiled;  /* fingerprints of the units in `after` */
 	struct u64_map passed_on; /* crates with their reasons */
-	uint64_t until_ns;	  /* when the files of a package are not looked at any more */
+	uint64_t until_ns;	  /* when nothing is compared any more */
 };
 
 /* What is found of one unit. */
@@ -152,6 +152,19 @@ static bool output_of(const struct unit *u, const char *before, const char *afte
 			before, crate, HASH_DIGITS, u->name + u->hash, after) < PATH_MAX;
 }
 
+/* Not access(2), which does not ask with the rights of this thread. */
+static bool is_there(int dir, const char *path)
+{
+	struct stat st;
+
+	return !fstatat(dir, path, &st, 0);
+}
+
+static bool is_too_late(const struct rebuilt *r)
+{
+	return clock_ns(CLOCK_MONOTONIC) > r->until_ns;
+}
+
 /* ---- Files of a package ---------------------------------------------------------------------- */
 
 /* The first source in a list of rustc: "<output>: <source> ...", where a space in a name is "\ ".
@@ -212,12 +225,12 @@ static bool package_directory(const struct rebuilt *r, const struct unit *u, cha
 	while ((slash = strrchr(path, '/'))) {
 		slash[1] = '\0';
 		snprintf(manifest, sizeof(manifest), "%sCargo.toml", path);
-		if (!faccessat(r->workspace, manifest, F_OK, 0))
+		if (is_there(r->workspace, manifest))
 			return true;
 		*slash = '\0';
 	}
 	*path = '\0';
-	return !absolute && !faccessat(r->workspace, "Cargo.toml", F_OK, 0);
+	return !absolute && is_there(r->workspace, "Cargo.toml");
 }
 
 enum file_state { FILE_OLD, FILE_NEWER, FILE_GONE, FILE_IS_DIRECTORY };
@@ -229,8 +242,7 @@ static enum file_state look_at(const struct rebuilt *r, const char *package, str
 	struct stat st;
 
 	if (snprintf(path, sizeof(path), "%s%.*s", *name.at == '/' ? "" : package, (int)name.len,
-		     name.at) >= (int)sizeof(path) ||
-	    clock_ns(CLOCK_MONOTONIC) > r->until_ns)
+		     name.at) >= (int)sizeof(path))
 		return FILE_OLD;
 	/* Files that never change: cargo does not look at them either. */
 	if (strstr(path, "/registry/src/") || strstr(path, "/git/checkouts/"))
@@ -259,7 +271,8 @@ static bool watched_file_changed(const struct rebuilt *r, const struct unit *bef
 
 	if (!package_directory(r, before, package))
 		return false;
-	while ((path = fingerprint__watched(&before->print, &at)).at && path.len) {
+	while (!is_too_late(r) && (path = fingerprint__watched(&before->print, &at)).at &&
+	       path.len) {
 		enum file_state is = look_at(r, package, path, before->as_of_ns);
 
 		if (is == FILE_NEWER || is == FILE_GONE)
@@ -274,7 +287,8 @@ static bool watched_file_changed(const struct rebuilt *r, const struct unit *bef
 }
 
 /* A variable has another value in the later list. */
-static bool variable_changed(const struct unit *before, const struct unit *after, struct finding *f)
+static bool variable_changed(const struct rebuilt *r, const struct unit *before,
+			     const struct unit *after, struct finding *f)
 {
 	struct dep_info_entry old, now;
 	struct dep_info a, b;
@@ -282,7 +296,7 @@ static bool variable_changed(const struct unit *before, const struct unit *after
 	if (!before->inputs || !after->inputs ||
 	    dep_info__begin(&a, before->inputs, before->inputs_size))
 		return false;
-	while (dep_info__next(&a, &old) > 0) {
+	while (!is_too_late(r) && dep_info__next(&a, &old) > 0) {
 		if (!old.is_variable || dep_info__begin(&b, after->inputs, after->inputs_size))
 			continue;
 		while (dep_info__next(&b, &now) > 0)
@@ -304,7 +318,7 @@ static bool source_changed(const struct rebuilt *r, const struct unit *before, s
 	if (!before->inputs || dep_info__begin(&list, before->inputs, before->inputs_size))
 		return false;
 	known = package_directory(r, before, package);
-	while (dep_info__next(&list, &entry) > 0) {
+	while (!is_too_late(r) && dep_info__next(&list, &entry) > 0) {
 		enum file_state is;
 
 		if (entry.is_variable || !entry.name.len ||
@@ -330,7 +344,7 @@ static bool has_output(const struct rebuilt *r, const struct unit *u, const char
 {
 	char path[PATH_MAX];
 
-	return output_of(u, "lib", suffix, path) && !faccessat(r->target, path, F_OK, 0);
+	return output_of(u, "lib", suffix, path) && is_there(r->target, path);
 }
 
 /* Whether only metadata was made of a unit, as by "cargo check". */
@@ -395,7 +409,7 @@ static bool is_again(const struct rebuilt *r, const struct unit *u, struct findi
 	if (fingerprint__differs(&before->print, &u->print, &f->reason, f->detail) &&
 	    f->reason != TRACE_REBUILT_DEPENDENCY)
 		return true;
-	if (source_changed(r, before, f) || variable_changed(before, u, f))
+	if (source_changed(r, before, f) || variable_changed(r, before, u, f))
 		return true;
 	if (f->reason == TRACE_REBUILT_DEPENDENCY ||
 	    fingerprint__any_dep(&u->print, was_compiled, (void *)r))
@@ -437,8 +451,8 @@ static int pass_on(struct rebuilt *r, int (*take)(void *ctx, const struct rebuil
 	for (uint32_t i = 0; i < r->after.n && !err; i++)
 		if (r->after.at[i].fingerprint)
 			err = u64_map__put(&r->compiled, r->after.at[i].fingerprint, i);
-	r->until_ns = clock_ns(CLOCK_MONOTONIC) + FILES_NS;
-	for (uint32_t i = 0; i < n && !err; i++)
+	r->until_ns = clock_ns(CLOCK_MONOTONIC) + COMPARED_NS;
+	for (uint32_t i = 0; i < n && !err && !is_too_late(r); i++)
 		again[i] = is_again(r, &r->after.at[i], &findings[i]);
 	for (int late = 0; late < 2; late++)
 		for (uint32_t i = 0; i < n && !err; i++) {

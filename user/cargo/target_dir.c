@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "base/own_path.h"
@@ -76,10 +77,11 @@ static int find_workspace(const char *from, char **workspace)
 		return -ENOMEM;
 	do {
 		_free_ char *lock = joined(dir, "Cargo.lock");
+		struct stat st;
 
 		if (!lock)
 			return -ENOMEM;
-		if (!access(lock, F_OK)) {
+		if (!stat(lock, &st)) {
 			*workspace = take_ptr(dir);
 			return 0;
 		}

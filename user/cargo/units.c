@@ -181,10 +181,11 @@ static int take_profile(struct walk *w, int dir, const char *path, const char *e
 {
 	_close_ int fd = openat(dir, entry, DIRECTORY_FLAGS);
 	_free_ char *below = NULL;
+	struct stat st;
 
 	if (fd < 0)
 		return 0;
-	if (!faccessat(fd, FINGERPRINTS, F_OK, AT_SYMLINK_NOFOLLOW)) {
+	if (!fstatat(fd, FINGERPRINTS, &st, AT_SYMLINK_NOFOLLOW)) {
 		if (asprintf(&below, "%s%s%s/" FINGERPRINTS, path, *path ? "/" : "", entry) < 0)
 			return -ENOMEM;
 		return each_entry(w, fd, below, FINGERPRINTS, take_unit_directory);
