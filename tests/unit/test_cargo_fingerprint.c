@@ -69,6 +69,8 @@ TEST_CASE(the_first_difference_is_the_reason)
 		{JSON("7", "[]", "1", "", NEWEST("17.5s (src/a.rs)"), ""),
 		 JSON("7", "[]", "1", "", NEWEST("18.5s (src/b.rs)"), ""), true, TRACE_REBUILT_FILE,
 		 "src/b.rs"},
+		{JSON("7", "[]", "1", "", "{\"CheckDepInfo\":{\"checksum\":true}}", ""),
+		 JSON("7", "[]", "1", "", DEP_INFO("a-1"), ""), true, TRACE_REBUILT_CONFIG, ""},
 		{JSON("7", "[]", "1", "", NEWEST("17.5s (src/a.rs)"), ""),
 		 JSON("7", "[]", "1", "", WATCH("\"a\""), ""), true, TRACE_REBUILT_BUILD_SCRIPT,
 		 ""},

@@ -64,8 +64,8 @@ TEST_CASE(crates_of_one_reason_are_together)
 	assert_string_equal(
 		text,
 		"rebuilt   low, dep: src/lib.rs changed\n"
-		"          dep (build script run): src/lib.rs, which is watched, is missing:\n"
-		"          built each time\n"
+		"          dep (build script run): watches src/lib.rs, which is missing, so it\n"
+		"          runs each time\n"
 		"          o?dd: other features: +std -a_feature_of_a_long_name\n"
 		"          +another_feature_of_a_long_name\n"
 		"          6 more: report --full\n");
@@ -122,10 +122,11 @@ TEST_CASE(markdown_is_a_list)
 	struct build_view v = view_of(&s, 2);
 	_free_ char *text = printed_build(rebuilt_markdown, &v);
 
-	assert_string_equal(text, "- built again:\n"
-				  "  - `low: src/lib.rs changed`\n"
-				  "  - `dep (build script run): src/lib.rs, which is watched, is "
-				  "missing: built each time`\n");
+	assert_string_equal(
+		text, "- built again:\n"
+		      "  - `low: src/lib.rs changed`\n"
+		      "  - `dep (build script run): watches src/lib.rs, which is missing, so it "
+		      "runs each time`\n");
 }
 
 TEST_CASE(json_has_a_row_for_each)

@@ -267,6 +267,8 @@ static bool input_differs(struct word before, struct word after, enum trace_rebu
 			if (words_are_same(member(old, compared[k]), member(new, compared[k])))
 				continue;
 			var = inside(member(new, "var"), '"', '"');
+			if (!strcmp(compared[k], "checksum"))
+				*reason = TRACE_REBUILT_CONFIG;
 			if (k) {
 				*reason = TRACE_REBUILT_ENVIRONMENT;
 				snprintf(detail, FINGERPRINT_DETAIL_MAX, "%.*s", (int)var.len,

@@ -15,13 +15,13 @@
 
 #define LEAD "rebuilt   "
 
-/* With what is before and behind the name of what changed; without one, "one" and "several" are. */
+/* What is before and behind the name of what changed. */
 static const struct {
 	const char *before, *behind;
 } texts[TRACE_REBUILT_MAX] = {
 	[TRACE_REBUILT_UNKNOWN] = {"no change found, perhaps an output was deleted", ""},
 	[TRACE_REBUILT_FILE] = {"", " changed"},
-	[TRACE_REBUILT_MISSING] = {"", ", which is watched, is missing: built each time"},
+	[TRACE_REBUILT_MISSING] = {"watches ", ", which is missing, so it runs each time"},
 	[TRACE_REBUILT_FEATURES] = {"other features: ", ""},
 	[TRACE_REBUILT_PROFILE] = {"settings of the profile changed", ""},
 	[TRACE_REBUILT_COMMAND] = {"built before by another command, such as cargo check", ""},
@@ -29,7 +29,7 @@ static const struct {
 	[TRACE_REBUILT_RUSTC] = {"another rustc", ""},
 	[TRACE_REBUILT_ENVIRONMENT] = {"variable ", " changed"},
 	[TRACE_REBUILT_DEPENDENCIES] = {"other dependencies: ", ""},
-	[TRACE_REBUILT_DEPENDENCY] = {"a dependency, or a build script's run, was new", ""},
+	[TRACE_REBUILT_DEPENDENCY] = {"a dependency was built again", ""},
 	[TRACE_REBUILT_SOURCE] = {"another version, source or wrapper of rustc", ""},
 	[TRACE_REBUILT_MANIFEST] = {"Cargo.toml changed", ""},
 	[TRACE_REBUILT_CONFIG] = {"cargo's configuration changed", ""},
