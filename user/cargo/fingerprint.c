@@ -244,15 +244,15 @@ static bool input_differs(struct word before, struct word after, enum trace_rebu
 	};
 
 	for (size_t i = 0; i < N_OF(kinds); i++) {
-		struct word old = member(before, kinds[i].kind), new = member(after, kinds[i].kind);
+		struct word old = member(before, kinds[i].kind), now = member(after, kinds[i].kind);
 		const char *const *compared = kinds[i].compared;
 
-		if (!new.at != !old.at)
+		if (!now.at != !old.at)
 			return true;
 		/* "1700000000.1s (src/main.rs)": the newest file of the package. */
-		if (new.at && !compared[0] && !words_are_same(old, new)) {
-			const char *open = memchr(new.at, '(', new.len);
-			struct word path = inside(new, '"', '"');
+		if (now.at && !compared[0] && !words_are_same(old, now)) {
+			const char *open = memchr(now.at, '(', now.len);
+			struct word path = inside(now, '"', '"');
 
 			if (open && path.at && path.at[path.len - 1] == ')') {
 				*reason = TRACE_REBUILT_FILE;
@@ -261,12 +261,12 @@ static bool input_differs(struct word before, struct word after, enum trace_rebu
 			}
 			return true;
 		}
-		for (int k = 0; new.at &&k < 2 && compared[k]; k++) {
+		for (int k = 0; now.at && k < 2 && compared[k]; k++) {
 			struct word var;
 
-			if (words_are_same(member(old, compared[k]), member(new, compared[k])))
+			if (words_are_same(member(old, compared[k]), member(now, compared[k])))
 				continue;
-			var = inside(member(new, "var"), '"', '"');
+			var = inside(member(now, "var"), '"', '"');
 			if (!strcmp(compared[k], "checksum"))
 				*reason = TRACE_REBUILT_CONFIG;
 			if (k) {
@@ -283,7 +283,7 @@ static bool input_differs(struct word before, struct word after, enum trace_rebu
 bool fingerprint__differs(const struct fingerprint *before, const struct fingerprint *after,
 			  enum trace_rebuilt_reason *reason, char *detail)
 {
-	struct word old, new;
+	struct word old, now;
 
 	*detail = '\0';
 	for (int i = 0; i < FINGERPRINT_LOCAL; i++) {
@@ -295,19 +295,19 @@ bool fingerprint__differs(const struct fingerprint *before, const struct fingerp
 		return true;
 	}
 	old = inside(before->field[FINGERPRINT_LOCAL], '[', ']');
-	new = inside(after->field[FINGERPRINT_LOCAL], '[', ']');
+	now = inside(after->field[FINGERPRINT_LOCAL], '[', ']');
 	*reason = TRACE_REBUILT_BUILD_SCRIPT;
-	while (!words_are_same(old, new)) {
-		struct word a = take_value(&old, ','), b = take_value(&new, ',');
+	while (!words_are_same(old, now)) {
+		struct word a = take_value(&old, ','), b = take_value(&now, ',');
 
 		if (!a.at || !b.at || input_differs(a, b, reason, detail))
 			return true;
 	}
 	old = inside(before->field[FINGERPRINT_DEPS], '[', ']');
-	new = inside(after->field[FINGERPRINT_DEPS], '[', ']');
-	if (words_are_same(old, new))
+	now = inside(after->field[FINGERPRINT_DEPS], '[', ']');
+	if (words_are_same(old, now))
 		return false;
-	name_difference(old, new, take_dep_name, detail);
+	name_difference(old, now, take_dep_name, detail);
 	*reason = *detail ? TRACE_REBUILT_DEPENDENCIES : TRACE_REBUILT_DEPENDENCY;
 	return true;
 }
