@@ -143,6 +143,15 @@ TEST_CASE_WITH(a_changed_file_is_found_and_what_depends_on_it, make_built, cargo
 	assert_found(r, "low: file src/lib.rs\ndep: dependency \n");
 }
 
+TEST_CASE_WITH(a_file_that_changed_meanwhile_is_no_reason, make_built, cargo_tree_remove)
+{
+	struct rebuilt *r = remembered();
+
+	put_low(FIELDS, "v", 200);
+	cargo_tree_write("a b/low/src/lib.rs", "x", 250);
+	assert_found(r, "low: unknown \n");
+}
+
 TEST_CASE_WITH(a_variable_that_was_read_is_found, make_built, cargo_tree_remove)
 {
 	struct rebuilt *r = remembered();

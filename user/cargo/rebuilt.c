@@ -235,9 +235,11 @@ static bool package_directory(const struct rebuilt *r, const struct unit *u, cha
 
 enum file_state { FILE_OLD, FILE_NEWER, FILE_GONE, FILE_IS_DIRECTORY };
 
+/* Whether a file was changed after the last build of a unit, and before this one began. */
 static enum file_state look_at(const struct rebuilt *r, const char *package, struct word name,
-			       uint64_t as_of_ns)
+			       const struct unit *before, const struct unit *after)
 {
+	uint64_t changed_ns;
 	char path[PATH_MAX];
 	struct stat st;
 
@@ -249,7 +251,9 @@ static enum file_state look_at(const struct rebuilt *r, const char *package, str
 		return FILE_OLD;
 	if (fstatat(r->workspace, path, &st, 0))
 		return errno == ENOENT ? FILE_GONE : FILE_OLD;
-	if (st.st_mtim.tv_sec > 0 && clock_of_timespec(&st.st_mtim) > as_of_ns)
+	changed_ns = st.st_mtim.tv_sec > 0 ? clock_of_timespec(&st.st_mtim) : 0;
+	if (changed_ns > before->as_of_ns &&
+	    (changed_ns <= after->as_of_ns || changed_ns <= after->begun_ns))
 		return FILE_NEWER;
 	return S_ISDIR(st.st_mode) ? FILE_IS_DIRECTORY : FILE_OLD;
 }
@@ -263,7 +267,7 @@ static bool found(struct finding *f, enum trace_rebuilt_reason reason, struct wo
 
 /* Of a build script that was run: a file that it watches was changed, or is not there. */
 static bool watched_file_changed(const struct rebuilt *r, const struct unit *before,
-				 struct finding *f)
+				 const struct unit *after, struct finding *f)
 {
 	char package[PATH_MAX];
 	struct word path, directory = {0};
@@ -273,7 +277,7 @@ static bool watched_file_changed(const struct rebuilt *r, const struct unit *bef
 		return false;
 	while (!is_too_late(r) && (path = fingerprint__watched(&before->print, &at)).at &&
 	       path.len) {
-		enum file_state is = look_at(r, package, path, before->as_of_ns);
+		enum file_state is = look_at(r, package, path, before, after);
 
 		if (is == FILE_NEWER || is == FILE_GONE)
 			return found(f,
@@ -308,7 +312,8 @@ static bool variable_changed(const struct rebuilt *r, const struct unit *before,
 }
 
 /* A file that the compiler read was changed since, or is not there. */
-static bool source_changed(const struct rebuilt *r, const struct unit *before, struct finding *f)
+static bool source_changed(const struct rebuilt *r, const struct unit *before,
+			   const struct unit *after, struct finding *f)
 {
 	struct dep_info_entry entry;
 	char package[PATH_MAX];
@@ -324,7 +329,7 @@ static bool source_changed(const struct rebuilt *r, const struct unit *before, s
 		if (entry.is_variable || !entry.name.len ||
 		    (entry.in_package ? !known : *entry.name.at != '/'))
 			continue;
-		is = look_at(r, package, entry.name, before->as_of_ns);
+		is = look_at(r, package, entry.name, before, after);
 		if (is == FILE_NEWER || is == FILE_GONE)
 			return found(f, TRACE_REBUILT_FILE, entry.name);
 	}
@@ -409,12 +414,12 @@ static bool is_again(const struct rebuilt *r, const struct unit *u, struct findi
 	if (fingerprint__differs(&before->print, &u->print, &f->reason, f->detail) &&
 	    f->reason != TRACE_REBUILT_DEPENDENCY)
 		return true;
-	if (source_changed(r, before, f) || variable_changed(r, before, u, f))
+	if (source_changed(r, before, u, f) || variable_changed(r, before, u, f))
 		return true;
 	if (f->reason == TRACE_REBUILT_DEPENDENCY ||
 	    fingerprint__any_dep(&u->print, was_compiled, (void *)r))
 		return found(f, TRACE_REBUILT_DEPENDENCY, (struct word){0});
-	if (!before->inputs && watched_file_changed(r, before, f))
+	if (!before->inputs && watched_file_changed(r, before, u, f))
 		return true;
 	f->reason = before->fingerprint ? TRACE_REBUILT_UNKNOWN : TRACE_REBUILT_UNFINISHED;
 	/* Of one that failed, cargo keeps the former note: what else differs is not known. */

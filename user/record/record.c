@@ -365,9 +365,9 @@ static int begin(struct capture *c)
 			return diag_error_r(err, "cannot start %s: %s%s", c->opt->command[0],
 					    strerror(-err), diag_step(err, ""));
 		toolchain_guess__start(&c->likely, c->opt->command);
-		err = rebuilt__remember(c->opt->command, first_environ(), &c->rebuilt);
-		if (err)
-			return diag_error_r(err, "out of memory");
+		if (!c->opt->traces &&
+		    rebuilt__remember(c->opt->command, first_environ(), &c->rebuilt))
+			return diag_error_r(-ENOMEM, "out of memory");
 	}
 	err = open_recorder(c) ?: open_session(c);
 	if (!err && c->recorder)
