@@ -2,7 +2,7 @@
 #include "options/cargo_qprof.h"
 
 #include "../fixtures/output.h"
-#include "options/completion.h"
+#include "options/usage.h"
 #include "test.h"
 
 TEST_CASE(the_help_is_as_agreed_and_fits_a_screen)
