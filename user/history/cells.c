@@ -38,39 +38,27 @@ static bool is_id(const char *text)
 	return i == sizeof(form) - 1 && !text[i];
 }
 
-static bool check_text(const struct history_column *c, const char *text, char *why, size_t size)
-{
-	if (text && strlen(text) > HISTORY_TEXT_MAX)
-		snprintf(why, size, "\"%s\" is longer than %d bytes", c->name, HISTORY_TEXT_MAX);
-	else if (!text && c->required)
-		snprintf(why, size, "it has no \"%s\"", c->name);
-	else
-		return true;
-	return false;
-}
-
-static bool check_number(const struct history_column *c, uint64_t number, char *why, size_t size)
-{
-	if (number == HISTORY_UNKNOWN && c->required)
-		snprintf(why, size, "it has no \"%s\"", c->name);
-	else if (number != HISTORY_UNKNOWN && number >= HISTORY_NUMBER_MAX)
-		snprintf(why, size, "\"%s\" is no number from 0 to 2^63 - 2", c->name);
-	else
-		return true;
-	return false;
-}
-
 bool row_check(enum history_table_id table, const void *row, char *why, size_t size)
 {
 	const struct history_table *t = history_table(table);
 
 	for (size_t i = 0; i < t->n; i++) {
 		const struct history_column *c = &t->columns[i];
+		bool is_text = c->type == HISTORY_TEXT;
+		const char *text = is_text ? history_column__text(c, row) : NULL;
+		uint64_t number = is_text ? 0 : history_column__number(c, row);
+		bool is_null = is_text ? !text : number == HISTORY_UNKNOWN;
 
-		if (c->type == HISTORY_TEXT
-			    ? !check_text(c, history_column__text(c, row), why, size)
-			    : !check_number(c, history_column__number(c, row), why, size))
-			return false;
+		if (is_null && c->required)
+			snprintf(why, size, "it has no \"%s\"", c->name);
+		else if (text && strlen(text) > HISTORY_TEXT_MAX)
+			snprintf(why, size, "\"%s\" is longer than %d bytes", c->name,
+				 HISTORY_TEXT_MAX);
+		else if (!is_null && number >= HISTORY_NUMBER_MAX)
+			snprintf(why, size, "\"%s\" is no number from 0 to 2^63 - 2", c->name);
+		else
+			continue;
+		return false;
 	}
 	/* Rows of the other tables have that of their build. */
 	if (table != HISTORY_BUILD || is_id(((const struct history_build *)row)->build))

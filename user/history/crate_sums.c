@@ -62,11 +62,6 @@ static int by_name(const void *a, const void *b)
 	return order ?: x->is_activity - y->is_activity;
 }
 
-static bool is_of_one_name(const struct sum *a, const struct sum *b)
-{
-	return !strcmp(a->crate, b->crate) && !strcmp(a->name, b->name);
-}
-
 /* The most expensive first, in each crate; of those that no sample met, the most executed. */
 static int by_time(const void *a, const void *b)
 {
@@ -81,16 +76,6 @@ static int by_time(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static void add_up(struct sum *to, const struct sum *from)
-{
-	to->count += from->count;
-	to->self_ns += from->self_ns;
-	to->total_ns += from->total_ns;
-	to->is_sampled |= from->is_sampled;
-	to->no_count |= from->no_count;
-	to->no_total |= from->no_total;
-}
-
 /* Make one of those of the same names, in the order of their times. */
 static void merge(struct sums *s)
 {
@@ -100,14 +85,24 @@ static void merge(struct sums *s)
 		return;
 	qsort(s->at, s->n, sizeof(*s->at), by_name);
 	for (uint32_t i = 1; i < s->n; i++) {
-		if (by_name(&s->at[n], &s->at[i]))
-			s->at[++n] = s->at[i];
-		else
-			add_up(&s->at[n], &s->at[i]);
+		const struct sum *from = &s->at[i];
+		struct sum *to = &s->at[n];
+
+		if (by_name(to, from)) {
+			s->at[++n] = *from;
+			continue;
+		}
+		to->count += from->count;
+		to->self_ns += from->self_ns;
+		to->total_ns += from->total_ns;
+		to->is_sampled |= from->is_sampled;
+		to->no_count |= from->no_count;
+		to->no_total |= from->no_total;
 	}
 	s->n = n + 1;
 	for (uint32_t i = 1; i < s->n; i++)
-		s->at[i].is_namesake = is_of_one_name(&s->at[i - 1], &s->at[i]);
+		s->at[i].is_namesake = !strcmp(s->at[i - 1].crate, s->at[i].crate) &&
+				       !strcmp(s->at[i - 1].name, s->at[i].name);
 	qsort(s->at, s->n, sizeof(*s->at), by_time);
 }
 
@@ -258,25 +253,6 @@ void crate_items__destroy(struct crate_items *c)
 	*c = (struct crate_items){};
 }
 
-/* Not all executions were recorded: those that the tables list count, if these list all. */
-static int add_item(struct sums *s, struct history_rows *rows, const struct model *m,
-		    const char *crate, const struct item_row *row, bool no_count)
-{
-	const struct trace_texts *texts = &m->options.texts;
-	struct sum sum = {
-		.crate = crate,
-		.count = m->by_samples ? row->results : row->executions,
-		.self_ns = row->cpu_ns,
-		.is_sampled = m->by_samples,
-		.no_count = no_count || (m->by_samples && !row->results),
-	};
-
-	if (row->item == TRACE_NO_STRING || !(row->n_queries || row->results))
-		return 0;
-	sum.name = crate_sums_text(rows, texts->text(texts->ctx, row->item));
-	return sum.name ? array__add(&s->at, &s->n, &s->capacity, &sum) : -ENOMEM;
-}
-
 static int put_item(struct history_rows *rows, const struct sum *s)
 {
 	struct history_item *row = history_rows__append(rows, HISTORY_ITEM);
@@ -295,18 +271,31 @@ static int put_item(struct history_rows *rows, const struct sum *s)
 	return row->how ? 0 : -ENOMEM;
 }
 
+/* Not all executions were recorded: those that the tables list count, if these list all. */
 static int add_items(struct sums *s, struct history_rows *rows, const struct model *m,
 		     const char *crate, struct items *items)
 {
+	const struct trace_texts *texts = &m->options.texts;
 	_free_ struct item_row *of = NULL;
 	bool no_count = m->by_samples &&
 			(items__misses_results(items) || rows->build.executions == HISTORY_UNKNOWN);
 	size_t n = 0;
-	int err;
+	int err = items__rows(items, &of, &n);
 
-	err = items__rows(items, &of, &n);
-	for (size_t i = 0; i < n && !err; i++)
-		err = add_item(s, rows, m, crate, &of[i], no_count);
+	for (size_t i = 0; i < n && !err; i++) {
+		struct sum sum = {
+			.crate = crate,
+			.count = m->by_samples ? of[i].results : of[i].executions,
+			.self_ns = of[i].cpu_ns,
+			.is_sampled = m->by_samples,
+			.no_count = no_count || (m->by_samples && !of[i].results),
+		};
+
+		if (of[i].item == TRACE_NO_STRING || !(of[i].n_queries || of[i].results))
+			continue;
+		sum.name = crate_sums_text(rows, texts->text(texts->ctx, of[i].item));
+		err = sum.name ? array__add(&s->at, &s->n, &s->capacity, &sum) : -ENOMEM;
+	}
 	return err;
 }
 

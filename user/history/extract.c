@@ -28,38 +28,20 @@ struct counted {
 	bool at_least; /* a compiler was not read to its end: results are lower limits */
 };
 
-static bool is_unsure(const struct summary_row *row)
-{
-	if (row->is_activity || row->count)
-		return false;
-	return row->results_unsure || row->results_missing ||
-	       (!row->results && sample_sums__any(&row->samples));
-}
-
 static int note(void *ctx, const struct summary_row *row)
 {
 	struct counted *c = ctx;
+	bool no_executions = !row->is_activity && !row->count;
+	bool unsure = row->results_unsure || row->results_missing ||
+		      (!row->results && sample_sums__any(&row->samples));
 
 	c->at_least |= row->results && row->results_missing;
-	if (!is_unsure(row))
+	if (!no_executions || !unsure)
 		return 0;
 	if (array__reserve_at(&c->unsure, row->label, &c->n, sizeof(*c->unsure)))
 		return -ENOMEM;
 	c->unsure[row->label] = true;
 	return 0;
-}
-
-/*
- * `crates` has the name of each of the model's processes; NULL: it compiles nothing. 0 or -ENOMEM.
- */
-static int counted__read(struct counted *c, const struct model *m, const char *const *crates)
-{
-	int err = 0;
-
-	for (uint32_t i = 0; i < summary__n_processes(m->summary) && !err; i++)
-		if (crates[i])
-			err = summary__each(m->summary, i, note, c);
-	return err;
 }
 
 struct recorded {
@@ -78,34 +60,6 @@ static int add_recorded(void *ctx, const struct summary_row *row)
 	return 0;
 }
 
-/*
- * The recorded executions in a process. HISTORY_UNKNOWN: none, though the compiler's tables have
- * results, so probes came too late; some of these may be no executions, and no names tell which.
- */
-static uint64_t counted__recorded(const struct model *m, uint32_t process)
-{
-	struct recorded r = {};
-
-	summary__each(m->summary, process, add_recorded, &r);
-	return !r.executions && r.has_results ? HISTORY_UNKNOWN : crate_sums_number(r.executions);
-}
-
-/* Executions in a process of all queries but the unsure ones. 0 or -ENOMEM. */
-static int counted__executions(const struct counted *c, const struct model *m, uint32_t process,
-			       uint64_t *executions)
-{
-	_free_ struct summary_row *rows = NULL;
-	size_t n;
-
-	*executions = 0;
-	if (summary__rows(m->summary, process, &rows, &n))
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++)
-		if (!rows[i].is_activity && !(rows[i].label < c->n && c->unsure[rows[i].label]))
-			*executions += summary_row__executions(&rows[i]);
-	return 0;
-}
-
 static int by_text(const void *a, const void *b)
 {
 	const char *const *x = a, *const *y = b;
@@ -113,12 +67,20 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*x, *y);
 }
 
-/* The names in `all`, which has room for all of them; their number. */
-static size_t list(const struct counted *c, const struct model *m, const char **all)
+/*
+ * The names of the unsure queries, as history_build.uncounted. 0, -ENOMEM, or -E2BIG: they are too
+ * many for a text.
+ */
+static int counted__names(const struct counted *c, const struct trace_texts *texts,
+			  struct history_rows *rows, const char **names)
 {
-	const struct trace_texts *texts = &m->options.texts;
-	size_t n = 0;
+	_free_ const char **all = calloc(c->n + 1UL, sizeof(*all));
+	char text[HISTORY_TEXT_MAX + 1];
+	size_t n = 0, at = 0;
 
+	*names = NULL;
+	if (!all)
+		return -ENOMEM;
 	for (uint32_t i = 0; i < c->n; i++) {
 		const char *name = c->unsure[i] ? texts->text(texts->ctx, i) : NULL;
 
@@ -126,37 +88,16 @@ static size_t list(const struct counted *c, const struct model *m, const char **
 		if (name && *name && !strchr(name, ' '))
 			all[n++] = name;
 	}
-	if (n)
-		qsort(all, n, sizeof(*all), by_text);
-	return n;
-}
-
-/*
- * The names of the unsure queries, as history_build.uncounted. 0, -ENOMEM, or -E2BIG: they are too
- * many for a text.
- */
-static int counted__names(const struct counted *c, const struct model *m, struct history_rows *rows,
-			  const char **names)
-{
-	_free_ const char **all = calloc(c->n + 1UL, sizeof(*all));
-	char text[HISTORY_TEXT_MAX + 1];
-	size_t n = all ? list(c, m, all) : 0, at = 0;
-
-	*names = NULL;
+	if (!n)
+		return 0;
+	qsort(all, n, sizeof(*all), by_text);
 	for (size_t i = 0; i < n; i++) {
 		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s", i ? " " : "", all[i]);
 		if (at >= sizeof(text))
 			return -E2BIG;
 	}
-	if (n)
-		*names = crate_sums_text(rows, text);
-	return !all || (n && !*names) ? -ENOMEM : 0;
-}
-
-static void counted__clear(struct counted *c)
-{
-	free(c->unsure);
-	*c = (struct counted){};
+	*names = crate_sums_text(rows, text);
+	return *names ? 0 : -ENOMEM;
 }
 
 struct extraction {
@@ -174,31 +115,26 @@ static void extraction__clear(struct extraction *e)
 	model__destroy(&e->model);
 	self_time__free(e->self_time);
 	crate_items__destroy(&e->items);
-	counted__clear(&e->counted);
+	free(e->counted.unsure);
 	free(e->crates);
-}
-
-/* As model__item() does; the model's times serve for the items too. */
-static int take_span(struct extraction *e, const struct trace_span *span)
-{
-	struct trace_times times;
-	int err;
-
-	if (span->process >= summary__n_processes(e->model.summary) ||
-	    span->end_ns < span->start_ns)
-		return -EINVAL;
-	err = self_time__span(e->self_time, span, &times);
-	return err	   ?: model__span(&e->model, span, &times)
-		       ?: crate_items__span(&e->items, &e->model, span, &times);
 }
 
 static int take_item(void *ctx, const struct trace_item *item)
 {
 	struct extraction *e = ctx;
+	const struct trace_span *span = &item->span;
+	struct trace_times times;
 	int err;
 
-	if (item->kind == TRACE_ITEM_SPAN)
-		return take_span(e, &item->span);
+	/* As model__item() does; the model's times serve for the items too. */
+	if (item->kind == TRACE_ITEM_SPAN) {
+		if (span->process >= summary__n_processes(e->model.summary) ||
+		    span->end_ns < span->start_ns)
+			return -EINVAL;
+		err = self_time__span(e->self_time, span, &times);
+		return err	   ?: model__span(&e->model, span, &times)
+			       ?: crate_items__span(&e->items, &e->model, span, &times);
+	}
 	if (item->kind == TRACE_ITEM_COSTS)
 		self_time__set_costs(e->self_time, &item->costs);
 	err = model__item(&e->model, item);
@@ -209,16 +145,6 @@ static int take_item(void *ctx, const struct trace_item *item)
 	if (item->kind == TRACE_ITEM_RESULTS)
 		return crate_items__results(&e->items, &e->model, &item->results);
 	return 0;
-}
-
-static int read_all(struct extraction *e)
-{
-	struct model_options options = model_options_of(e->reader);
-	int err;
-
-	options.parts = MODEL_BUILD | MODEL_LLVM;
-	err = model__init(&e->model, &options) ?: self_time__new(&e->self_time);
-	return err ?: trace_reader__each(e->reader, take_item, e) ?: model__end(&e->model);
 }
 
 static int name_crates(struct extraction *e)
@@ -254,97 +180,85 @@ static const char *text_of_word(struct history_rows *rows, struct word word)
 	return text && *text ? crate_sums_text(rows, text) : NULL;
 }
 
-static const char *target_of(const struct trace_process *p)
-{
-	if (compile_is_build_script(p))
-		return "build script";
-	if (command_line__has(command_line_joined(p->command), "--test"))
-		return "test";
-	return p->crate_type;
-}
-
-static const char *tool_of(struct history_rows *rows, const struct trace_process *p)
-{
-	struct command_line line = command_line_joined(p->command);
-
-	return text_of_word(rows, word__last_component(command_line__next(&line)));
-}
-
-static uint64_t exit_of(const struct trace_process *p)
-{
-	int status = p->exit_status;
-
-	if (status == TRACE_EXIT_UNKNOWN)
-		return HISTORY_UNKNOWN;
-	return WIFSIGNALED(status) ? 128u + WTERMSIG(status) : (unsigned int)WEXITSTATUS(status);
-}
-
 /* Whether executions of all queries were counted. */
 static bool all_counted(const struct model *m)
 {
 	return summary__spans(m->summary) && !m->by_samples;
 }
 
-static void fill_times(struct history_compile *row, const struct model *m,
-		       const struct build_process *p)
-{
-	const struct waits *w = &p->waits;
-	bool off_cpu = build__totals(m->build)->off_cpu_known;
-	uint64_t cpu_ns = 0;
-	bool has_cpu = build__cpu_ns(m->build, m->samples, p, &cpu_ns);
-
-	row->wall_ns = crate_sums_number(p->end_ns - p->start_ns);
-	row->cpu_ns = known(has_cpu, cpu_ns);
-	row->off_cpu_ns =
-		known(off_cpu, p->preempted_ns + w->in_queries + w->in_passes + w->in_neither);
-	row->front_end_ns = known(p->parts_known, p->part_ns[BUILD_FRONT_END]);
-	row->codegen_ns = known(p->parts_known, p->part_ns[BUILD_CODEGEN]);
-	row->link_ns = known(p->parts_known, p->part_ns[BUILD_LINK]);
-}
-
-/* By the compilers' tables if not all executions were recorded. */
+/* The executions in a process. 0 or -ENOMEM. */
 static int executions_of(const struct extraction *e, uint32_t process, uint64_t *executions)
 {
-	int err = 0;
+	const struct counted *c = &e->counted;
+	_free_ struct summary_row *rows = NULL;
+	struct recorded r = {};
+	uint64_t sum = 0;
+	size_t n;
 
 	*executions = HISTORY_UNKNOWN;
 	if (all_counted(&e->model)) {
-		*executions = counted__recorded(&e->model, process);
-	} else if (e->rows->build.executions != HISTORY_UNKNOWN) {
-		err = counted__executions(&e->counted, &e->model, process, executions);
-		*executions = crate_sums_number(*executions);
+		/*
+		 * None, though the compiler's tables have results: probes came too late; some of
+		 * these may be no executions, and no names tell which.
+		 */
+		summary__each(e->model.summary, process, add_recorded, &r);
+		if (r.executions || !r.has_results)
+			*executions = crate_sums_number(r.executions);
+		return 0;
 	}
-	return err;
-}
-
-/* A sum without some compile's would be a change that none was. */
-static uint64_t add_known(uint64_t sum, uint64_t number)
-{
-	return sum == HISTORY_UNKNOWN || number == HISTORY_UNKNOWN
-		       ? HISTORY_UNKNOWN
-		       : crate_sums_number(sum + number);
+	/* By the compilers' tables: of all queries but the unsure ones. */
+	if (e->rows->build.executions == HISTORY_UNKNOWN)
+		return 0;
+	if (summary__rows(e->model.summary, process, &rows, &n))
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		if (!rows[i].is_activity && !(rows[i].label < c->n && c->unsure[rows[i].label]))
+			sum += summary_row__executions(&rows[i]);
+	*executions = crate_sums_number(sum);
+	return 0;
 }
 
 static int add_compile(struct extraction *e, const struct build_process *p, const char *crate)
 {
+	const struct trace_process *process = p->process;
+	const struct model *m = &e->model;
 	struct history_build *b = &e->rows->build;
 	size_t number = history_rows__n(e->rows, HISTORY_COMPILE);
 	struct history_compile *row = history_rows__append(e->rows, HISTORY_COMPILE);
-	const char *target = target_of(p->process);
+	struct command_line command = command_line_joined(process->command);
+	const char *target = compile_is_build_script(process)	    ? "build script"
+			     : command_line__has(command, "--test") ? "test"
+								    : process->crate_type;
+	bool off_cpu = build__totals(m->build)->off_cpu_known;
+	int status = process->exit_status;
+	uint64_t cpu_ns = 0;
+	bool has_cpu = build__cpu_ns(m->build, m->samples, p, &cpu_ns);
 
-	if (!row || executions_of(e, p->process->index, &row->executions))
+	if (!row || executions_of(e, process->index, &row->executions))
 		return -ENOMEM;
 	row->build = b->build;
 	row->start_ns = b->start_ns;
 	row->number = number;
 	row->crate = crate;
 	row->target = target ? crate_sums_text(e->rows, target) : NULL;
-	row->tool = tool_of(e->rows, p->process);
-	fill_times(row, &e->model, p);
-	row->peak_bytes = known(p->process->peak_bytes, p->process->peak_bytes);
-	b->executions = add_known(b->executions, row->executions);
+	row->tool = text_of_word(e->rows, word__last_component(command_line__next(&command)));
+	row->wall_ns = crate_sums_number(p->end_ns - p->start_ns);
+	row->cpu_ns = known(has_cpu, cpu_ns);
+	row->off_cpu_ns = known(off_cpu, p->preempted_ns + p->waits.in_queries +
+						 p->waits.in_passes + p->waits.in_neither);
+	row->front_end_ns = known(p->parts_known, p->part_ns[BUILD_FRONT_END]);
+	row->codegen_ns = known(p->parts_known, p->part_ns[BUILD_CODEGEN]);
+	row->link_ns = known(p->parts_known, p->part_ns[BUILD_LINK]);
+	row->peak_bytes = known(process->peak_bytes, process->peak_bytes);
 	row->results = known(p->results, p->results);
-	row->exit_status = exit_of(p->process);
+	if (status != TRACE_EXIT_UNKNOWN)
+		row->exit_status = WIFSIGNALED(status) ? 128u + WTERMSIG(status)
+						       : (unsigned int)WEXITSTATUS(status);
+	/* A sum without some compile's would be a change that none was. */
+	if (b->executions != HISTORY_UNKNOWN)
+		b->executions = row->executions == HISTORY_UNKNOWN
+					? HISTORY_UNKNOWN
+					: crate_sums_number(b->executions + row->executions);
 	return target && !row->target ? -ENOMEM : 0;
 }
 
@@ -360,27 +274,23 @@ static int add_compiles(struct extraction *e)
 	return err;
 }
 
-/* The directory that cargo has for the profile: target/debug/deps is of "debug". */
-static struct word profile_of(const struct trace_process *p)
-{
-	struct word out = command_line__value(command_line_joined(p->command), "--out-dir");
-
-	return word__is(word__last_component(out), "deps")
-		       ? word__last_component(word__directory(out))
-		       : (struct word){};
-}
-
-/* The first compile of the user's own crates that has a cargo's directory says it. */
-static struct word profile_of_build(const struct extraction *e)
+/*
+ * The directory that cargo has for the profile: target/debug/deps is of "debug". The first compile
+ * of the user's own crates that has a cargo's directory says it.
+ */
+static struct word profile_of(const struct extraction *e)
 {
 	for (uint32_t i = 0; i < summary__n_processes(e->model.summary); i++) {
 		const struct trace_process *p = summary__process_at(e->model.summary, i);
-		struct word profile = {};
+		struct word out = {};
 
 		if (e->crates[i] && compile_is_own(p))
-			profile = profile_of(p);
-		if (profile.len)
-			return profile;
+			out = command_line__value(command_line_joined(p->command), "--out-dir");
+		if (!word__is(word__last_component(out), "deps"))
+			continue;
+		out = word__last_component(word__directory(out));
+		if (out.len)
+			return out;
 	}
 	return (struct word){};
 }
@@ -400,37 +310,6 @@ static const char *directory_of(const struct extraction *e)
 	return NULL;
 }
 
-/* The same text for the same build, in any order of its compilers. */
-static const char *toolchain_of(const struct extraction *e)
-{
-	const char *first = NULL;
-
-	for (uint32_t i = 0; i < summary__n_processes(e->model.summary); i++) {
-		const char *version = summary__process_at(e->model.summary, i)->rustc_version;
-
-		if (e->crates[i] && version && (!first || strcmp(version, first) < 0))
-			first = version;
-	}
-	return first;
-}
-
-/* A trace of several is no whole build, even if it is whole. */
-static const char *state_of(const struct extraction *e)
-{
-	char part[32];
-
-	if (trace_reader__problem(e->reader))
-		return history_rows__text(
-			e->rows, trace_reader__stats(e->reader).damaged ? "damaged" : "unfinished");
-	snprintf(part, sizeof(part), "part %" PRIu32, e->model.part);
-	return history_rows__text(e->rows, e->model.part ? part : "whole");
-}
-
-static const char *how_of(const struct model *m)
-{
-	return all_counted(m) ? "exact" : "sampled";
-}
-
 /* A sum without some compile's would be a change that none was. */
 static uint64_t results_of(const struct extraction *e)
 {
@@ -448,18 +327,6 @@ static uint64_t results_of(const struct extraction *e)
 	return crate_sums_number(sum);
 }
 
-static uint64_t peak_of(const struct model *m)
-{
-	uint64_t most = 0;
-
-	for (uint32_t i = 0; i < summary__n_processes(m->summary); i++) {
-		uint64_t peak = summary__process_at(m->summary, i)->peak_bytes;
-
-		most = peak > most ? peak : most;
-	}
-	return known(most, most);
-}
-
 /*
  * Which executions are counted; add_compiles() counts them. A compiler of which nothing was read
  * may have executed any query.
@@ -467,13 +334,16 @@ static uint64_t peak_of(const struct model *m)
 static int fill_counted(struct extraction *e)
 {
 	struct history_build *b = &e->rows->build;
-	int err = counted__read(&e->counted, &e->model, e->crates);
+	int err = 0;
 
+	for (uint32_t i = 0; i < summary__n_processes(e->model.summary) && !err; i++)
+		if (e->crates[i])
+			err = summary__each(e->model.summary, i, note, &e->counted);
 	b->results = err ? HISTORY_UNKNOWN : results_of(e);
 	b->executions = 0;
 	if (err || all_counted(&e->model))
 		return err;
-	err = counted__names(&e->counted, &e->model, e->rows, &b->uncounted);
+	err = counted__names(&e->counted, &e->model.options.texts, e->rows, &b->uncounted);
 	if (err ? err != -E2BIG : b->results != HISTORY_UNKNOWN)
 		return err;
 	b->uncounted = NULL;
@@ -484,15 +354,22 @@ static int fill_counted(struct extraction *e)
 static void fill_numbers(struct history_build *b, const struct model *m)
 {
 	const struct build_totals *totals = build__totals(m->build);
-	struct cost cost = cost_of(m, summary__n_processes(m->summary));
+	uint32_t n = summary__n_processes(m->summary);
+	struct cost cost = cost_of(m, n);
 	struct compare_recording recording = compare_recording_of(m, &cost);
+	uint64_t peak = 0;
 
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t bytes = summary__process_at(m->summary, i)->peak_bytes;
+
+		peak = bytes > peak ? bytes : peak;
+	}
 	b->lost = known(m->has_losses, trace_losses__total(&m->losses));
 	b->wall_ns = crate_sums_number(totals->running.end_ns - totals->running.start_ns);
 	b->cpu_ns = known(cost.spent_ns, cost.spent_ns);
 	b->cost_ppm = known(cost.whole && cost.spent_ns,
 			    1000000 - part_of(1000000, cost.compilers_ns, cost.spent_ns));
-	b->peak_bytes = peak_of(m);
+	b->peak_bytes = known(peak, peak);
 	b->compiles = totals->compiles;
 	b->failed = totals->failed + totals->killed;
 	b->reused = recording.reusing;
@@ -500,45 +377,61 @@ static void fill_numbers(struct history_build *b, const struct model *m)
 
 static int fill_texts(struct extraction *e)
 {
+	const struct model *m = &e->model;
 	struct history_build *b = &e->rows->build;
-	const char *host = trace_reader__info(e->reader)->host, *toolchain = toolchain_of(e);
-	const char *directory = directory_of(e) ?: "";
+	const char *host = trace_reader__info(e->reader)->host, *toolchain = NULL;
+	const char *directory = directory_of(e) ?: "", *state = "whole";
 	struct word workspace = word__last_component((struct word){directory, strlen(directory)});
+	char part[32];
 
+	/* The same text for the same build, in any order of its compilers. */
+	for (uint32_t i = 0; i < summary__n_processes(m->summary); i++) {
+		const char *version = summary__process_at(m->summary, i)->rustc_version;
+
+		if (e->crates[i] && version && (!toolchain || strcmp(version, toolchain) < 0))
+			toolchain = version;
+	}
+	/* A trace of several is no whole build, even if it is whole. */
+	snprintf(part, sizeof(part), "part %" PRIu32, m->part);
+	if (trace_reader__problem(e->reader))
+		state = trace_reader__stats(e->reader).damaged ? "damaged" : "unfinished";
+	else if (m->part)
+		state = part;
 	b->host = host && *host ? crate_sums_text(e->rows, host) : NULL;
 	b->toolchain = toolchain ? crate_sums_text(e->rows, toolchain) : NULL;
-	b->profile = text_of_word(e->rows, profile_of_build(e));
+	b->profile = text_of_word(e->rows, profile_of(e));
 	b->workspace = text_of_word(e->rows, workspace);
-	b->how = history_rows__text(e->rows, how_of(&e->model));
-	b->state = state_of(e);
+	b->how = history_rows__text(e->rows, all_counted(m) ? "exact" : "sampled");
+	b->state = history_rows__text(e->rows, state);
 	return b->how && b->state ? 0 : -ENOMEM;
-}
-
-/* The build's row is in part in all others. */
-static int begin_build(struct extraction *e)
-{
-	const struct trace_info *info = trace_reader__info(e->reader);
-	struct trace_id id = trace_id_of(info, summary__process_at(e->model.summary, 0));
-	char text[TRACE_ID_TEXT];
-
-	trace_id__text(&id, text);
-	e->rows->build.build = history_rows__text(e->rows, text);
-	e->rows->build.start_ns = crate_sums_number(info->realtime_start_ns);
-	e->rows->build.cpus = known(info->cpus, info->cpus);
-	return e->rows->build.build ? 0 : -ENOMEM;
 }
 
 static int extract(struct extraction *e)
 {
-	int err = read_all(e);
+	struct model_options options = model_options_of(e->reader);
+	const struct trace_info *info = trace_reader__info(e->reader);
+	struct history_build *b = &e->rows->build;
+	char text[TRACE_ID_TEXT];
+	struct trace_id id;
+	int err;
 
+	options.parts = MODEL_BUILD | MODEL_LLVM;
+	err = model__init(&e->model, &options) ?: self_time__new(&e->self_time);
+	err = err ?: trace_reader__each(e->reader, take_item, e) ?: model__end(&e->model);
 	if (err)
 		return err;
 	if (!build__totals(e->model.build)->compiles)
 		return -ENODATA;
-	err = name_crates(e) ?: begin_build(e) ?: fill_texts(e);
+
+	/* What identifies the build is in all rows. */
+	id = trace_id_of(info, summary__process_at(e->model.summary, 0));
+	trace_id__text(&id, text);
+	b->build = history_rows__text(e->rows, text);
+	b->start_ns = crate_sums_number(info->realtime_start_ns);
+	b->cpus = known(info->cpus, info->cpus);
+	err = b->build ? name_crates(e) ?: fill_texts(e) : -ENOMEM;
 	if (!err)
-		fill_numbers(&e->rows->build, &e->model);
+		fill_numbers(b, &e->model);
 	err = err ?: fill_counted(e) ?: add_compiles(e);
 	err = err	   ?: crate_sums__queries(e->rows, &e->model, e->crates)
 		      ?: crate_sums__items(e->rows, &e->model, &e->items, e->crates)

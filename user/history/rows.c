@@ -19,17 +19,6 @@ struct history_texts {
 	struct u64_map newest; /* hash -> index */
 };
 
-static void texts__free(struct history_texts *t)
-{
-	if (!t)
-		return;
-	for (uint32_t i = 0; i < t->n; i++)
-		free(t->at[i].text);
-	free(t->at);
-	u64_map__destroy(&t->newest);
-	free(t);
-}
-
 void history_rows__init(struct history_rows *r)
 {
 	*r = (struct history_rows){};
@@ -105,8 +94,16 @@ bool history_rows__are_whole(const struct history_rows *r)
 
 void history_rows__clear(struct history_rows *r)
 {
+	struct history_texts *t = r->texts;
+
 	for (int i = 0; i < HISTORY_TABLES; i++)
 		free(r->rows[i]);
-	texts__free(r->texts);
+	for (uint32_t i = 0; t && i < t->n; i++)
+		free(t->at[i].text);
+	if (t) {
+		free(t->at);
+		u64_map__destroy(&t->newest);
+	}
+	free(t);
 	history_rows__init(r);
 }
