@@ -65,21 +65,12 @@ static bool split_path(struct address *a, const char *path, size_t *len)
 	return *path == '/' || !*path;
 }
 
-/* A file's name: of other characters than letters, digits, dots and dashes remains a dash. */
-static void name_directory(struct address *a)
-{
-	char *at = a->directory;
-
-	for (const char *c = strstr(a->name, "://") + 3; *c; c++)
-		*at++ = isalnum((unsigned char)*c) || *c == '.' || *c == '_' ? *c : '-';
-	*at = '\0';
-}
-
 int address__parse(struct address *a, const char *where)
 {
 	bool tls = !strncmp(where, HTTPS, strlen(HTTPS));
 	const char *host = where + strlen(tls ? HTTPS : HTTP), *port;
 	size_t n = host_length(host, &port), prefix;
+	char *at;
 
 	*a = (struct address){};
 	if (strchr(host, '@'))
@@ -100,28 +91,15 @@ int address__parse(struct address *a, const char *where)
 		 (int)prefix, host + n);
 	snprintf(a->name, sizeof(a->name), "%.*s%s", (int)(sizeof(a->name) - 64), a->base,
 		 a->database);
-	name_directory(a);
+	/* A file's name: a dash stands for all but letters, digits, dots and underscores. */
+	at = a->directory;
+	for (const char *c = strstr(a->name, "://") + 3; *c; c++)
+		*at++ = isalnum((unsigned char)*c) || *c == '.' || *c == '_' ? *c : '-';
+	*at = '\0';
 	return 0;
 }
 
 /* ---- The user -------------------------------------------------------------------------------- */
-
-/* Nobody else can have read or written it. */
-static int check_file(FILE *f, const char *path)
-{
-	struct stat st;
-
-	if (fstat(fileno(f), &st))
-		return diag_error_r(-errno, "cannot read %s: %s", path, strerror(errno));
-	if (st.st_uid && st.st_uid != geteuid())
-		return diag_error_r(-EPERM, "%s is not a file of yours, so it is not used", path);
-	if (st.st_mode & (S_IRWXG | S_IRWXO))
-		return diag_error_r(-EPERM,
-				    "others may read or write %s, which has a password; run "
-				    "chmod 600 %s",
-				    path, path);
-	return 0;
-}
 
 static char *trim(char *text)
 {
@@ -163,34 +141,42 @@ static int read_line(struct http_login *login, char *line, const char *path, uns
 			    path, number);
 }
 
-static int check_timeout(const struct http_login *login, const char *path)
-{
-	const char *text = login->timeout;
-	size_t digits = text ? strspn(text, "0123456789") : 0;
-
-	if (!text || (digits && digits <= 4 && !text[digits] && atoi(text) >= 1 &&
-		      atoi(text) <= HTTP_SECONDS_MAX))
-		return 0;
-	return diag_error_r(-EINVAL, "%s: \"timeout\" is not a number of seconds from 1 to %d",
-			    path, HTTP_SECONDS_MAX);
-}
-
 static int read_file(struct http_login *login, const char *path)
 {
 	_fclose_ FILE *f = regular_file__stream(AT_FDCWD, path, 0);
 	char line[LINE_SIZE];
-	int err;
+	const char *seconds;
+	size_t digits;
+	struct stat st;
+	int err = 0;
 
 	if (!f && (errno == ENOENT || errno == ENOTDIR))
 		return 0;
 	if (!f)
 		return diag_error_r(-errno, "cannot read %s: %s", path,
 				    errno == EINVAL ? "it is no file" : strerror(errno));
-	err = check_file(f, path);
+	/* Nobody else can have read or written it. */
+	if (fstat(fileno(f), &st))
+		return diag_error_r(-errno, "cannot read %s: %s", path, strerror(errno));
+	if (st.st_uid && st.st_uid != geteuid())
+		return diag_error_r(-EPERM, "%s is not a file of yours, so it is not used", path);
+	if (st.st_mode & (S_IRWXG | S_IRWXO))
+		return diag_error_r(-EPERM,
+				    "others may read or write %s, which has a password; run "
+				    "chmod 600 %s",
+				    path, path);
 	for (unsigned int n = 1; !err && fgets(line, sizeof(line), f); n++)
 		err = read_line(login, line, path, n);
 	explicit_bzero(line, sizeof(line));
-	return err ? err : check_timeout(login, path);
+	seconds = login->timeout;
+	if (err || !seconds)
+		return err;
+	digits = strspn(seconds, "0123456789");
+	if (digits && digits <= 4 && !seconds[digits] && atoi(seconds) >= 1 &&
+	    atoi(seconds) <= HTTP_SECONDS_MAX)
+		return 0;
+	return diag_error_r(-EINVAL, "%s: \"timeout\" is not a number of seconds from 1 to %d",
+			    path, HTTP_SECONDS_MAX);
 }
 
 static int take_variable(char **value, const char *name)

@@ -62,8 +62,7 @@ static int check(struct clickhouse *c)
 /* Builds whose rows are read together: their tables are in another order. */
 #define BUILDS_AT_ONCE 16
 
-/* ---- Rows there
- * ----------------------------------------------------------------------------------- */
+/* ---- Rows there ------------------------------------------------------------------------------ */
 
 static int insert_rows(struct clickhouse_server *s, enum history_table_id id,
 		       const struct history_rows *const *builds, size_t n)
@@ -84,22 +83,6 @@ static int insert_rows(struct clickhouse_server *s, enum history_table_id id,
 		return -ENOMEM;
 	snprintf(sql, sizeof(sql), "INSERT INTO %s FORMAT JSONEachRow", history_table(id)->name);
 	return len ? clickhouse_server__run(s, sql, body, len) : 0;
-}
-
-/*
- * Insert `n` builds that are not known. The rows of builds come last: a build without one is not
- * there yet for any question. Rows that are sent again replace themselves.
- */
-static int clickhouse_rows__insert(struct clickhouse_server *s,
-				   const struct history_rows *const *builds, size_t n)
-{
-	for (int id = HISTORY_BUILD + 1; id < HISTORY_TABLES; id++) {
-		int err = insert_rows(s, id, builds, n);
-
-		if (err)
-			return err;
-	}
-	return insert_rows(s, HISTORY_BUILD, builds, n);
 }
 
 struct known {
@@ -142,8 +125,8 @@ static void put_builds(FILE *out, const struct history_rows *builds, size_t n)
  * For each of `n` builds, whether it is there: known[i]. One whose trace was not whole counts for
  * no whole one, which replaces it.
  */
-static int clickhouse_rows__known(struct clickhouse_server *s, const struct history_rows *builds,
-				  size_t n, bool *known)
+static int find_known(struct clickhouse_server *s, const struct history_rows *builds, size_t n,
+		      bool *known)
 {
 	struct known k = {builds, n, known};
 	_free_ char *sql = NULL;
@@ -158,8 +141,7 @@ static int clickhouse_rows__known(struct clickhouse_server *s, const struct hist
 	return fclose(out) ? -ENOMEM : clickhouse_server__select(s, sql, mark_known, &k);
 }
 
-/* ---- Rows back
- * ------------------------------------------------------------------------------------ */
+/* ---- Rows back ------------------------------------------------------------------------------- */
 
 struct reading {
 	struct history_rows builds[BUILDS_AT_ONCE];
@@ -235,22 +217,6 @@ static int read_table(struct clickhouse_server *s, struct reading *r)
 	return fclose(out) ? -ENOMEM : clickhouse_server__select(s, sql, take_row, r);
 }
 
-/* The builds after the last one that was read. */
-static int read_builds(struct clickhouse_server *s, struct reading *r, const char *after)
-{
-	_free_ char *sql = NULL;
-	size_t len;
-	FILE *out = open_memstream(&sql, &len);
-
-	if (!out)
-		return -ENOMEM;
-	fputs("SELECT ", out);
-	put_columns(out, history_table(HISTORY_BUILD));
-	fprintf(out, " FROM build FINAL%s ORDER BY start_ns, toString(build) LIMIT %d", after,
-		BUILDS_AT_ONCE);
-	return fclose(out) ? -ENOMEM : clickhouse_server__select(s, sql, take_build, r);
-}
-
 static void clear_builds(struct reading *r)
 {
 	for (size_t i = 0; i < r->n; i++)
@@ -280,17 +246,26 @@ static bool advance(struct place *last, const struct reading *r)
 	return true;
 }
 
+/* Read the builds after the last one that was read, and all of their rows. */
 static int read_page(struct clickhouse_server *s, struct reading *r, struct place *last)
 {
-	char after[160] = "";
+	_free_ char *sql = NULL;
+	size_t len;
+	FILE *out = open_memstream(&sql, &len);
 	int err;
 
+	if (!out)
+		return -ENOMEM;
+	fputs("SELECT ", out);
+	put_columns(out, history_table(HISTORY_BUILD));
+	fputs(" FROM build FINAL", out);
 	if (*last->build)
-		snprintf(after, sizeof(after),
-			 " WHERE start_ns > %" PRIu64 " OR (start_ns = %" PRIu64
-			 " AND toString(build) > '%s')",
-			 last->start_ns, last->start_ns, last->build);
-	err = read_builds(s, r, after);
+		fprintf(out,
+			" WHERE start_ns > %" PRIu64 " OR (start_ns = %" PRIu64
+			" AND toString(build) > '%s')",
+			last->start_ns, last->start_ns, last->build);
+	fprintf(out, " ORDER BY start_ns, toString(build) LIMIT %d", BUILDS_AT_ONCE);
+	err = fclose(out) ? -ENOMEM : clickhouse_server__select(s, sql, take_build, r);
 	if (!err && !advance(last, r))
 		err = -EPROTO;
 	for (int id = HISTORY_BUILD + 1; !err && r->n && id < HISTORY_TABLES; id++) {
@@ -299,24 +274,6 @@ static int read_page(struct clickhouse_server *s, struct reading *r, struct plac
 	}
 	if (err == -EPROTO && !*s->why)
 		snprintf(s->why, sizeof(s->why), "its rows are not those of a history");
-	return err;
-}
-
-/* Call `take` with each build, the oldest first. What it returned, if that was not 0. */
-static int clickhouse_rows__each(struct clickhouse_server *s,
-				 int (*take)(void *ctx, const struct history_rows *rows), void *ctx)
-{
-	struct place last = {};
-	int err = 0;
-
-	for (bool more = true; !err && more;) {
-		_reading_ struct reading r = {};
-
-		err = read_page(s, &r, &last);
-		more = r.n == BUILDS_AT_ONCE;
-		for (size_t i = 0; !err && i < r.n; i++)
-			err = take(ctx, &r.builds[i]);
-	}
 	return err;
 }
 
@@ -331,7 +288,7 @@ static int send_builds(void *ctx, const struct history_rows *builds, size_t n)
 	int err = check(c);
 
 	if (!err)
-		err = clickhouse_rows__known(&c->server, builds, n, known);
+		err = find_known(&c->server, builds, n, known);
 	if (err)
 		return err;
 	for (size_t i = 0; i < n; i++) {
@@ -340,22 +297,17 @@ static int send_builds(void *ctx, const struct history_rows *builds, size_t n)
 		else if (c->added && !strcmp(builds[i].build.build, c->added))
 			c->known = true;
 	}
-	err = n_missing ? clickhouse_rows__insert(&c->server, missing, n_missing) : 0;
+	/* Rows that are sent again replace themselves. */
+	for (int id = HISTORY_BUILD + 1; !err && n_missing && id < HISTORY_TABLES; id++)
+		err = insert_rows(&c->server, id, missing, n_missing);
+	/* The last ones, as a build without its row is not there yet for any question. */
+	if (!err && n_missing)
+		err = insert_rows(&c->server, HISTORY_BUILD, missing, n_missing);
 	for (size_t i = 0; !err && c->added && i < n; i++)
 		c->there |= !strcmp(builds[i].build.build, c->added);
 	if (err == -EREMOTEIO || err == -ENOBUFS)
 		snprintf(c->refusal, sizeof(c->refusal), "%s", c->server.why);
 	return err;
-}
-
-static void tell_dropped(struct clickhouse *c)
-{
-	uint64_t n = spool__take_dropped(&c->spool);
-
-	if (n)
-		diag_warn("%" PRIu64 " of the builds that waited for %s were dropped, because "
-			  "their directory was full",
-			  n, c->server.at.name);
 }
 
 static void tell_aside(const struct clickhouse *c, const struct spool_aside *aside)
@@ -397,6 +349,7 @@ static int fail(struct clickhouse *c, int err)
 static int drain(struct clickhouse *c)
 {
 	struct spool_aside aside;
+	uint64_t dropped;
 	int err;
 
 	if (c->failed)
@@ -407,7 +360,11 @@ static int drain(struct clickhouse *c)
 		return err;
 	if (err)
 		return fail(c, err);
-	tell_dropped(c);
+	dropped = spool__take_dropped(&c->spool);
+	if (dropped)
+		diag_warn("%" PRIu64 " of the builds that waited for %s were dropped, because "
+			  "their directory was full",
+			  dropped, c->server.at.name);
 	return 0;
 }
 
@@ -419,14 +376,6 @@ static int open_spool(struct clickhouse *c)
 	return err;
 }
 
-/* A spool that cannot be written must not keep a server from getting the build. */
-static int add_at_once(struct clickhouse *c, const struct history_rows *rows)
-{
-	int err = send_builds(c, rows, 1);
-
-	return err ? tell(c, err) : 0;
-}
-
 static int clickhouse_add(struct store *s, const struct history_rows *rows)
 {
 	struct clickhouse *c = of(s);
@@ -434,10 +383,13 @@ static int clickhouse_add(struct store *s, const struct history_rows *rows)
 
 	c->added = rows->build.build;
 	c->known = c->there = false;
-	if (open_spool(c) || spool__put(&c->spool, rows))
-		err = add_at_once(c, rows);
-	else
+	if (open_spool(c) || spool__put(&c->spool, rows)) {
+		/* A spool that cannot be written must not keep a server from getting the build. */
+		err = send_builds(c, rows, 1);
+		err = err ? tell(c, err) : 0;
+	} else {
 		err = drain(c);
+	}
 	c->added = NULL;
 	/* Others that waited may have failed. */
 	if (c->there)
@@ -490,10 +442,17 @@ static int ask(struct store *s, const char *sql, const struct store_value *args,
 static int each(struct store *s, int (*take)(void *ctx, const struct history_rows *rows), void *ctx)
 {
 	struct clickhouse *c = of(s);
+	struct place last = {};
 	int err = check(c);
 
-	if (!err)
-		err = clickhouse_rows__each(&c->server, take, ctx);
+	for (bool more = true; !err && more;) {
+		_reading_ struct reading r = {};
+
+		err = read_page(&c->server, &r, &last);
+		more = r.n == BUILDS_AT_ONCE;
+		for (size_t i = 0; !err && i < r.n; i++)
+			err = take(ctx, &r.builds[i]);
+	}
 	return end_question(c, err);
 }
 
@@ -535,60 +494,14 @@ static int take_month(void *ctx, const struct store_value *cells, size_t n)
 	return 0;
 }
 
-/*
- * Whole months, which are partitions, are gone at once. Of each, the rows of builds last: they name
- * the month to a run after one that was stopped.
- */
-static int drop_months(struct clickhouse *c, uint64_t before_ns)
-{
-	struct months months = {};
-	char sql[256];
-	int err;
-
-	snprintf(sql, sizeof(sql),
-		 "SELECT DISTINCT toYYYYMM(" CLICKHOUSE_START_TIME ") AS month FROM build WHERE "
-		 "month < toYYYYMM(toDateTime(intDiv(%" PRIu64 ", 1000000000), 'UTC'))",
-		 before_ns);
-	err = clickhouse_server__select(&c->server, sql, take_month, &months);
-	for (size_t i = 0; i < months.n; i++)
-		for (int id = HISTORY_TABLES - 1; !err && id >= 0; id--)
-			err = alter(c, id, "DROP PARTITION", months.at[i]);
-	return err;
-}
-
-/* Remove the rest of the month that has the time in it. Rows of builds go last, as above. */
-static int remove_rest(struct clickhouse *c, const char *count, uint64_t before_ns)
-{
-	uint64_t left = 0;
-	int err = clickhouse_server__select(&c->server, count, take_number, &left);
-
-	for (int id = HISTORY_TABLES - 1; !err && left && id >= 0; id--)
-		err = alter(c, id, "DELETE WHERE start_ns <", before_ns);
-	return err;
-}
-
-/* Rows are removed in the background: their builds must be gone when it is said. */
-static int wait_for_removal(struct clickhouse *c, const char *count)
-{
-	const struct timespec pause = {.tv_nsec = 50000000};
-	time_t end = time(NULL) + PRUNE_PATIENCE_S;
-	uint64_t left = 1;
-	int err = 0;
-
-	while (!err && left && time(NULL) < end) {
-		err = clickhouse_server__select(&c->server, count, take_number, &left);
-		if (!err && left)
-			nanosleep(&pause, NULL);
-	}
-	if (!err && left)
-		diag_info("%s is still removing %" PRIu64 " builds", c->server.at.name, left);
-	return err;
-}
-
 static int prune(struct store *s, uint64_t before_ns, uint64_t *n)
 {
+	const struct timespec pause = {.tv_nsec = 50000000};
 	struct clickhouse *c = of(s);
-	char count[128];
+	struct months months = {};
+	char count[128], sql[256];
+	uint64_t left = 0;
+	time_t end;
 	int err = check(c);
 
 	*n = 0;
@@ -596,35 +509,52 @@ static int prune(struct store *s, uint64_t before_ns, uint64_t *n)
 		 before_ns);
 	if (!err)
 		err = clickhouse_server__select(&c->server, count, take_number, n);
+
+	/*
+	 * Whole months, which are partitions, are gone at once. Of each, the rows of builds last:
+	 * they name the month to a run after one that was stopped.
+	 */
+	snprintf(sql, sizeof(sql),
+		 "SELECT DISTINCT toYYYYMM(" CLICKHOUSE_START_TIME ") AS month FROM build WHERE "
+		 "month < toYYYYMM(toDateTime(intDiv(%" PRIu64 ", 1000000000), 'UTC'))",
+		 before_ns);
 	if (!err)
-		err = drop_months(c, before_ns);
+		err = clickhouse_server__select(&c->server, sql, take_month, &months);
+	for (size_t i = 0; i < months.n; i++)
+		for (int id = HISTORY_TABLES - 1; !err && id >= 0; id--)
+			err = alter(c, id, "DROP PARTITION", months.at[i]);
+
+	/* The rest is in the month that has the time in it. Rows of builds go last here, too. */
 	if (!err)
-		err = remove_rest(c, count, before_ns);
-	if (!err)
-		err = wait_for_removal(c, count);
+		err = clickhouse_server__select(&c->server, count, take_number, &left);
+	for (int id = HISTORY_TABLES - 1; !err && left && id >= 0; id--)
+		err = alter(c, id, "DELETE WHERE start_ns <", before_ns);
+
+	/* Rows are removed in the background: their builds must be gone when it is said. */
+	end = time(NULL) + PRUNE_PATIENCE_S;
+	for (left = 1; !err && left && time(NULL) < end;) {
+		err = clickhouse_server__select(&c->server, count, take_number, &left);
+		if (!err && left)
+			nanosleep(&pause, NULL);
+	}
+	if (!err && left)
+		diag_info("%s is still removing %" PRIu64 " builds", c->server.at.name, left);
 	return err ? tell(c, err) : 0;
 }
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
-static void tell_waiting(struct clickhouse *c)
+static void close_store(struct store *s)
 {
-	uint64_t n = c->waiting ? spool__count(&c->spool) : 0;
+	struct clickhouse *c = of(s);
+	uint64_t n = c->spooled && c->waiting ? spool__count(&c->spool) : 0;
 
 	if (n)
 		diag_warn("%s: %s%s%" PRIu64 " build%s in %s; \"history add\" sends %s",
 			  c->server.at.name, c->away, *c->away ? "; " : "", n,
 			  n == 1 ? " waits" : "s wait", c->spool.path, n == 1 ? "it" : "them");
-}
-
-static void close_store(struct store *s)
-{
-	struct clickhouse *c = of(s);
-
-	if (c->spooled) {
-		tell_waiting(c);
+	if (c->spooled)
 		spool__clear(&c->spool);
-	}
 	clickhouse_server__clear(&c->server);
 	free(c);
 }

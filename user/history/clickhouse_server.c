@@ -53,12 +53,6 @@ static bool is_for_now(long code)
 	return false;
 }
 
-/* MEMORY_LIMIT_EXCEEDED; a proxy's: the body is too large. */
-static bool is_too_much(long code, long status)
-{
-	return code == 241 || (!code && status == 413);
-}
-
 /* The words between "DB::Exception: " and what follows them, in one line. */
 static void keep_words(struct clickhouse_server *s, const char *text)
 {
@@ -95,7 +89,8 @@ static int judge(struct clickhouse_server *s, int err, const struct http_result 
 			 result->status);
 		return -EACCES;
 	}
-	if (is_too_much(s->code, result->status))
+	/* MEMORY_LIMIT_EXCEEDED; a proxy's: the body is too large. */
+	if (s->code == 241 || (!s->code && result->status == 413))
 		return -ENOBUFS;
 	/* A proxy's, for a server behind it. */
 	return is_for_now(s->code) || (!s->code && result->status >= 500) ? -EHOSTUNREACH : err;

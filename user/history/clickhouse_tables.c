@@ -56,17 +56,6 @@ static void put_columns(const struct history_table *table, FILE *out)
 	fputs("\n)", out);
 }
 
-static void put_engine(const struct clickhouse_tables *t, const char *table, FILE *out)
-{
-	if (t->cluster)
-		fprintf(out,
-			" ENGINE = ReplicatedReplacingMergeTree"
-			"('/clickhouse/tables/{shard}/%s/%s', '{replica}')",
-			t->database, table);
-	else
-		fputs(" ENGINE = ReplacingMergeTree()", out);
-}
-
 /* "CREATE DATABASE ..." */
 static void clickhouse_tables__database(const struct clickhouse_tables *t, FILE *out)
 {
@@ -108,19 +97,32 @@ static void clickhouse_tables__local(const struct clickhouse_tables *t, enum his
 	put_name(t, table->name, true, out);
 	put_cluster(t, out);
 	put_columns(table, out);
-	put_engine(t, table->name, out);
+	if (t->cluster)
+		fprintf(out,
+			" ENGINE = ReplicatedReplacingMergeTree"
+			"('/clickhouse/tables/{shard}/%s/%s', '{replica}')",
+			t->database, table->name);
+	else
+		fputs(" ENGINE = ReplacingMergeTree()", out);
 	fprintf(out, " PARTITION BY toYYYYMM(" CLICKHOUSE_START_TIME ") ORDER BY (%s)", orders[id]);
+}
+
+/* "ALTER TABLE ..." of the table that holds rows, up to `what`. */
+static void put_alter(const struct clickhouse_tables *t, enum history_table_id id, const char *what,
+		      FILE *out)
+{
+	fputs("ALTER TABLE ", out);
+	put_name(t, history_table(id)->name, true, out);
+	put_cluster(t, out);
+	fputs(what, out);
 }
 
 /* Have the table that holds rows forget those that are older than `keep_days`. */
 static void clickhouse_tables__keep(const struct clickhouse_tables *t, enum history_table_id id,
 				    FILE *out)
 {
-	fputs("ALTER TABLE ", out);
-	put_name(t, history_table(id)->name, true, out);
-	put_cluster(t, out);
-	fprintf(out, " MODIFY TTL " CLICKHOUSE_START_TIME " + INTERVAL %" PRIu64 " DAY",
-		t->keep_days);
+	put_alter(t, id, " MODIFY TTL " CLICKHOUSE_START_TIME, out);
+	fprintf(out, " + INTERVAL %" PRIu64 " DAY", t->keep_days);
 }
 
 /* The one that stands for all; of a cluster only. */
@@ -135,51 +137,6 @@ static void clickhouse_tables__distributed(const struct clickhouse_tables *t,
 	put_columns(table, out);
 	fprintf(out, " ENGINE = Distributed(`%s`, %s, %s_local, cityHash64(toString(build)))",
 		t->cluster, t->database, table->name);
-}
-
-static void clickhouse_tables__drop_distributed(const struct clickhouse_tables *t,
-						enum history_table_id id, FILE *out)
-{
-	fputs("DROP TABLE IF EXISTS ", out);
-	put_name(t, history_table(id)->name, false, out);
-	put_cluster(t, out);
-}
-
-/* Add a column that the table that holds rows, of an older version, lacks. */
-static void clickhouse_tables__add_column(const struct clickhouse_tables *t,
-					  enum history_table_id id, const struct history_column *c,
-					  FILE *out)
-{
-	fputs("ALTER TABLE ", out);
-	put_name(t, history_table(id)->name, true, out);
-	put_cluster(t, out);
-	fprintf(out, " ADD COLUMN \"%s\" ", c->name);
-	put_type(c, out);
-}
-
-/*
- * Of version 1: have the table that holds rows forget the estimates, or that builds had budgets, in
- * the background. Not of HISTORY_COMPILE, which has neither.
- */
-static void clickhouse_tables__forget_budgets(const struct clickhouse_tables *t,
-					      enum history_table_id id, FILE *out)
-{
-	fputs("ALTER TABLE ", out);
-	put_name(t, history_table(id)->name, true, out);
-	put_cluster(t, out);
-	/* 18.16 would remove rows of which a condition is null. */
-	fputs(id == HISTORY_BUILD ? " UPDATE how = 'sampled' WHERE coalesce(how, '') = 'budget'"
-				  : " DELETE WHERE coalesce(how, '') = 'estimated'",
-	      out);
-}
-
-/* Remove CLICKHOUSE_BUDGET from the table that holds rows. */
-static void clickhouse_tables__drop_budget(const struct clickhouse_tables *t, FILE *out)
-{
-	fputs("ALTER TABLE ", out);
-	put_name(t, history_table(HISTORY_BUILD)->name, true, out);
-	put_cluster(t, out);
-	fputs(" DROP COLUMN " CLICKHOUSE_BUDGET, out);
 }
 
 void clickhouse_tables__print(const struct clickhouse_tables *t, FILE *out)
@@ -323,11 +280,6 @@ static int note_column(void *ctx, const struct store_value *cells, size_t n)
 	return 0;
 }
 
-static int add_column(struct migration *m, const struct history_column *c)
-{
-	return RUN(m, clickhouse_tables__add_column(&m->tables, m->id, c, out));
-}
-
 /* The rows of an older version lack the columns that came after it, and may have one that went. */
 static int adapt_columns(struct migration *m)
 {
@@ -346,39 +298,42 @@ static int adapt_columns(struct migration *m)
 	err = clickhouse_server__select(m->server, sql, note_column, m);
 	for (size_t i = 0; !err && i < t->n; i++)
 		if (!has[i])
-			err = add_column(m, &t->columns[i]);
+			err = RUN(m, ({
+					  put_alter(&m->tables, m->id, " ADD COLUMN ", out);
+					  fprintf(out, "\"%s\" ", t->columns[i].name);
+					  put_type(&t->columns[i], out);
+				  }));
 	if (!err && m->has_budget)
-		err = RUN(m, clickhouse_tables__drop_budget(&m->tables, out));
+		err = RUN(m, put_alter(&m->tables, HISTORY_BUILD, " DROP COLUMN " CLICKHOUSE_BUDGET,
+				       out));
 	return err;
 }
 
 static int make_table(struct migration *m)
 {
+	/* 18.16 would remove rows of which a condition is null. */
+	const char *forget = m->id == HISTORY_BUILD
+				     ? " UPDATE how = 'sampled' WHERE coalesce(how, '') = 'budget'"
+				     : " DELETE WHERE coalesce(how, '') = 'estimated'";
 	int err = RUN(m, clickhouse_tables__local(&m->tables, m->id, out));
 
 	if (!err)
 		err = adapt_columns(m);
+	/* Version 1 had estimates, and builds had budgets; compiles had neither. */
 	if (!err && m->is_former && m->id != HISTORY_COMPILE)
-		err = RUN(m, clickhouse_tables__forget_budgets(&m->tables, m->id, out));
+		err = RUN(m, put_alter(&m->tables, m->id, forget, out));
 	if (!err && m->tables.keep_days)
 		err = RUN(m, clickhouse_tables__keep(&m->tables, m->id, out));
 	if (err || !m->tables.cluster)
 		return err;
 	/* It has no rows, and 18.16 alters none on a cluster that has replicas. */
 	if (m->is_former)
-		err = RUN(m, clickhouse_tables__drop_distributed(&m->tables, m->id, out));
+		err = RUN(m, ({
+				  fputs("DROP TABLE IF EXISTS ", out);
+				  put_name(&m->tables, history_table(m->id)->name, false, out);
+				  put_cluster(&m->tables, out);
+			  }));
 	return err ?: RUN(m, clickhouse_tables__distributed(&m->tables, m->id, out));
-}
-
-static int make_tables(struct migration *m)
-{
-	int err = RUN(m, clickhouse_tables__version(&m->tables, out));
-
-	for (int id = 0; !err && id < HISTORY_TABLES; id++) {
-		m->id = id;
-		err = make_table(m);
-	}
-	return err;
 }
 
 static int take_text(void *ctx, const struct store_value *cells, size_t n)
@@ -446,7 +401,11 @@ static int migrate(struct migration *m, struct clickhouse_version *v)
 		err = RUN(m, clickhouse_tables__database(&m->tables, out));
 	m->server->outside = false;
 	if (!err)
-		err = make_tables(m);
+		err = RUN(m, clickhouse_tables__version(&m->tables, out));
+	for (int id = 0; !err && id < HISTORY_TABLES; id++) {
+		m->id = id;
+		err = make_table(m);
+	}
 	if (!err && v->version < HISTORY_VERSION)
 		err = RUN(m, clickhouse_tables__mark(&m->tables, out));
 	return err;

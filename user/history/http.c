@@ -81,31 +81,26 @@ static int load(struct http *h)
 
 /* ---- The parts of an answer ------------------------------------------------------------------ */
 
-static void keep_text(struct exchange *e, const char *bytes, size_t n)
-{
-	size_t room = sizeof(e->result->text) - 1 - e->len;
-
-	n = n < room ? n : room;
-	memcpy(e->result->text + e->len, bytes, n);
-	e->len += n;
-	e->result->text[e->len] = '\0';
-	e->ended = n == room;
-}
-
 static size_t take_body(char *bytes, size_t size, size_t n, void *ctx)
 {
 	struct exchange *e = ctx;
+	struct http_result *r = e->result;
+	size_t room = sizeof(r->text) - 1 - e->len, kept = n < room ? n : room;
 
 	(void)size; /* always 1 */
 	e->bare = 0;
-	if (!e->result->status)
-		e->h->info(e->h->curl, CURLINFO_RESPONSE_CODE, &e->result->status);
+	if (!r->status)
+		e->h->info(e->h->curl, CURLINFO_RESPONSE_CODE, &r->status);
 	/* Beside rows that were asked for, an answer is a text: a server may send it without end.
 	 */
-	if (e->result->status != 200 || !e->post->take)
-		keep_text(e, bytes, n);
-	else
+	if (r->status != 200 || !e->post->take) {
+		memcpy(r->text + e->len, bytes, kept);
+		e->len += kept;
+		r->text[e->len] = '\0';
+		e->ended = kept == room;
+	} else {
 		e->err = e->post->take(e->post->ctx, bytes, n);
+	}
 	/* Another number than `n` ends the exchange. */
 	return e->err || e->ended ? !n : n;
 }
@@ -178,18 +173,6 @@ static int add_secret(struct http *h, const char *name, const char *value)
 	return add_header(h, line);
 }
 
-static int make_headers(struct http *h, const struct http_login *login)
-{
-	int err = add_secret(h, "X-ClickHouse-User", login->user);
-
-	if (!err)
-		err = add_secret(h, "X-ClickHouse-Key", login->password);
-	if (!err)
-		err = add_header(h, "Content-Type: text/plain; charset=UTF-8");
-	/* No round trip before a large body. */
-	return err ? err : add_header(h, "Expect:");
-}
-
 /* As the program curl: the library does not look at these variables by itself. */
 static const char *authorities(const struct http_login *login)
 {
@@ -209,8 +192,12 @@ static const char *authorities(const struct http_login *login)
 static int set_up(struct http *h, const struct http_login *login)
 {
 	const char *ca = authorities(login);
-	int err = make_headers(h, login);
+	int err = add_secret(h, "X-ClickHouse-User", login->user)
+			  ?: add_secret(h, "X-ClickHouse-Key", login->password)
+			  ?: add_header(h, "Content-Type: text/plain; charset=UTF-8");
 
+	/* No round trip before a large body. */
+	err = err ?: add_header(h, "Expect:");
 	if (err)
 		return err;
 	h->curl = h->init();

@@ -40,15 +40,6 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static void remove_abandoned(int dir, const char *name)
-{
-	struct stat st;
-
-	if (!strncmp(name, SPOOL_UNWRITTEN, strlen(SPOOL_UNWRITTEN)) &&
-	    !fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) && st.st_mtime + ABANDONED_S < time(NULL))
-		unlinkat(dir, name, 0);
-}
-
 static int add_file(struct spool_files *f, int dir, const char *name)
 {
 	struct stat st;
@@ -78,9 +69,15 @@ static int spool_files__list(int dir, struct spool_files *f)
 		return -errno;
 	take_fd(copy);
 	while (!err && (entry = readdir(listed))) {
-		remove_abandoned(dir, entry->d_name);
-		if (isdigit((unsigned char)*entry->d_name))
-			err = add_file(f, dir, entry->d_name);
+		const char *name = entry->d_name;
+		struct stat st;
+
+		if (isdigit((unsigned char)*name))
+			err = add_file(f, dir, name);
+		else if (!strncmp(name, SPOOL_UNWRITTEN, strlen(SPOOL_UNWRITTEN)) &&
+			 !fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) &&
+			 st.st_mtime + ABANDONED_S < time(NULL))
+			unlinkat(dir, name, 0);
 	}
 	if (f->n)
 		qsort(f->names, f->n, sizeof(*f->names), by_name);
@@ -124,19 +121,10 @@ static void spool_files__clear(struct spool_files *f)
 
 /* ---- The directory --------------------------------------------------------------------------- */
 
-/* Others could read builds there, or plant some that are sent with the user's password. */
-static int check_directory(int dir)
-{
-	struct stat st;
-
-	if (fstat(dir, &st))
-		return -errno;
-	return st.st_uid == geteuid() && !(st.st_mode & (S_IWGRP | S_IWOTH)) ? 0 : -EPERM;
-}
-
 int spool__make(struct spool *s, const char *server)
 {
 	_free_ char *name = NULL;
+	struct stat st;
 	int err;
 
 	*s = (struct spool){.dir = -1, .limits = {SPOOL_FILES_MAX, SPOOL_BYTES_MAX}};
@@ -149,7 +137,11 @@ int spool__make(struct spool *s, const char *server)
 	err = xdg__make(s->path);
 	if (!err) {
 		s->dir = open(s->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		err = s->dir < 0 ? -errno : check_directory(s->dir);
+		if (s->dir < 0 || fstat(s->dir, &st))
+			err = -errno;
+		/* Others could read builds there, or plant some that are sent with the password. */
+		else if (st.st_uid != geteuid() || st.st_mode & (S_IWGRP | S_IWOTH))
+			err = -EPERM;
 	}
 	return err ? diag_error_r(err, "cannot keep builds in %s: %s", s->path,
 				  err == -EPERM
@@ -179,14 +171,6 @@ uint64_t spool__count(const struct spool *s)
 
 /* ---- What was dropped ------------------------------------------------------------------------ */
 
-static void count_dropped(struct spool *s)
-{
-	_close_ int fd = openat(s->dir, DROPPED, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-
-	if (fd < 0 || flock(fd, LOCK_EX) || write(fd, "", 1) != 1)
-		diag_warn("cannot count a dropped build in %s", s->path);
-}
-
 uint64_t spool__take_dropped(struct spool *s)
 {
 	_close_ int fd = openat(s->dir, DROPPED, O_RDWR | O_CLOEXEC);
@@ -197,13 +181,16 @@ uint64_t spool__take_dropped(struct spool *s)
 	return (uint64_t)st.st_size;
 }
 
+/* Remove a build that waits, and count it. False: another process has it. */
 static bool drop(struct spool *s, const char *name)
 {
-	_close_ int fd = spool_files__lock(s->dir, name);
+	_close_ int fd = spool_files__lock(s->dir, name), dropped = -1;
 
 	if (fd < 0 || unlinkat(s->dir, name, 0))
 		return false;
-	count_dropped(s);
+	dropped = openat(s->dir, DROPPED, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	if (dropped < 0 || flock(dropped, LOCK_EX) || write(dropped, "", 1) != 1)
+		diag_warn("cannot count a dropped build in %s", s->path);
 	diag_warn("%s is full: its oldest build, %s, is dropped", s->path, name);
 	return true;
 }
@@ -334,17 +321,6 @@ static void set_aside(const struct spool *s, const char *name, const char *suffi
 	renameat(s->dir, name, s->dir, other);
 }
 
-/* A file that cannot be read now stays; the next run reads it again. */
-static int leave_out(const struct spool *s, const char *name, int err, struct spool_aside *aside)
-{
-	aside->newer += err == -EPROTONOSUPPORT;
-	if (err == -EBADMSG) {
-		set_aside(s, name, SPOOL_DAMAGED);
-		aside->damaged++;
-	}
-	return err == -ENOMEM ? err : 0;
-}
-
 static int take_build(const struct spool *s, struct batch *b, const char *name,
 		      struct spool_aside *aside)
 {
@@ -361,7 +337,13 @@ static int take_build(const struct spool *s, struct batch *b, const char *name,
 		err = -errno;
 	if (err) {
 		history_rows__clear(rows);
-		return leave_out(s, name, err, aside);
+		aside->newer += err == -EPROTONOSUPPORT;
+		if (err == -EBADMSG) {
+			set_aside(s, name, SPOOL_DAMAGED);
+			aside->damaged++;
+		}
+		/* A file that cannot be read now stays; the next run reads it again. */
+		return err == -ENOMEM ? err : 0;
 	}
 	b->names[b->n] = name;
 	b->locks[b->n++] = take_fd(fd);
@@ -382,19 +364,6 @@ static int send_some(const struct spool *s, const struct batch *b, size_t from, 
 static bool may_take_others(int err)
 {
 	return err == -EREMOTEIO || err == -ENOBUFS;
-}
-
-static void set_refused_aside(const struct spool *s, const struct batch *b, const int *results,
-			      struct spool_aside *aside)
-{
-	for (size_t i = 0; i < b->n; i++) {
-		if (results[i] != -EREMOTEIO)
-			continue;
-		set_aside(s, b->names[i], SPOOL_REFUSED);
-		aside->refused++;
-		snprintf(aside->name, sizeof(aside->name), "%.*s" SPOOL_REFUSED,
-			 NAME_MAX - (int)sizeof(SPOOL_REFUSED), b->names[i]);
-	}
 }
 
 /*
@@ -418,19 +387,15 @@ static int send_each(const struct spool *s, const struct batch *b, spool_send se
 	}
 	if (!taken)
 		return refused == REFUSED_MAX ? -ECANCELED : last;
-	set_refused_aside(s, b, results, aside);
+	for (size_t i = 0; i < b->n; i++) {
+		if (results[i] != -EREMOTEIO)
+			continue;
+		set_aside(s, b->names[i], SPOOL_REFUSED);
+		aside->refused++;
+		snprintf(aside->name, sizeof(aside->name), "%.*s" SPOOL_REFUSED,
+			 NAME_MAX - (int)sizeof(SPOOL_REFUSED), b->names[i]);
+	}
 	return last;
-}
-
-static int send_batch(const struct spool *s, struct batch *b, spool_send send, void *ctx,
-		      struct spool_aside *aside)
-{
-	int err = b->n ? send_some(s, b, 0, b->n, send, ctx) : 0;
-
-	if (may_take_others(err) && b->n > 1)
-		err = send_each(s, b, send, ctx, aside);
-	clear_batch(b);
-	return err;
 }
 
 int spool__drain(struct spool *s, spool_send send, void *ctx, struct spool_aside *aside)
@@ -445,7 +410,10 @@ int spool__drain(struct spool *s, spool_send send, void *ctx, struct spool_aside
 			err = take_build(s, &b, f.names[i], aside);
 		if (err || (b.n < SPOOL_BATCH && b.bytes < SPOOL_BATCH_BYTES && i + 1 < f.n))
 			continue;
-		err = send_batch(s, &b, send, ctx, aside);
+		err = b.n ? send_some(s, &b, 0, b.n, send, ctx) : 0;
+		if (may_take_others(err) && b.n > 1)
+			err = send_each(s, &b, send, ctx, aside);
+		clear_batch(&b);
 		last = err ? err : last;
 		err = may_take_others(err) ? 0 : err;
 	}

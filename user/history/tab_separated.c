@@ -52,10 +52,20 @@ static void unescape(char *text)
 	*to = '\0';
 }
 
-static int read_number(struct store_value *v, char *text)
+static int read_cell(struct store_value *v, enum store_type type, char *text)
 {
 	char *end;
 
+	*v = (struct store_value){.type = type};
+	if (!strcmp(text, "\\N")) {
+		v->type = STORE_NULL;
+		return 0;
+	}
+	if (type == STORE_TEXT) {
+		unescape(text);
+		v->text = text;
+		return 0;
+	}
 	errno = 0;
 	v->integer = strtoll(text, &end, 10);
 	if (errno == ERANGE) /* an unsigned number that is too large */
@@ -63,20 +73,6 @@ static int read_number(struct store_value *v, char *text)
 	if (v->type == STORE_REAL)
 		v->real = strtod(text, &end);
 	return !*text || *end ? -EPROTO : 0;
-}
-
-static int read_cell(struct store_value *v, enum store_type type, char *text)
-{
-	*v = (struct store_value){.type = type};
-	if (!strcmp(text, "\\N")) {
-		v->type = STORE_NULL;
-		return 0;
-	}
-	if (type != STORE_TEXT)
-		return read_number(v, text);
-	unescape(text);
-	v->text = text;
-	return 0;
 }
 
 static int read_row(struct tab_separated *t, char *line)
@@ -94,29 +90,24 @@ static int read_row(struct tab_separated *t, char *line)
 	return n == t->n ? t->row(t->ctx, cells, n) : -EPROTO;
 }
 
-static int read_types(struct tab_separated *t, char *line)
-{
-	char *name;
-
-	for (; (name = strsep(&line, "\t")); t->n++) {
-		if (t->n == TAB_SEPARATED_CELLS_MAX)
-			return -EPROTO;
-		t->types[t->n] = type_of(name);
-	}
-	return 0;
-}
-
 static int read_line(struct tab_separated *t)
 {
+	char *line = t->line, *name;
+
 	if (strlen(t->line) != t->len)
 		return -EPROTO; /* null bytes come escaped */
 	switch (t->lines++) {
 	case 0: /* names */
 		return 0;
 	case 1:
-		return read_types(t, t->line);
+		for (; (name = strsep(&line, "\t")); t->n++) {
+			if (t->n == TAB_SEPARATED_CELLS_MAX)
+				return -EPROTO;
+			t->types[t->n] = type_of(name);
+		}
+		return 0;
 	default:
-		return read_row(t, t->line);
+		return read_row(t, line);
 	}
 }
 
