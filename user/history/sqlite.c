@@ -259,63 +259,43 @@ static const struct store_ops ops = {
 	.close = close_store,
 };
 
-/* A directory that cannot be made is no error here: opening the file fails, and reports one. */
-static char *default_path(bool create)
-{
-	_free_ char *directory = xdg__path(XDG_DATA, "qprof-bpf");
-	char *path;
-
-	if (directory && create)
-		xdg__make(directory);
-	return directory && asprintf(&path, "%s/history.db", directory) >= 0 ? path : NULL;
-}
-
 /*
- * The mode changes only while no other connection is open, so a second writer of a new file may
- * find it busy, for which SQLite does not wait.
+ * Another user may have made the file: nothing in it is to be run, and it has views, which are
+ * allowed once they are known to be ours.
  */
-static int begin_log(struct sqlite_store *s)
+static int settle(struct sqlite_store *s, bool write)
 {
-	int rc = SQLITE_OK;
+	const char *name = s->store.name;
+	int rc = SQLITE_OK, err = 0;
 
-	for (int waited = 0; waited < BUSY_MS; waited += 10) {
+	sqlite3_busy_timeout(s->db, BUSY_MS);
+	sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
+	sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+	sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+	sqlite3_limit(s->db, SQLITE_LIMIT_LENGTH, VALUE_MAX);
+	sqlite3_limit(s->db, SQLITE_LIMIT_ATTACHED, 0);
+	/* A mapped file that its owner truncates would end this process. */
+	sqlite3_exec(s->db, "PRAGMA mmap_size = 0; PRAGMA cell_size_check = 1", NULL, NULL, NULL);
+	if (write)
+		err = sqlite_db__run(s->db, name,
+				     "PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL");
+	/*
+	 * The mode changes only while no other connection is open, so a second writer of a new file
+	 * may find it busy, for which SQLite does not wait.
+	 */
+	for (int waited = 0; write && !err && waited < BUSY_MS; waited += 10) {
 		rc = sqlite3_exec(s->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
 		if (rc != SQLITE_BUSY)
 			break;
 		usleep(10000);
 	}
-	return fail(s, rc);
-}
-
-/* Another user may have made the file: nothing in it is to be run. */
-static void distrust(sqlite3 *db)
-{
-	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-	sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
-	/* There are views of ours, for which settle() allows them. */
-	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
-	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
-	sqlite3_limit(db, SQLITE_LIMIT_LENGTH, VALUE_MAX);
-	sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
-	/* A mapped file that its owner truncates would end this process. */
-	sqlite3_exec(db, "PRAGMA mmap_size = 0; PRAGMA cell_size_check = 1", NULL, NULL, NULL);
-}
-
-static int settle(struct sqlite_store *s, bool write)
-{
-	const char *name = s->store.name;
-	int err = 0;
-
-	if (write)
-		err = sqlite_db__run(s->db, name,
-				     "PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL");
-	err = err ?: write ? begin_log(s) : 0;
+	err = err ?: fail(s, rc);
 	err = err ?: sqlite_settle(s->db, name, write);
-	if (err)
-		return err;
-	sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_VIEW, 1, NULL);
-	return 0;
+	if (!err)
+		sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_VIEW, 1, NULL);
+	return err;
 }
 
 /* SQLite would take these for ours, wait for a FIFO, or write what a journal has into the store. */
@@ -453,21 +433,26 @@ static int open_file(struct sqlite_store *s, enum store_access access)
 			     vfs);
 	if (rc)
 		return sqlite_db__error(s->db, rc, name);
-	sqlite3_busy_timeout(s->db, BUSY_MS);
-	distrust(s->db);
 	return settle(s, write);
 }
 
 int sqlite__open(const char *path, enum store_access access, struct store **out)
 {
+	_free_ char *directory = path ? NULL : xdg__path(XDG_DATA, "qprof-bpf");
 	struct sqlite_store *s = calloc(1, sizeof(*s));
-	int err = s ? 0 : -ENOMEM;
+	int err;
 
-	if (err)
-		return err;
+	if (!s)
+		return -ENOMEM;
 	s->directory = -1;
 	s->store.ops = &ops;
-	s->store.name = path ? strdup(path) : default_path(access == STORE_WRITE);
+	/* One that cannot be made is no error here: opening the file fails, and reports one. */
+	if (directory && access == STORE_WRITE)
+		xdg__make(directory);
+	if (path)
+		s->store.name = strdup(path);
+	else if (directory && asprintf(&s->store.name, "%s/history.db", directory) < 0)
+		s->store.name = NULL;
 	err = s->store.name ? open_file(s, access) : -ENOMEM;
 	if (err) {
 		store__close(&s->store);

@@ -186,16 +186,12 @@ static void entries__clear(struct entries *e)
 }
 #define _entries_ __cleanup(entries__clear)
 
-static int64_t by_what(const struct entry *a, const struct entry *b)
-{
-	return a->name != b->name   ? a->name - b->name
-	       : a->kind != b->kind ? a->kind - b->kind
-				    : a->how - b->how;
-}
-
 static int compare_what(const void *a, const void *b)
 {
-	int64_t order = by_what(a, b);
+	const struct entry *x = a, *y = b;
+	int64_t order = x->name != y->name   ? x->name - y->name
+			: x->kind != y->kind ? x->kind - y->kind
+					     : x->how - y->how;
 
 	return (order > 0) - (order < 0);
 }
@@ -617,30 +613,28 @@ static int write_sums(struct adding *a, struct entries *rows)
 	return kept ? write_part(a, HISTORY_QUERY, SQLITE_SUMS, sums.at, kept) : SQLITE_OK;
 }
 
-static int write_table(struct adding *a, const struct history_rows *rows, enum history_table_id id)
-{
-	_entries_ struct entries taken = {}, part = {};
-	int rc = take_rows(a, rows, id, &taken);
-
-	for (uint32_t i = 0; i < taken.n && !rc; i++) {
-		if (!taken.at[i].estimated &&
-		    array__add(&part.at, &part.n, &part.capacity, &taken.at[i]))
-			return SQLITE_NOMEM;
-		if (i + 1 < taken.n && taken.at[i + 1].crate == taken.at[i].crate)
-			continue;
-		if (part.n)
-			rc = write_part(a, id, history_table(id)->name, part.at, part.n);
-		part.n = 0;
-	}
-	return rc || id != HISTORY_QUERY ? rc : write_sums(a, &taken);
-}
-
 static int write_tables(struct adding *a, const struct history_rows *rows)
 {
 	int rc = SQLITE_OK;
 
-	for (int id = HISTORY_QUERY; id < HISTORY_TABLES && !rc; id++)
-		rc = write_table(a, rows, (enum history_table_id)id);
+	for (int id = HISTORY_QUERY; id < HISTORY_TABLES && !rc; id++) {
+		_entries_ struct entries taken = {}, part = {};
+
+		rc = take_rows(a, rows, id, &taken);
+		for (uint32_t i = 0; i < taken.n && !rc; i++) {
+			const struct entry *e = &taken.at[i];
+
+			if (!e->estimated && array__add(&part.at, &part.n, &part.capacity, e))
+				return SQLITE_NOMEM;
+			if (i + 1 < taken.n && e[1].crate == e->crate)
+				continue;
+			if (part.n)
+				rc = write_part(a, id, history_table(id)->name, part.at, part.n);
+			part.n = 0;
+		}
+		if (!rc && id == HISTORY_QUERY)
+			rc = write_sums(a, &taken);
+	}
 	return rc;
 }
 

@@ -86,11 +86,6 @@ static uint64_t get_rice(struct bits *r, unsigned int k)
 	return ones < RICE_ONES ? ones << k | get(r, k) : get(r, (unsigned int)get(r, WIDTH_BITS));
 }
 
-static unsigned int width_of(uint32_t v)
-{
-	return v ? 32 - (unsigned int)__builtin_clz(v) : 0;
-}
-
 /* ---- Packed rows ----------------------------------------------------------------------------- */
 
 /* A table: its columns of numbers; each of them may be NULL, which is the end. */
@@ -164,7 +159,8 @@ static int read_shape(const struct packed *p, sqlite3_stmt *stmt, int column, st
 static unsigned int usual_bits(const struct row *row, int t)
 {
 	uint32_t first = row->expected[0], other = row->expected[t];
-	unsigned int width = width_of(!t ? first : other > first ? other - first : first - other);
+	uint32_t apart = !t ? first : other > first ? other - first : first - other;
+	unsigned int width = apart ? 32 - (unsigned int)__builtin_clz(apart) : 0;
 
 	if (!t)
 		return width < 2 ? 0 : width < 7 ? width - 1 : 5;
@@ -175,7 +171,6 @@ static unsigned int usual_bits(const struct row *row, int t)
 
 struct moving {
 	sqlite3 *db;
-	int64_t version;
 	char **names; /* by number; NULL: there is none */
 	uint32_t n_names;
 	struct history_rows rows; /* of the current build */
@@ -314,17 +309,6 @@ static int take_packed(struct moving *m, const struct packed *p, int64_t build)
 	return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-static int move_build(struct moving *m, int64_t n)
-{
-	int rc = SQLITE_OK;
-
-	history_rows__clear(&m->rows);
-	for (size_t i = 0; i < N_OF(packed) && !rc; i++)
-		if (packed[i].since <= m->version)
-			rc = take_packed(m, &packed[i], n);
-	return rc ?: sqlite_add__crates(m->db, n, &m->rows);
-}
-
 /* ---- A file ---------------------------------------------------------------------------------- */
 
 /* Names stay, as others refer to them by number. Before version 3 a recording had a budget. */
@@ -378,14 +362,22 @@ static const char behind[] =
 
 int sqlite_former__move(sqlite3 *db, int64_t version)
 {
-	__cleanup(moving__clear) struct moving m = {.db = db, .version = version};
+	__cleanup(moving__clear) struct moving m = {.db = db};
 	_sqlite3_stmt_ sqlite3_stmt *build = NULL;
 	int rc = make_tables(db, version) ?: read_names(&m);
 
 	history_rows__init(&m.rows);
 	rc = rc ?: sqlite3_prepare_v2(db, "SELECT n FROM main.builds ORDER BY n", -1, &build, NULL);
-	while (!rc && (rc = sqlite3_step(build)) == SQLITE_ROW)
-		rc = move_build(&m, sqlite3_column_int64(build, 0));
+	while (!rc && (rc = sqlite3_step(build)) == SQLITE_ROW) {
+		int64_t n = sqlite3_column_int64(build, 0);
+
+		rc = SQLITE_OK;
+		history_rows__clear(&m.rows);
+		for (size_t i = 0; i < N_OF(packed) && !rc; i++)
+			if (packed[i].since <= version)
+				rc = take_packed(&m, &packed[i], n);
+		rc = rc ?: sqlite_add__crates(db, n, &m.rows);
+	}
 	if (rc != SQLITE_DONE)
 		return rc;
 	sqlite3_finalize(take_ptr(build));

@@ -15,27 +15,23 @@
 
 #define VFS_NAME "qprof-place"
 
-static int open_directory(const char *path)
+int sqlite_place__open(const char *real, int *directory, char **path)
 {
 	const struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
 				     .resolve = RESOLVE_NO_SYMLINKS};
-	int fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
-
-	/* Some sandboxes do not know the call. */
-	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
-		fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
-}
-
-int sqlite_place__open(const char *real, int *directory, char **path)
-{
 	const char *name = strrchr(real, '/') + 1;
 	/* A link before a last slash would be followed. */
 	_free_ char *above = strndup(real, name - real > 1 ? (size_t)(name - real) - 1 : 1);
-	_close_ int fd = above ? open_directory(above) : -ENOMEM;
+	_close_ int fd = -1;
 
+	if (!above)
+		return -ENOMEM;
+	fd = (int)syscall(SYS_openat2, AT_FDCWD, above, &how, sizeof(how));
+	/* Some sandboxes do not know the call. */
+	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
+		fd = open(above, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
-		return fd;
+		return -errno;
 	if (asprintf(path, "/proc/self/fd/%d/%s", fd, name) < 0)
 		return -ENOMEM;
 	*directory = take_fd(fd);

@@ -22,7 +22,7 @@ static bool has_budget_behind(int64_t version, const struct history_column *c)
 	return version < 3 && !strcmp(c->name, "how");
 }
 
-static void print_build_table(FILE *f, int64_t version)
+void sqlite_schema__print_builds(FILE *f, int64_t version)
 {
 	const struct history_table *t = history_table(HISTORY_BUILD);
 
@@ -42,12 +42,8 @@ static void print_build_table(FILE *f, int64_t version)
 				has_budget_behind(version, &t->columns[i]) ? ", \"budget_ppm\""
 									   : "");
 	fputs(" FROM builds;", f);
-}
 
-static void print_compiles(FILE *f, int64_t version)
-{
-	const struct history_table *t = history_table(HISTORY_COMPILE);
-
+	t = history_table(HISTORY_COMPILE);
 	fputs("CREATE TABLE compiles(n INTEGER NOT NULL", f);
 	for (size_t i = SQLITE_OF_BUILD; i < t->n; i++)
 		if (sqlite_schema__has(version, &t->columns[i]))
@@ -73,12 +69,6 @@ static void print_compiles(FILE *f, int64_t version)
 	fputs(" FROM compiles AS c JOIN builds ON builds.n = c.n"
 	      " JOIN names ON names.id = c.crate;",
 	      f);
-}
-
-void sqlite_schema__print_builds(FILE *f, int64_t version)
-{
-	print_build_table(f, version);
-	print_compiles(f, version);
 }
 
 /* ---- Rows of crates -------------------------------------------------------------------------- */

@@ -46,19 +46,6 @@ static int set_version(sqlite3 *db, const char *name)
 	return sqlite_db__run(db, name, sql);
 }
 
-static int make_tables(sqlite3 *db, const char *name)
-{
-	_free_ char *sql = tables(SQLITE_FILE_VERSION);
-	int64_t objects;
-	int err = sql ? sqlite_db__number(db, name, "SELECT count(*) FROM sqlite_schema", &objects)
-		      : -ENOMEM;
-
-	/* Another process was faster. */
-	if (err || objects)
-		return err;
-	return sqlite_db__run(db, name, sql) ?: set_version(db, name);
-}
-
 /* End a transaction in which `err` came about. */
 static int end_transaction(sqlite3 *db, const char *name, int err)
 {
@@ -68,11 +55,21 @@ static int end_transaction(sqlite3 *db, const char *name, int err)
 	return err;
 }
 
+/* Make our tables in an empty file. */
 static int make(sqlite3 *db, const char *name)
 {
+	_free_ char *sql = tables(SQLITE_FILE_VERSION);
+	int64_t objects = 0;
 	int err = sqlite_db__run(db, name, "BEGIN IMMEDIATE");
 
-	return err ?: end_transaction(db, name, make_tables(db, name));
+	if (err)
+		return err;
+	err = sql ? sqlite_db__number(db, name, "SELECT count(*) FROM sqlite_schema", &objects)
+		  : -ENOMEM;
+	/* Another process may have been faster. */
+	if (!err && !objects)
+		err = sqlite_db__run(db, name, sql) ?: set_version(db, name);
+	return end_transaction(db, name, err);
 }
 
 /* Whole or not at all. Another process may have done it meanwhile. */
@@ -143,26 +140,6 @@ static int check_objects(sqlite3 *db, const char *name, int64_t version)
 				   name);
 }
 
-static int bring_up_to_date(sqlite3 *db, const char *name, bool write, int64_t version)
-{
-	int err;
-
-	if (version > SQLITE_FILE_VERSION)
-		return diag_error_r(-EPROTONOSUPPORT,
-				    "%s has tables of version %d, this qprof-bpf knows %d: use "
-				    "the qprof-bpf that wrote it, or a newer one",
-				    name, (int)version, SQLITE_FILE_VERSION);
-	err = check_objects(db, name, version);
-	if (err || version == SQLITE_FILE_VERSION)
-		return err;
-	if (!write)
-		return diag_error_r(-EPROTONOSUPPORT,
-				    "%s has tables of the former version %d; `qprof-bpf history "
-				    "add` brings them up to date",
-				    name, (int)version);
-	return migrate(db, name);
-}
-
 int sqlite_settle(sqlite3 *db, const char *name, bool write)
 {
 	int64_t version, application, objects;
@@ -182,5 +159,18 @@ int sqlite_settle(sqlite3 *db, const char *name, bool write)
 				    "%s is a database of another program; give another file with "
 				    "--store",
 				    name);
-	return bring_up_to_date(db, name, write, version);
+	if (version > SQLITE_FILE_VERSION)
+		return diag_error_r(-EPROTONOSUPPORT,
+				    "%s has tables of version %d, this qprof-bpf knows %d: use "
+				    "the qprof-bpf that wrote it, or a newer one",
+				    name, (int)version, SQLITE_FILE_VERSION);
+	err = check_objects(db, name, version);
+	if (err || version == SQLITE_FILE_VERSION)
+		return err;
+	if (!write)
+		return diag_error_r(-EPROTONOSUPPORT,
+				    "%s has tables of the former version %d; `qprof-bpf history "
+				    "add` brings them up to date",
+				    name, (int)version);
+	return migrate(db, name);
 }
