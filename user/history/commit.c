@@ -155,22 +155,17 @@ static const char *branch_of(const struct service *s, char *(*get)(const char *n
 	return NULL;
 }
 
-/* Either may be abbreviated. */
-static bool is_same(const char *a, const char *b)
-{
-	size_t of_a = strlen(a), of_b = strlen(b);
-
-	return !strncmp(a, b, of_a < of_b ? of_a : of_b);
-}
-
 void commit__add_ci(struct commit *c, char *(*get)(const char *name))
 {
 	for (size_t i = 0; i < N_OF(services); i++) {
 		const char *commit = get(services[i].commit), *branch;
+		size_t n, known = strlen(c->commit);
 
 		if (!commit || !is_hash(commit))
 			continue;
-		if (!is_same(c->commit, commit))
+		/* Either may be abbreviated. */
+		n = strlen(commit);
+		if (strncmp(c->commit, commit, n < known ? n : known))
 			return;
 		branch = branch_of(&services[i], get);
 		if (!*c->commit)

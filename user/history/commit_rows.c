@@ -98,19 +98,6 @@ static int find_unit(struct commit_rows *r, const char *name, const char *type, 
 	return 0;
 }
 
-static int find_query(struct commit_rows *r, const char *name, uint32_t *index)
-{
-	const char *text = history_rows__text(&r->texts, name);
-	struct query *q = text ? table__get(&r->queries, (uintptr_t)text, .name = text) : NULL;
-
-	if (!q)
-		return -ENOMEM;
-	if (!q->in)
-		q->in = calloc(r->n_builds, sizeof(*q->in));
-	*index = q - r->queries.at;
-	return q->in ? 0 : -ENOMEM;
-}
-
 static size_t find_build(const struct commit_rows *r, const char *id)
 {
 	size_t i = 0;
@@ -153,19 +140,15 @@ static int take_compile(void *ctx, const struct store_value *cells, size_t n)
 	return 0;
 }
 
-static uint8_t by_of(const char *how)
-{
-	return how && !strcmp(how, "exact") ? COMPARE_BY_SPANS : COMPARE_BY_SAMPLES;
-}
-
 /* "build", "crate", "query", "kind", "how", "count", "self_ns", "total_ns" */
 static int take_query(void *ctx, const struct store_value *cells, size_t n)
 {
 	struct commit_rows *r = ctx;
 	size_t build = n == 8 ? find_build(r, sql_text(&cells[0])) : 0;
 	const char *crate = n == 8 ? sql_text(&cells[1]) : NULL;
-	const char *name = n == 8 ? sql_text(&cells[2]) : NULL, *kind;
-	uint32_t unit, query;
+	const char *name = n == 8 ? sql_text(&cells[2]) : NULL, *kind, *how;
+	struct query *query;
+	uint32_t unit;
 	struct commit_cell *to;
 	struct pair *pair;
 
@@ -173,23 +156,28 @@ static int take_query(void *ctx, const struct store_value *cells, size_t n)
 		return -EPROTO;
 	if (build == r->n_builds || !crate || !name)
 		return 0;
-	if (find_unit(r, crate, NULL, &unit) || find_query(r, name, &query))
+	name = history_rows__text(&r->texts, name);
+	query = name ? table__get(&r->queries, (uintptr_t)name, .name = name) : NULL;
+	if (query && !query->in)
+		query->in = calloc(r->n_builds, sizeof(*query->in));
+	if (!query || !query->in || find_unit(r, crate, NULL, &unit))
 		return -ENOMEM;
-	to = cell_of(r, unit, query, build, &pair);
+	to = cell_of(r, unit, query - r->queries.at, build, &pair);
 	if (!to)
 		return -ENOMEM;
 	kind = sql_text(&cells[3]);
+	how = sql_text(&cells[4]);
 	pair->kinds |=
 		1u << (kind && !strcmp(kind, "activity") ? TRACE_KIND_ACTIVITY : TRACE_KIND_QUERY);
 	to->in = true;
-	to->by |= by_of(sql_text(&cells[4]));
+	to->by |= how && !strcmp(how, "exact") ? COMPARE_BY_SPANS : COMPARE_BY_SAMPLES;
 	if (sql_number(&cells[5]) == HISTORY_UNKNOWN)
 		to->by |= COMPARE_UNCOUNTED;
 	to->of[COMPARE_COUNT] += known(&cells[5]);
 	to->of[COMPARE_SELF] += known(&cells[6]);
 	to->of[COMPARE_TOTAL] += known(&cells[7]);
-	r->queries.at[query].in[build] = true;
-	r->queries.at[query].uncounted |= to->by & COMPARE_UNCOUNTED;
+	query->in[build] = true;
+	query->uncounted |= to->by & COMPARE_UNCOUNTED;
 	return 0;
 }
 
@@ -297,7 +285,6 @@ static int add_to_crates(struct commit_rows *r)
 
 			if (!to)
 				return -ENOMEM;
-			from = &r->cells[i * r->n_builds + b];
 			to->of[COMPARE_SELF] += from->of[COMPARE_SELF];
 			if (any_uncounted && !r->queries.at[p.query].uncounted &&
 			    p.kinds & 1u << TRACE_KIND_QUERY)

@@ -63,41 +63,18 @@ static void sums__add(struct sums *s, const struct commits *c, uint32_t pair)
 	}
 }
 
-static struct spread spread(const struct sums *s, int metric, size_t from, size_t to)
-{
-	for (size_t i = from; i < to; i++)
-		s->values[i - from] = s->cells[i].of[metric];
-	return spread_of(s->values, to - from);
-}
-
 static void set_side(const struct sums *s, struct compare_row *row, int side, size_t from,
 		     size_t to)
 {
-	for (int m = 0; m < COMPARE_N_METRICS; m++)
-		row->of[m][side] = spread(s, m, from, to);
+	for (int m = 0; m < COMPARE_N_METRICS; m++) {
+		for (size_t i = from; i < to; i++)
+			s->values[i - from] = s->cells[i].of[m];
+		row->of[m][side] = spread_of(s->values, to - from);
+	}
 	for (size_t i = from; i < to; i++) {
 		row->in[side] |= s->cells[i].in;
 		row->by[side] |= s->cells[i].by;
 	}
-}
-
-/* Samples are about so many as the time has periods; their number has the error of its root. */
-static uint64_t error_of(const struct compare_row *row, int metric)
-{
-	long double variance = 0;
-
-	for (int side = 0; side < COMPARE_N_SIDES; side++)
-		if (row->by[side] & COMPARE_BY_SAMPLES)
-			variance += SAMPLE_NS * row->of[metric][side].max;
-	return (uint64_t)sqrtl(variance);
-}
-
-static uint64_t in_compilers_of(const struct history_build *b, uint64_t cpu_ns)
-{
-	/* `cpu_ns` is without it. */
-	return b->cost_ppm >= 1000000
-		       ? 0
-		       : (uint64_t)((long double)cpu_ns * b->cost_ppm / (1000000 - b->cost_ppm));
 }
 
 static void set_recording(const struct commits *c, const struct sums *s, struct compare_row *row,
@@ -110,9 +87,14 @@ static void set_recording(const struct commits *c, const struct sums *s, struct 
 	if (!c->result.without_cost || row->query)
 		return;
 	for (int side = 0; side < COMPARE_N_SIDES; side++) {
-		for (size_t i = from[side]; i < to[side]; i++)
+		for (size_t i = from[side]; i < to[side]; i++) {
+			/* Of the CPU time, which is without it. */
+			uint64_t ppm = c->builds[i]->cost_ppm;
+			long double cpu_ns = s->cells[i].of[COMPARE_CPU];
+
 			s->values[i - from[side]] =
-				in_compilers_of(c->builds[i], s->cells[i].of[COMPARE_CPU]);
+				ppm >= 1000000 ? 0 : (uint64_t)(cpu_ns * ppm / (1000000 - ppm));
+		}
 		cost[side] = spread_of(s->values, to[side] - from[side]);
 		row->recording_ns[side] = cost[side].median;
 	}
@@ -130,25 +112,45 @@ static struct compare_row row_of(const struct commits *c, const struct sums *s, 
 
 	set_side(s, &row, COMPARE_BASE, first, c->n_base);
 	set_side(s, &row, COMPARE_NEW, c->n_base, c->n);
-	if (has_query)
-		for (int m = COMPARE_SELF; m <= COMPARE_TOTAL; m++)
-			row.error_ns[m] = error_of(&row, m);
-	else
+	if (!has_query) {
 		set_recording(c, s, &row, first);
+		return row;
+	}
+	/* Samples are about so many as the time has periods; their number has the error of its
+	 * root.
+	 */
+	for (int m = COMPARE_SELF; m <= COMPARE_TOTAL; m++) {
+		long double variance = 0;
+
+		for (int side = 0; side < COMPARE_N_SIDES; side++)
+			if (row.by[side] & COMPARE_BY_SAMPLES)
+				variance += SAMPLE_NS * row.of[m][side].max;
+		row.error_ns[m] = (uint64_t)sqrtl(variance);
+	}
 	return row;
 }
 
-static int fill_rows(struct commits *c)
+static int judge(struct commits *c, const struct compare_rules *rules)
 {
 	struct compare_result *r = &c->result;
 	__cleanup(sums__clear) struct sums s;
-	uint32_t n = commit_rows__n(c->rows);
 	int err = sums__init(&s, c);
 
-	for (uint32_t i = 0; i < n && !err; i++) {
-		struct compare_row row;
+	*r = (struct compare_result){
+		.rules = *rules,
+		.on_cpu = true,
+		.without_cost = true,
+		.traces = {c->n_base, c->n - c->n_base},
+	};
+	for (size_t i = 0; i < c->n; i++)
+		r->without_cost &= c->builds[i]->cost_ppm != HISTORY_UNKNOWN;
+	r->rules.base_has_noise = c->n_base >= MANY_BUILDS;
+	r->n_uncounted = commit_rows__uncounted(c->rows);
+	r->has_llvm = commit_rows__has_llvm(c->rows);
+	for (uint32_t i = 0; i < commit_rows__n(c->rows) && !err; i++) {
 		const char *query = commit_rows__query(c->rows, i);
 		const struct compare_unit *unit = commit_rows__unit(c->rows, i);
+		struct compare_row row;
 
 		memset(s.cells, 0, c->n * sizeof(*s.cells));
 		sums__add(&s, c, i);
@@ -160,32 +162,6 @@ static int fill_rows(struct commits *c)
 		row.is_build = !unit && !query;
 		err = compare_result__add(r, &row);
 	}
-	return err;
-}
-
-static bool knows_cost(const struct commits *c)
-{
-	for (size_t i = 0; i < c->n; i++)
-		if (c->builds[i]->cost_ppm == HISTORY_UNKNOWN)
-			return false;
-	return true;
-}
-
-static int judge(struct commits *c, const struct compare_rules *rules)
-{
-	struct compare_result *r = &c->result;
-	int err;
-
-	*r = (struct compare_result){
-		.rules = *rules,
-		.on_cpu = true,
-		.without_cost = knows_cost(c),
-		.traces = {c->n_base, c->n - c->n_base},
-	};
-	r->rules.base_has_noise = c->n_base >= MANY_BUILDS;
-	r->n_uncounted = commit_rows__uncounted(c->rows);
-	r->has_llvm = commit_rows__has_llvm(c->rows);
-	err = fill_rows(c);
 	return err ?: compare_judge__result(r);
 }
 

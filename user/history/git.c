@@ -270,9 +270,10 @@ int git__open(struct git *g, const char *directory)
 
 /* ---- Asking ---------------------------------------------------------------------------------- */
 
-/* git has no settings but those in our directory: the user's own may name filters too. */
-static void set_environment(const struct git *g)
+static void __attribute__((noreturn))
+exec_git(const struct git *g, const char *const *args, int out)
 {
+	/* git has no settings but those in our directory: the user's own may name filters too. */
 	static const char *const fixed[][2] = {
 		{"GIT_CONFIG_NOSYSTEM", "1"},
 		{"GIT_ATTR_NOSYSTEM", "1"},
@@ -282,23 +283,9 @@ static void set_environment(const struct git *g)
 		{"GIT_ALLOW_PROTOCOL", ""},
 		{"LC_ALL", "C"},
 	};
-	char *path = strdup(getenv("PATH") ?: "/usr/bin:/bin");
-
-	if (!path || clearenv())
-		_exit(127);
-	setenv("PATH", path, 1);
-	setenv("HOME", g->directory, 1);
-	setenv("GIT_DIR", g->directory, 1);
-	setenv("GIT_WORK_TREE", g->work_tree, 1);
-	for (size_t i = 0; i < N_OF(fixed); i++)
-		setenv(fixed[i][0], fixed[i][1], 1);
-}
-
-static void __attribute__((noreturn))
-exec_git(const struct git *g, const char *const *args, int out)
-{
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	const char *argv[ARGS_MOST] = {"git", "--no-pager"};
+	char *path = strdup(getenv("PATH") ?: "/usr/bin:/bin");
 	size_t n = 2;
 	sigset_t none;
 
@@ -310,7 +297,14 @@ exec_git(const struct git *g, const char *const *args, int out)
 	signal(SIGXFSZ, SIG_DFL);
 	for (; *args && n + 1 < ARGS_MOST; args++)
 		argv[n++] = *args;
-	set_environment(g);
+	if (!path || clearenv())
+		_exit(127);
+	setenv("PATH", path, 1);
+	setenv("HOME", g->directory, 1);
+	setenv("GIT_DIR", g->directory, 1);
+	setenv("GIT_WORK_TREE", g->work_tree, 1);
+	for (size_t i = 0; i < N_OF(fixed); i++)
+		setenv(fixed[i][0], fixed[i][1], 1);
 	/* Not in the repository: PATH may have a relative directory. */
 	if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDERR_FILENO) < 0 ||
 	    dup2(out, STDOUT_FILENO) < 0 || chdir("/"))
@@ -319,29 +313,24 @@ exec_git(const struct git *g, const char *const *args, int out)
 	_exit(127);
 }
 
-/* Wait for output. 1, 0 if there is no time left, or a negative errno. */
-static int wait_for(struct git *g, int fd)
-{
-	uint64_t begun = clock_ns(CLOCK_MONOTONIC);
-	struct pollfd p = {.fd = fd, .events = POLLIN};
-	int n = poll(&p, 1, g->left_ms), err = n < 0 ? -errno : n;
-	uint64_t ms = (clock_ns(CLOCK_MONOTONIC) - begun) / 1000000;
-
-	g->left_ms = ms < (uint64_t)g->left_ms ? g->left_ms - (int)ms : 0;
-	return err == -EINTR ? 1 : err;
-}
-
 /* Read until the end of the line, of the output, or of the buffer. */
 static int read_line(struct git *g, int fd, char *line, size_t size)
 {
 	size_t len = 0;
 
 	for (;;) {
-		int err = wait_for(g, fd);
-		ssize_t n = err > 0 ? read(fd, line + len, size - 1 - len) : 0;
+		uint64_t begun = clock_ns(CLOCK_MONOTONIC), ms;
+		struct pollfd p = {.fd = fd, .events = POLLIN};
+		int ready = poll(&p, 1, g->left_ms), err = ready < 0 ? -errno : 0;
+		ssize_t n;
 
-		if (err <= 0)
-			return err ?: -ETIMEDOUT;
+		ms = (clock_ns(CLOCK_MONOTONIC) - begun) / 1000000;
+		g->left_ms = ms < (uint64_t)g->left_ms ? g->left_ms - (int)ms : 0;
+		if (!ready)
+			return -ETIMEDOUT;
+		if (err && err != -EINTR)
+			return err;
+		n = read(fd, line + len, size - 1 - len);
 		if (n < 0 && errno != EAGAIN && errno != EINTR)
 			return -errno;
 		len += n > 0 ? (size_t)n : 0;
@@ -353,24 +342,11 @@ static int read_line(struct git *g, int fd, char *line, size_t size)
 	return 0;
 }
 
-/* An answer that was read to the end of its line needs no more of git. */
-static int end_git(pid_t pid, bool ended, int err)
-{
-	int status = 0;
-
-	if (!ended)
-		kill(-pid, SIGKILL);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (err || !ended)
-		return err;
-	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -ENOENT;
-}
-
 int git__ask(struct git *g, const char *const *args, char *line, size_t size)
 {
 	_close_ int from = -1, to = -1;
-	int pipes[2], err;
+	int pipes[2], status = 0, err;
+	bool ended;
 	pid_t pid;
 
 	*line = 0;
@@ -387,5 +363,13 @@ int git__ask(struct git *g, const char *const *args, char *line, size_t size)
 	setpgid(pid, pid);
 	close(take_fd(to));
 	err = read_line(g, from, line, size);
-	return end_git(pid, !err && !*line, err);
+	/* An answer that was read to the end of its line needs no more of git. */
+	ended = !err && !*line;
+	if (!ended)
+		kill(-pid, SIGKILL);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (!ended)
+		return err;
+	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -ENOENT;
 }

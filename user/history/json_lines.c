@@ -32,31 +32,22 @@ static void put_text(FILE *out, const char *text)
 	putc('"', out);
 }
 
-static void put_value(FILE *out, const struct history_column *c, const void *row)
-{
-	if (c->type == HISTORY_NUMBER) {
-		uint64_t number = history_column__number(c, row);
-
-		if (number == HISTORY_UNKNOWN)
-			fputs("null", out);
-		else
-			fprintf(out, "%" PRIu64, number);
-	} else {
-		const char *text = history_column__text(c, row);
-
-		if (text)
-			put_text(out, text);
-		else
-			fputs("null", out);
-	}
-}
-
 static void put_columns(FILE *out, const struct history_table *t, const void *row,
 			const char *separator)
 {
 	for (size_t i = 0; i < t->n; i++) {
-		fprintf(out, "%s\"%s\":", separator, t->columns[i].name);
-		put_value(out, &t->columns[i], row);
+		const struct history_column *c = &t->columns[i];
+		bool is_text = c->type == HISTORY_TEXT;
+		const char *text = is_text ? history_column__text(c, row) : NULL;
+		uint64_t number = is_text ? HISTORY_UNKNOWN : history_column__number(c, row);
+
+		fprintf(out, "%s\"%s\":", separator, c->name);
+		if (text)
+			put_text(out, text);
+		else if (number != HISTORY_UNKNOWN)
+			fprintf(out, "%" PRIu64, number);
+		else
+			fputs("null", out);
 		separator = ",";
 	}
 	fputs("}\n", out);
@@ -68,7 +59,7 @@ void json_lines__row(FILE *out, enum history_table_id table, const void *row)
 	put_columns(out, history_table(table), row, "");
 }
 
-static void put_build(FILE *out, const struct history_rows *rows)
+int json_lines__write(FILE *out, const struct history_rows *rows)
 {
 	fprintf(out, "{\"table\":\"build\",\"schema\":\"" JSON_LINES_SCHEMA "/%d\"",
 		HISTORY_VERSION);
@@ -76,11 +67,6 @@ static void put_build(FILE *out, const struct history_rows *rows)
 		fprintf(out, ",\"%s_rows\":%zu", history_table(id)->name,
 			history_rows__n(rows, id));
 	put_columns(out, history_table(HISTORY_BUILD), &rows->build, ",");
-}
-
-int json_lines__write(FILE *out, const struct history_rows *rows)
-{
-	put_build(out, rows);
 	for (int id = HISTORY_BUILD + 1; id < HISTORY_TABLES; id++) {
 		const struct history_table *t = history_table(id);
 
@@ -150,25 +136,6 @@ static int read_line(struct json_lines *l, size_t *len)
 			l->line[(*len)++] = c;
 		}
 	return ferror(l->in) ? -(errno ?: EIO) : *len > 0;
-}
-
-/* The object of the next line, which the caller puts. 1; 0 at the end. */
-static int read_object(struct json_lines *l, struct json_object **out)
-{
-	struct json_object *o;
-	size_t len;
-	int err = read_line(l, &len);
-
-	if (err <= 0)
-		return err;
-	json_tokener_reset(l->tokener);
-	o = json_tokener_parse_ex(l->tokener, l->line, (int)len);
-	if (json_object_is_type(o, json_type_object)) {
-		*out = o;
-		return 1;
-	}
-	json_object_put(o);
-	return fail(l, -EBADMSG, "it is no JSON object");
 }
 
 static int take_number(struct json_lines *l, const char *name, struct json_object *value,
@@ -293,15 +260,6 @@ static int take_schema(struct json_lines *l, struct json_object *o)
 	return 0;
 }
 
-/* What recordings of version 1 estimated as their budget left it out; no row of today is one. */
-static bool is_estimate(const struct json_lines *l, const struct history_table *t, const void *row)
-{
-	const struct history_column *c = history_table__column(t, "how");
-	const char *how = c ? history_column__text(c, row) : NULL;
-
-	return had_budgets(l) && how && !strcmp(how, "estimated");
-}
-
 static int take_announced(struct json_lines *l, struct json_object *o)
 {
 	for (int id = HISTORY_BUILD + 1; id < HISTORY_TABLES; id++) {
@@ -340,18 +298,11 @@ static int take_build(struct json_lines *l, struct history_rows *rows, struct js
 	return rows->build.how ? 0 : -ENOMEM;
 }
 
-/* All rows of the other tables begin with these two columns. */
-static bool is_of_build(const struct history_table *t, const void *row,
-			const struct history_build *build)
-{
-	/* Equal texts are one. */
-	return history_column__text(&t->columns[0], row) == build->build &&
-	       history_column__number(&t->columns[1], row) == build->start_ns;
-}
-
 static int take_other(struct json_lines *l, struct history_rows *rows, struct json_object *o)
 {
 	const struct history_table *t;
+	const struct history_column *c;
+	const char *how;
 	enum history_table_id id;
 	int err = take_table(l, o, &t, &id);
 	void *row;
@@ -364,24 +315,39 @@ static int take_other(struct json_lines *l, struct history_rows *rows, struct js
 	if (!row)
 		return -ENOMEM;
 	err = take_row(l, rows, id, o, row);
-	if (!err && !is_of_build(t, row, &rows->build))
+	if (err)
+		return err;
+	/* All rows of these tables begin with these two columns. Equal texts are one. */
+	if (history_column__text(&t->columns[0], row) != rows->build.build ||
+	    history_column__number(&t->columns[1], row) != rows->build.start_ns)
 		return fail(l, -EBADMSG, "it is not of the build before it");
-	if (!err && is_estimate(l, t, row)) {
+	/* What recordings of version 1 estimated as their budget left it out; no row of today is
+	 * one.
+	 */
+	c = history_table__column(t, "how");
+	how = c ? history_column__text(c, row) : NULL;
+	if (had_budgets(l) && how && !strcmp(how, "estimated")) {
 		rows->n[id]--;
 		l->announced[id]--;
 	}
-	return err;
+	return 0;
 }
 
-/* 1 if there was a line; the first of a build has its row. */
+/* 1 if there was a line; the first of a build has its row. 0 at the end. */
 static int take_line(struct json_lines *l, struct history_rows *rows, bool is_first)
 {
-	struct json_object *o = NULL;
-	int err = read_object(l, &o);
+	struct json_object *o;
+	size_t len;
+	int err = read_line(l, &len);
 
 	if (err <= 0)
 		return err;
-	err = is_first ? take_build(l, rows, o) : take_other(l, rows, o);
+	json_tokener_reset(l->tokener);
+	o = json_tokener_parse_ex(l->tokener, l->line, (int)len);
+	if (!json_object_is_type(o, json_type_object))
+		err = fail(l, -EBADMSG, "it is no JSON object");
+	else
+		err = is_first ? take_build(l, rows, o) : take_other(l, rows, o);
 	json_object_put(o);
 	return err ?: 1;
 }

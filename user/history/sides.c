@@ -24,11 +24,6 @@ static bool is_text(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-static bool is_incremental(const struct history_build *b)
-{
-	return b->reused && b->reused != HISTORY_UNKNOWN;
-}
-
 /* Keep the builds for which `is_kept` says so; their number. */
 typedef bool (*keep_fn)(const struct history_build *b, const struct history_build *as);
 
@@ -56,7 +51,7 @@ static bool any(const struct history_builds *builds, keep_fn is_kept,
 static bool is_clean(const struct history_build *b, const struct history_build *as)
 {
 	(void)as;
-	return !is_incremental(b);
+	return !b->reused || b->reused == HISTORY_UNKNOWN;
 }
 
 static bool is_committed(const struct history_build *b, const struct history_build *as)
@@ -136,20 +131,6 @@ static void keep_newest(struct history_builds *builds, size_t most)
 	memmove(builds->at, builds->at + more, builds->n * sizeof(*builds->at));
 }
 
-/* Leave out builds whose numbers are incomplete, if the side has others. */
-static void leave_out_unsound(struct sides *s)
-{
-	const struct history_builds *new = &s->builds[COMPARE_NEW];
-	struct history_build like = {.failed = usual_failed(&s->builds[COMPARE_BASE])};
-
-	for (int i = 0; i < COMPARE_N_SIDES; i++)
-		if (any(&s->builds[i], is_sound, &like))
-			keep(&s->builds[i], is_sound, &like);
-	like = new->at[new->n - 1];
-	if (any(&s->builds[COMPARE_BASE], is_recorded_alike, &like))
-		keep(&s->builds[COMPARE_BASE], is_recorded_alike, &like);
-}
-
 /* A build that failed took less, whatever its commit made slower. */
 static int check_failed(const struct sides *s)
 {
@@ -185,8 +166,14 @@ static int match(struct sides *s, size_t most)
 				    "and has the profile '%s', as the build %s",
 				    like.workspace ?: "unknown", like.profile ?: "unknown",
 				    like.build);
-	leave_out_unsound(s);
+	/* Leave out builds whose numbers are incomplete, if the side has others. */
+	like = (struct history_build){.failed = usual_failed(base)};
+	for (int i = 0; i < COMPARE_N_SIDES; i++)
+		if (any(&s->builds[i], is_sound, &like))
+			keep(&s->builds[i], is_sound, &like);
 	like = new->at[new->n - 1];
+	if (any(base, is_recorded_alike, &like))
+		keep(base, is_recorded_alike, &like);
 	if (any(base, has_host, &like)) {
 		keep(base, has_host, &like);
 		keep(new, has_host, &like);
@@ -205,43 +192,36 @@ static int match(struct sides *s, size_t most)
 	return 0;
 }
 
-/* All builds must be of one commit. */
-static int check_one_commit(struct history_builds *builds, const char *beginning)
-{
-	const struct history_build whole = {.commit = beginning};
-
-	/* One that was kept as it was abbreviated. */
-	if (any(builds, has_commit, &whole))
-		keep(builds, has_commit, &whole);
-	for (size_t i = 1; i < builds->n; i++)
-		if (!is_text(builds->at[i].commit, builds->at[0].commit))
-			return diag_error_r(-EINVAL,
-					    "%s is the beginning of several commits, such as %s "
-					    "and %s: give more of it",
-					    beginning, builds->at[0].commit, builds->at[i].commit);
-	return 0;
-}
-
+/* The whole builds of one commit, of which `commit` is the beginning. */
 static int ask_commit(struct store *s, const char *commit, const struct history_filter *of,
 		      struct history_builds *out)
 {
+	const struct history_build like = {.commit = commit};
 	const struct history_filter f = {
 		.commit = commit,
 		.toolchain = of->toolchain,
 		.workspace = of->workspace,
 		.state = "whole",
 	};
-	static const struct history_build none = {};
-	int err = history_builds__ask(s, &f, out) ?: check_one_commit(out, commit);
+	int err = history_builds__ask(s, &f, out);
 
 	if (err)
 		return err;
+	/* One that was kept as it was abbreviated. */
+	if (any(out, has_commit, &like))
+		keep(out, has_commit, &like);
+	for (size_t i = 1; i < out->n; i++)
+		if (!is_text(out->at[i].commit, out->at[0].commit))
+			return diag_error_r(-EINVAL,
+					    "%s is the beginning of several commits, such as %s "
+					    "and %s: give more of it",
+					    commit, out->at[0].commit, out->at[i].commit);
 	if (!out->n)
 		return diag_error_r(-ENOENT,
 				    "%s has no whole build of commit %s; qprof-bpf history list "
 				    "shows those that it has",
 				    store__name(s), commit);
-	if (!keep(out, is_committed, &none))
+	if (!keep(out, is_committed, &like))
 		return diag_error_r(-ENOENT,
 				    "all builds of commit %s have changes that are in no commit",
 				    commit);
@@ -257,41 +237,34 @@ int sides__of_commits(struct store *s, const char *base, const char *new,
 		       ?: match(out, SIDES_MOST);
 }
 
-/* The newest build, whatever its state: an older one is not what is to be judged. */
-static int ask_newest(struct store *s, const char *workspace, struct history_builds *out)
-{
-	const struct history_filter f = {.workspace = workspace, .last = 1};
-	int err = history_builds__ask(s, &f, out);
-
-	if (err)
-		return err;
-	if (!out->n)
-		return diag_error_r(-ENOENT, "%s has no build", store__name(s));
-	if (!is_text(out->at[0].state, "whole"))
-		return diag_error_r(-ENODATA,
-				    "the newest build, %s, is %s: it is not judged; give --commit "
-				    "to judge another one",
-				    out->at[0].build, out->at[0].state ?: "of an unknown state");
-	return 0;
-}
-
-/* Further builds of the newest build's commit are judged with it. */
+/* The newest build and further builds of its commit, or those of the commit that was given. */
 static int ask_new(struct store *s, const struct sides_against *a, struct history_builds *out)
 {
-	_history_builds_ struct history_builds newest = {};
+	const struct history_filter newest = {.workspace = a->workspace, .last = 1};
 	struct history_filter f = {.workspace = a->workspace};
+	_history_builds_ struct history_builds builds = {};
+	const struct history_build *b;
 	int err;
 
 	if (a->commit)
 		return ask_commit(s, a->commit, &f, out);
-	err = ask_newest(s, a->workspace, &newest);
+	err = history_builds__ask(s, &newest, &builds);
 	if (err)
 		return err;
-	f.workspace = newest.at[0].workspace ?: "";
-	if (newest.at[0].commit && newest.at[0].dirty != 1)
-		return ask_commit(s, newest.at[0].commit, &f, out);
-	*out = newest;
-	newest = (struct history_builds){};
+	if (!builds.n)
+		return diag_error_r(-ENOENT, "%s has no build", store__name(s));
+	/* Whatever its state: an older one is not what is to be judged. */
+	b = &builds.at[0];
+	if (!is_text(b->state, "whole"))
+		return diag_error_r(-ENODATA,
+				    "the newest build, %s, is %s: it is not judged; give --commit "
+				    "to judge another one",
+				    b->build, b->state ?: "of an unknown state");
+	f.workspace = b->workspace ?: "";
+	if (b->commit && b->dirty != 1)
+		return ask_commit(s, b->commit, &f, out);
+	*out = builds;
+	builds = (struct history_builds){};
 	return 0;
 }
 

@@ -42,24 +42,6 @@ const char *trend_reason_name(enum trend_reason reason)
 	return names[reason];
 }
 
-static bool is_of_builds(const struct history_series *of)
-{
-	return !of->crate && !history_series__is_of_part(of);
-}
-
-/* The sums of a whole build are in its row. */
-static struct history_sums sums_of_build(const struct history_build *b)
-{
-	return (struct history_sums){
-		.cpu_ns = b->cpu_ns,
-		.wall_ns = b->wall_ns,
-		.count = b->executions,
-		.results = b->results,
-		.peak_bytes = b->peak_bytes,
-		.exit_status = HISTORY_UNKNOWN,
-	};
-}
-
 static uint64_t value_of(const struct trend *t, const struct history_build *b,
 			 const struct history_sums *s)
 {
@@ -79,25 +61,15 @@ static uint64_t value_of(const struct trend *t, const struct history_build *b,
 	}
 }
 
-static const char *how_of(const struct trend *t, const struct history_build *b,
-			  const struct history_sums *s)
-{
-	if (t->exact)
-		return "exact";
-	if (s->how)
-		return strcmp(s->how, "exact") ? "sampled" : "exact";
-	return b->how;
-}
-
 static void add_point(struct trend *t, const struct history_build *b, const struct history_sums *s)
 {
 	struct trend_point *p = &t->points[t->n++];
 
-	*p = (struct trend_point){
-		.build = b,
-		.value = value_of(t, b, s),
-		.how = how_of(t, b, s),
-	};
+	*p = (struct trend_point){.build = b, .value = value_of(t, b, s), .how = b->how};
+	if (t->exact)
+		p->how = "exact";
+	else if (s->how)
+		p->how = strcmp(s->how, "exact") ? "sampled" : "exact";
 	if (p->value == HISTORY_UNKNOWN)
 		p->reason = TREND_NO_VALUE;
 	else if (b->lost && b->lost != HISTORY_UNKNOWN)
@@ -152,6 +124,8 @@ static int ask_sums(struct store *s, struct trend *t, const struct history_build
 
 static int make_points(struct store *s, struct trend *t, const struct history_builds *b)
 {
+	const struct history_series *of = &t->question.of;
+	bool of_builds = !of->crate && !history_series__is_of_part(of);
 	int err = 0;
 
 	t->points = calloc(b->n + 1, sizeof(*t->points));
@@ -159,14 +133,22 @@ static int make_points(struct store *s, struct trend *t, const struct history_bu
 		return diag_error_r(-ENOMEM, "out of memory");
 	if (!b->n)
 		return 0;
-	if (!is_of_builds(&t->question.of))
+	if (!of_builds)
 		err = ask_sums(s, t, b);
-	else
-		for (size_t i = 0; i < b->n; i++) {
-			struct history_sums sums = sums_of_build(&b->at[i]);
+	/* The sums of a whole build are in its row. */
+	for (size_t i = 0; of_builds && i < b->n; i++) {
+		const struct history_build *row = &b->at[i];
+		const struct history_sums sums = {
+			.cpu_ns = row->cpu_ns,
+			.wall_ns = row->wall_ns,
+			.count = row->executions,
+			.results = row->results,
+			.peak_bytes = row->peak_bytes,
+			.exit_status = HISTORY_UNKNOWN,
+		};
 
-			add_point(t, &b->at[i], &sums);
-		}
+		add_point(t, row, &sums);
+	}
 	t->absent = b->n - t->n;
 	return err;
 }
@@ -182,19 +164,17 @@ struct placed {
 	uint64_t first_ns; /* when the first build of its commit started */
 };
 
-static int by_start(const struct trend_point *a, const struct trend_point *b)
-{
-	if (a->build->start_ns != b->build->start_ns)
-		return a->build->start_ns < b->build->start_ns ? -1 : 1;
-	return strcmp(a->build->build, b->build->build);
-}
-
 static int by_source(const void *a, const void *b)
 {
-	const struct placed *x = a, *y = b;
-	int order = strcmp(source_of(&x->point) ?: "", source_of(&y->point) ?: "");
+	const struct trend_point *x = &((const struct placed *)a)->point;
+	const struct trend_point *y = &((const struct placed *)b)->point;
+	int order = strcmp(source_of(x) ?: "", source_of(y) ?: "");
 
-	return order ?: by_start(&x->point, &y->point);
+	if (order)
+		return order;
+	if (x->build->start_ns != y->build->start_ns)
+		return x->build->start_ns < y->build->start_ns ? -1 : 1;
+	return strcmp(x->build->build, y->build->build);
 }
 
 static int by_place(const void *a, const void *b)
@@ -235,34 +215,12 @@ static int order_points(struct trend *t)
 	return 0;
 }
 
-/* The counted points of one group. */
-struct series {
-	size_t *points; /* their indices */
-	double *values;
-	bool *begins;
-	size_t n;
-};
-
-static void fill_series(const struct trend *t, uint32_t group, struct series *s)
+/* Add a change between points of one group, whose indices are `points`. */
+static int add_change(struct trend *t, const size_t *points, const struct change_point *c)
 {
-	s->n = 0;
-	for (size_t i = 0; i < t->n; i++) {
-		const struct trend_point *p = &t->points[i];
-
-		if (p->reason != TREND_COUNTED || p->group != group)
-			continue;
-		s->points[s->n] = i;
-		s->values[s->n] = (double)p->value;
-		s->begins[s->n] = !s->n || !is_same_source(p, &t->points[s->points[s->n - 1]]);
-		s->n++;
-	}
-}
-
-static int add_change(struct trend *t, const struct series *s, const struct change_point *c)
-{
-	const struct trend_change change = {
-		.point = s->points[c->at],
-		.former = s->points[c->at - 1],
+	struct trend_change change = {
+		.point = points[c->at],
+		.former = points[c->at - 1],
 		.before = c->before,
 		.after = c->after,
 		.change = c->change,
@@ -271,27 +229,11 @@ static int add_change(struct trend *t, const struct series *s, const struct chan
 	const char *a = t->points[change.former].build->toolchain;
 	const char *b = t->points[change.point].build->toolchain;
 
+	change.toolchain = a && b && strcmp(a, b);
 	if (array__reserve_one(&t->changes, t->n_changes, &t->capacity, sizeof(change)))
 		return -ENOMEM;
-	t->changes[t->n_changes] = change;
-	t->changes[t->n_changes++].toolchain = a && b && strcmp(a, b);
+	t->changes[t->n_changes++] = change;
 	return 0;
-}
-
-static int find_in_series(struct trend *t, const struct series *s)
-{
-	const struct change_points_options o = {
-		.exact = t->exact,
-		.begins = s->begins,
-		.least = t->least,
-	};
-	_free_ struct change_point *changes = NULL;
-	size_t n;
-	int err = change_points__find(s->values, s->n, &o, &changes, &n);
-
-	for (size_t i = 0; !err && i < n; i++)
-		err = add_change(t, s, &changes[i]);
-	return err;
 }
 
 static int by_point(const void *a, const void *b)
@@ -342,15 +284,33 @@ static void merge_groups(struct trend *t)
 
 static int find_changes(struct trend *t)
 {
+	/* The counted points of one group. */
 	_free_ size_t *points = calloc(t->n + 1, sizeof(*points));
 	_free_ double *values = calloc(t->n + 1, sizeof(*values));
 	_free_ bool *begins = calloc(t->n + 1, sizeof(*begins));
-	struct series s = {points, values, begins, 0};
+	const struct change_points_options o = {
+		.exact = t->exact,
+		.begins = begins,
+		.least = t->least,
+	};
 	int err = points && values && begins ? 0 : -ENOMEM;
 
 	for (uint32_t group = 0; !err && group < t->n_groups; group++) {
-		fill_series(t, group, &s);
-		err = find_in_series(t, &s);
+		_free_ struct change_point *changes = NULL;
+		size_t n = 0, n_changes;
+
+		for (size_t i = 0; i < t->n; i++) {
+			const struct trend_point *p = &t->points[i];
+
+			if (p->reason != TREND_COUNTED || p->group != group)
+				continue;
+			begins[n] = !n || !is_same_source(p, &t->points[points[n - 1]]);
+			values[n] = (double)p->value;
+			points[n++] = i;
+		}
+		err = change_points__find(values, n, &o, &changes, &n_changes);
+		for (size_t i = 0; !err && i < n_changes; i++)
+			err = add_change(t, points, &changes[i]);
 	}
 	if (!err)
 		merge_groups(t);
@@ -442,19 +402,6 @@ static int check(const struct trend_question *q)
 	return 0;
 }
 
-static int judge(struct store *s, struct trend *t)
-{
-	int err = order_points(t) ?: trend_kinds__sort_out(t);
-
-	if (err)
-		return diag_error_r(err, "out of memory");
-	err = trend_counted__level(s, t);
-	if (err)
-		return err;
-	err = find_changes(t) ?: note_left_out(t) ?: note_cost(t);
-	return err ? diag_error_r(err, "out of memory") : 0;
-}
-
 /* ---- The builds ------------------------------------------------------------------------------ */
 
 int trend_builds__ask(struct store *s, const struct history_filter *f, struct trend_builds *out)
@@ -493,15 +440,6 @@ void trend_builds__clear(struct trend_builds *b)
 	*b = (struct trend_builds){};
 }
 
-static int note_workspace(struct trend *t, const struct trend_builds *b)
-{
-	if (!b->elsewhere ||
-	    !trend__note(t, "only builds of workspace '%s', as the newest is: --workspace chooses",
-			 *b->workspace ? b->workspace : "unknown"))
-		return 0;
-	return diag_error_r(-ENOMEM, "out of memory");
-}
-
 int trend__of(struct store *s, const struct trend_question *q, const struct trend_builds *b,
 	      struct trend *out)
 {
@@ -514,9 +452,22 @@ int trend__of(struct store *s, const struct trend_question *q, const struct tren
 	int err = check(q);
 
 	t.least = t.exact ? TREND_LEAST_OF_COUNTS : TREND_LEAST_OF_OTHERS;
-	err = err ?: note_workspace(&t, b) ?: make_points(s, &t, &b->list) ?: judge(s, &t);
+	if (!err && b->elsewhere &&
+	    trend__note(&t, "only builds of workspace '%s', as the newest is: --workspace chooses",
+			*b->workspace ? b->workspace : "unknown"))
+		return diag_error_r(-ENOMEM, "out of memory");
+	err = err ?: make_points(s, &t, &b->list);
 	if (err)
 		return err;
+	err = order_points(&t) ?: trend_kinds__sort_out(&t);
+	if (err)
+		return diag_error_r(err, "out of memory");
+	err = trend_counted__level(s, &t);
+	if (err)
+		return err;
+	err = find_changes(&t) ?: note_left_out(&t) ?: note_cost(&t);
+	if (err)
+		return diag_error_r(err, "out of memory");
 	*out = t;
 	t = (struct trend){};
 	return 0;

@@ -48,17 +48,6 @@ static const char *next_name(struct left *l, const char **at, int *err)
 	return text;
 }
 
-static int add_names(struct left *l, const char *uncounted)
-{
-	const char *at = uncounted, *name;
-	int err = 0;
-
-	while ((name = next_name(l, &at, &err)))
-		if (!table__get(&l->names, (uintptr_t)name, name))
-			return -ENOMEM;
-	return err;
-}
-
 /* Whether all of a build's uncounted queries are among the names. */
 static int knows_all(struct left *l, const char *uncounted, bool *all)
 {
@@ -90,7 +79,7 @@ static size_t n_names(const char *uncounted)
 /* The newest builds decide, should there be too many names. */
 static int find_names(struct left *l)
 {
-	const char *last = NULL;
+	const char *last = NULL, *name, *at;
 	int err = 0;
 
 	for (size_t i = l->t->n; i-- && !err;) {
@@ -108,8 +97,10 @@ static int find_names(struct left *l)
 			forget(p);
 			continue;
 		}
-		err = add_names(l, uncounted);
-		last = uncounted;
+		last = at = uncounted;
+		while (!err && (name = next_name(l, &at, &err)))
+			if (!table__get(&l->names, (uintptr_t)name, name))
+				err = -ENOMEM;
 	}
 	return err;
 }

@@ -48,34 +48,24 @@ static int by_text(const char *a, const char *b)
 	return strcmp(a ?: "", b ?: "");
 }
 
-static int by_number(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
-static int by_kinds(const struct history_build *a, const struct history_build *b,
-		    unsigned int kinds)
-{
-	int order = kinds & KIND_PROFILE ? by_text(a->profile, b->profile) : 0;
-
-	if (!order && kinds & KIND_RECORDING)
-		order = by_text(a->how, b->how);
-	if (!order && kinds & KIND_HOST)
-		order = by_text(a->host, b->host);
-	if (!order && kinds & KIND_CPUS)
-		order = by_number(a->cpus, b->cpus);
-	if (!order && kinds & KIND_TOOLCHAIN)
-		order = by_text(a->toolchain, b->toolchain);
-	if (!order && kinds & KIND_COUNTED)
-		order = by_text(a->how, b->how) ?: by_text(a->uncounted, b->uncounted);
-	return order;
-}
-
 static int compare_sorted(const void *a, const void *b)
 {
-	const struct sorted *x = a, *y = b;
+	unsigned int kinds = ((const struct sorted *)a)->kinds;
+	const struct history_build *x = ((const struct sorted *)a)->build;
+	const struct history_build *y = ((const struct sorted *)b)->build;
+	int order = kinds & KIND_PROFILE ? by_text(x->profile, y->profile) : 0;
 
-	return by_kinds(x->build, y->build, x->kinds);
+	if (!order && kinds & KIND_RECORDING)
+		order = by_text(x->how, y->how);
+	if (!order && kinds & KIND_HOST)
+		order = by_text(x->host, y->host);
+	if (!order && kinds & KIND_CPUS)
+		order = (x->cpus > y->cpus) - (x->cpus < y->cpus);
+	if (!order && kinds & KIND_TOOLCHAIN)
+		order = by_text(x->toolchain, y->toolchain);
+	if (!order && kinds & KIND_COUNTED)
+		order = by_text(x->how, y->how) ?: by_text(x->uncounted, y->uncounted);
+	return order;
 }
 
 /* The counted points, sorted; their number. */
@@ -144,19 +134,6 @@ static size_t count_groups(const struct sorted *all, size_t n)
 	return groups;
 }
 
-/* The rows of an item are no sums of queries, of which some could be left out. */
-static int choose_kinds_of_item(struct trend *t, struct sorted *scratch, unsigned int *kinds)
-{
-	size_t n = sort_points(t, KIND_COUNTED, scratch);
-
-	*kinds |= KIND_COUNTED;
-	return count_groups(scratch, n) < 2
-		       ? 0
-		       : trend__note(t,
-				     "builds that count executions of other queries, as those with "
-				     "--exact do, are judged apart");
-}
-
 static int choose_kinds(struct trend *t, struct sorted *scratch, unsigned int *kinds)
 {
 	bool of_times = t->question.metric == TREND_CPU || t->question.metric == TREND_WALL;
@@ -173,8 +150,15 @@ static int choose_kinds(struct trend *t, struct sorted *scratch, unsigned int *k
 		*kinds |= KIND_TOOLCHAIN;
 		err = trend__note(t, "toolchains take turns: builds of each are judged apart");
 	}
-	if (!err && t->question.metric == TREND_COUNT && t->question.of.item)
-		err = choose_kinds_of_item(t, scratch, kinds);
+	/* The rows of an item are no sums of queries, of which some could be left out. */
+	if (!err && t->question.metric == TREND_COUNT && t->question.of.item) {
+		*kinds |= KIND_COUNTED;
+		n = sort_points(t, KIND_COUNTED, scratch);
+		if (count_groups(scratch, n) > 1)
+			err = trend__note(t,
+					  "builds that count executions of other queries, as those "
+					  "with --exact do, are judged apart");
+	}
 	if (!of_times || err)
 		return err;
 	n = sort_points(t, KIND_HOST, scratch);
