@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The questions to a store, in SQL that both kinds of store answer; history/dialect.h has what
+ * The questions to a store, in SQL that both kinds of store answer; history/sql.h has what
  * differs. All functions print an error line.
  */
 #ifndef QPROF_HISTORY_QUESTIONS_H

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "history/address.h"
 
 /*
  * Pass on `err`. An allocation that failed has no line of its own: it gets one if there was no
@@ -67,29 +68,20 @@ void store__close(struct store *s)
 	s->ops->close(s);
 }
 
-static bool begins_with(const char *text, const char *prefix)
+int store__open(const char *where, enum store_access access, struct store **out)
 {
-	return !strncmp(text, prefix, strlen(prefix));
-}
+	unsigned int before = diag_errors();
+	bool is_address = where && address__is(where);
 
-static int open_kind(const char *where, enum store_access access, struct store **out)
-{
 	if (where && !*where)
 		return diag_error_r(-EINVAL, "the store has no name: give a file, or "
 					     "http://HOST:PORT/DATABASE");
-	if (where && (begins_with(where, "http://") || begins_with(where, "https://")))
-		return clickhouse__open(where, out);
-	if (where && strstr(where, "://"))
+	if (where && !is_address && strstr(where, "://"))
 		return diag_error_r(-EINVAL,
 				    "%.*s:// is no store: give a file, or http:// or https:// and "
 				    "HOST:PORT/DATABASE",
 				    (int)strcspn(where, ":"), where); /* a password may follow */
-	return sqlite__open(where, access, out);
-}
-
-int store__open(const char *where, enum store_access access, struct store **out)
-{
-	unsigned int before = diag_errors();
-
-	return store_told(where ?: "the history", before, open_kind(where, access, out));
+	return store_told(where ?: "the history", before,
+			  is_address ? clickhouse__open(where, out)
+				     : sqlite__open(where, access, out));
 }

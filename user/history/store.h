@@ -1,8 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A store of builds: a SQLite file, or tables of a ClickHouse server. Both have the tables of
- * history/columns.h under these names, so that one text of SQL asks either; history/dialect.h has
- * what differs.
+ * A history keeps rows of many builds, and this header is the interface of a store of them: a
+ * SQLite file, or tables of a ClickHouse server. Both have the tables of history/columns.h under
+ * these names, so that one text of SQL asks either; history/sql.h has what differs.
+ *
+ * To find the way in this room, read in this order:
+ *
+ *	row.h, columns.c	the rows of a build as structs, and the same columns as data
+ *	extract.c		makes the rows of one trace; crate_sums.c has those of its crates
+ *	store.h			adds rows to a store and asks it
+ *	sqlite_schema.h		how a file packs the rows; sqlite_add.c writes them
+ *	clickhouse.c		a server; spool.c keeps the builds that wait for it
+ *	questions.c, trend.c	the questions in SQL, and where a number changed its level
+ *
+ * The other files serve one of these: commit.c asks git, sides.c and commits.c compare builds,
+ * trend_kinds.c and trend_counted.c make the points of a trend comparable.
  *
  * Functions print one line with the cause and the next step, and return a negative errno.
  */
