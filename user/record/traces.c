@@ -18,7 +18,6 @@
 #include "record/announcements.h"
 #include "record/sealer.h"
 #include "record/trace_dir.h"
-#include "trace/seal.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 /* The threads of a process report from several CPUs: some come after its exit. */

@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
+#include "trace/bytes.h"
 #include "trace/chunk.h"
-#include "trace/seal.h"
+#include "trace/writer.h"
 
 #define COMPRESS_LEAST 64 /* bytes; zstd gains nothing on less */
 #define COMPRESS_LEVEL 1
@@ -17,11 +19,6 @@
  */
 #define COMPRESS_LEVEL_NAMES 6
 #define INDEX_BYTES	     (64u << 10) /* of entries, before they become a chunk */
-
-static int level_of(uint8_t type)
-{
-	return type == QPT_STRINGS || type == QPT_MAPPINGS ? COMPRESS_LEVEL_NAMES : COMPRESS_LEVEL;
-}
 
 /* Whether readers still accept the file if a payload of `raw` bytes is compressed to `stored`. */
 static bool may_compress(const struct chunk_sink *s, uint8_t type, size_t raw, size_t stored)
@@ -33,42 +30,14 @@ static bool may_compress(const struct chunk_sink *s, uint8_t type, size_t raw, s
 	       QPT_EXPANSION_WRITER + QPT_EXPANSION_FACTOR * (s->file.bytes + stored);
 }
 
-/* Put a payload into s->stored after room for its header; compressed if that makes it smaller. */
-static int store_payload(struct chunk_sink *s, const struct byte_buffer *raw,
-			 struct chunk_header *h)
-{
-	size_t bound = ZSTD_compressBound(raw->size);
-	uint8_t *payload;
-
-	byte_buffer__clear(&s->stored);
-	if (!byte_buffer__reserve(&s->stored, QPT_CHUNK_HEADER_SIZE + bound))
-		return file_writer__fail(&s->file, -ENOMEM);
-	payload = s->stored.data + QPT_CHUNK_HEADER_SIZE;
-	/* Readers find END by its size. */
-	if (raw->size >= COMPRESS_LEAST && h->type != QPT_END) {
-		size_t n = ZSTD_compressCCtx(s->zstd, payload, bound, raw->data, raw->size,
-					     level_of(h->type));
-
-		if (!ZSTD_isError(n) && n < raw->size && may_compress(s, h->type, raw->size, n)) {
-			s->expanded += raw->size;
-			h->flags = QPT_CHUNK_ZSTD;
-			h->stored = n;
-			s->results += h->type == QPT_RESULTS ? raw->size : 0;
-			return 0;
-		}
-	}
-	s->results += h->type == QPT_RESULTS ? raw->size : 0;
-	if (raw->size)
-		memcpy(payload, raw->data, raw->size);
-	h->stored = raw->size;
-	return 0;
-}
-
+/* Write a chunk, compressed if that makes it smaller; *stored: the bytes of its payload. */
 static int write_chunk(struct chunk_sink *s, uint8_t type, const struct byte_buffer *raw,
 		       uint32_t *stored)
 {
-	struct chunk_header h = {.type = type, .raw = raw->size};
-	int err;
+	struct chunk_header h = {.type = type, .raw = raw->size, .stored = raw->size};
+	bool has_names = type == QPT_STRINGS || type == QPT_MAPPINGS;
+	size_t bound = ZSTD_compressBound(raw->size), n = 0;
+	uint8_t *payload;
 
 	if (s->file.error)
 		return s->file.error;
@@ -76,10 +45,23 @@ static int write_chunk(struct chunk_sink *s, uint8_t type, const struct byte_buf
 		return file_writer__fail(&s->file, -ENOMEM);
 	if (raw->size > QPT_PAYLOAD_MAX)
 		return file_writer__fail(&s->file, -E2BIG);
-	err = store_payload(s, raw, &h);
-	if (err)
-		return err;
-	chunk_header__store(s->stored.data, &h, s->stored.data + QPT_CHUNK_HEADER_SIZE);
+	byte_buffer__clear(&s->stored);
+	if (!byte_buffer__reserve(&s->stored, QPT_CHUNK_HEADER_SIZE + bound))
+		return file_writer__fail(&s->file, -ENOMEM);
+	payload = s->stored.data + QPT_CHUNK_HEADER_SIZE;
+	/* Readers find END by its size. */
+	if (raw->size >= COMPRESS_LEAST && type != QPT_END)
+		n = ZSTD_compressCCtx(s->zstd, payload, bound, raw->data, raw->size,
+				      has_names ? COMPRESS_LEVEL_NAMES : COMPRESS_LEVEL);
+	if (n && !ZSTD_isError(n) && n < raw->size && may_compress(s, type, raw->size, n)) {
+		s->expanded += raw->size;
+		h.flags = QPT_CHUNK_ZSTD;
+		h.stored = n;
+	} else if (raw->size) {
+		memcpy(payload, raw->data, raw->size);
+	}
+	s->results += type == QPT_RESULTS ? raw->size : 0;
+	chunk_header__store(s->stored.data, &h, payload);
 	*stored = h.stored;
 	return file_writer__write(&s->file, s->stored.data, QPT_CHUNK_HEADER_SIZE + h.stored);
 }
@@ -151,6 +133,27 @@ int chunk_sink__end(struct chunk_sink *s, uint8_t end[QPT_END_SIZE], int *fd)
 		return err;
 	*fd = take_fd(s->file.fd);
 	return 0;
+}
+
+/*
+ * The data must be on disk before the mark says so. Without the mark, which a power failure may
+ * still take away, a trace is unfinished, and is read all the same.
+ */
+int trace_seal(int fd)
+{
+	uint8_t finished[4];
+	int err = fsync(fd) ? -errno : 0;
+	ssize_t n;
+
+	bytes_store_u32(finished, QPT_STATE_FINISHED);
+	if (!err) {
+		n = pwrite(fd, finished, sizeof(finished), QPT_HEADER_STATE);
+		err = n == sizeof(finished) ? 0 : n < 0 ? -errno : -EIO;
+	}
+	/* Some file systems report errors only here. */
+	if (close(fd) && !err)
+		err = -errno;
+	return err;
 }
 
 int chunk_sink__finish(struct chunk_sink *s, uint8_t end[QPT_END_SIZE])
