@@ -12,6 +12,7 @@
 #include "qprof/trace_format.h"
 #include "base/map.h"
 
+/* Instructions may begin at any byte, whatever the processor: return addresses are what counts. */
 #define QUANTUM_SHIFT 0
 #define NOWHERE	      UINT32_MAX
 #define UNKNOWN	      "<unknown>"
@@ -88,16 +89,6 @@ static int take_runs(struct function_table *t, struct byte_reader *in)
 	return 0;
 }
 
-static int add_function(struct function_table *t, uint32_t first, uint32_t size)
-{
-	const struct function f = {.known = {.first = first, .size = size}};
-
-	if (t->n == QPT_FUNCTIONS_MAX)
-		return -EBADMSG;
-	t->has_gaps |= first != function_table__end(t, t->n);
-	return array__add(&t->all, &t->n, &t->capacity, &f);
-}
-
 /* Every run is of the next function, or of none. */
 static int add_ranges(struct function_table *t, uint32_t base)
 {
@@ -105,15 +96,17 @@ static int add_ranges(struct function_table *t, uint32_t base)
 
 	for (size_t i = 0; i < t->runs.n; i++) {
 		const struct pctab_run *run = &t->runs.runs[i];
-		bool none = run->value == QPT_NO_FUNCTION;
-		int err;
+		const struct function f = {
+			.known = {.first = base + at, .size = run->end - at - 1}};
 
-		if (!none && (uint32_t)run->value != t->n)
-			return -EBADMSG;
-		err = none ? 0 : add_function(t, base + at, run->end - at - 1);
-		if (err)
-			return err;
 		at = run->end;
+		if (run->value == QPT_NO_FUNCTION)
+			continue;
+		if ((uint32_t)run->value != t->n || t->n == QPT_FUNCTIONS_MAX)
+			return -EBADMSG;
+		t->has_gaps |= f.known.first != function_table__end(t, t->n);
+		if (array__add(&t->all, &t->n, &t->capacity, &f))
+			return -ENOMEM;
 	}
 	return 0;
 }
@@ -204,9 +197,14 @@ static int take_lines(struct function_table *t, struct byte_reader *in, uint32_t
 	return in->at != in->end ? -EBADMSG : 0;
 }
 
-/* Lines that were kept from there on are of a payload that is malformed. */
-static void forget_lines(struct function_table *t, size_t from)
+int function_table__take_lines(struct function_table *t, struct byte_reader *in, uint32_t n_strings)
 {
+	size_t from = t->tables.size;
+	int err = take_lines(t, in, n_strings);
+
+	if (!err)
+		return 0;
+	/* Lines that were kept from there on are of a payload that is malformed. */
 	for (uint32_t i = 0; i < t->n; i++) {
 		struct function *f = &t->all[i];
 
@@ -216,15 +214,6 @@ static void forget_lines(struct function_table *t, size_t from)
 		f->lines_at = 0;
 	}
 	t->tables.size = from;
-}
-
-int function_table__take_lines(struct function_table *t, struct byte_reader *in, uint32_t n_strings)
-{
-	size_t from = t->tables.size;
-	int err = take_lines(t, in, n_strings);
-
-	if (err)
-		forget_lines(t, from);
 	return err;
 }
 
@@ -310,25 +299,20 @@ static void find_line(struct function_table *t, struct function *f, struct trace
 	out->line = (uint32_t)line;
 }
 
-static void find_texts(struct function_table *t, struct function *f)
-{
-	uint32_t file = string_pairs__get(t->files, f->library);
-
-	f->known.library = text_of(t, f->library);
-	f->known.name = text_of(t, f->name);
-	f->known.file = file == TRACE_NO_STRING ? NULL : text_of(t, file);
-}
-
 bool function_table__locate(struct function_table *t, uint32_t locindex, struct trace_location *out)
 {
-	uint32_t number = find(t, locindex);
+	uint32_t number = find(t, locindex), file;
 	struct function *f;
 
 	if (number == NOWHERE)
 		return false;
 	f = &t->all[number];
-	if (!f->known.name)
-		find_texts(t, f);
+	if (!f->known.name) {
+		file = string_pairs__get(t->files, f->library);
+		f->known.library = text_of(t, f->library);
+		f->known.name = text_of(t, f->name);
+		f->known.file = file == TRACE_NO_STRING ? NULL : text_of(t, file);
+	}
 	*out = (struct trace_location){
 		.function = &f->known,
 		.offset = locindex - f->known.first,
@@ -350,9 +334,7 @@ void function_table__free(struct function_table *t)
 
 /* ---- The writer's list ----------------------------------------------------------------------- */
 
-/* Instructions may begin at any byte, whatever the processor: return addresses are what counts. */
-#define FUNCTION_LIST_QUANTUM_SHIFT 0
-#define TABLES_MOST		    (QPT_PAYLOAD_MAX / 2) /* bytes of the lines of one function */
+#define TABLES_MOST (QPT_PAYLOAD_MAX / 2) /* bytes of the lines of one function */
 
 uint32_t function_list__end(const struct function_list *l)
 {
@@ -364,35 +346,25 @@ uint32_t function_list__end(const struct function_list *l)
 	return last->first + last->size + 1;
 }
 
-static int make_room(struct function_list *l)
-{
-	if (l->n == QPT_FUNCTIONS_MAX)
-		return -E2BIG;
-	return array__reserve_one(&l->all, l->n, &l->capacity, sizeof(*l->all));
-}
-
-/* Numbers between this range and the one before in the payload belong to no function. */
-static int add_range(struct function_list *l, const struct trace_function *f)
+int function_list__add(struct function_list *l, const struct trace_function *f, uint32_t library,
+		       uint32_t name)
 {
 	uint32_t at;
 	int err = 0;
 
+	if (f->first < function_list__end(l) || f->size >= UINT32_MAX - f->first)
+		return -EINVAL;
+	if (l->n == QPT_FUNCTIONS_MAX)
+		return -E2BIG;
+	if (array__reserve_one(&l->all, l->n, &l->capacity, sizeof(*l->all)))
+		return -ENOMEM;
 	if (!l->ranges.n)
 		l->base = f->first;
 	at = f->first - l->base;
+	/* Numbers between this range and the one before in the payload belong to no function. */
 	if (at > pctab_runs__length(&l->ranges))
 		err = pctab_runs__add(&l->ranges, at, QPT_NO_FUNCTION);
-	return err ?: pctab_runs__add(&l->ranges, at + f->size + 1, (int32_t)l->n);
-}
-
-int function_list__add(struct function_list *l, const struct trace_function *f, uint32_t library,
-		       uint32_t name)
-{
-	int err;
-
-	if (f->first < function_list__end(l) || f->size >= UINT32_MAX - f->first)
-		return -EINVAL;
-	err = make_room(l) ?: add_range(l, f);
+	err = err ?: pctab_runs__add(&l->ranges, at + f->size + 1, (int32_t)l->n);
 	if (err)
 		return err;
 	l->all[l->n++] = (struct listed_function){.first = f->first, .size = f->size};
@@ -408,7 +380,7 @@ int function_list__payload(struct function_list *l, struct byte_buffer *out)
 	int err;
 
 	l->table.size = 0;
-	err = pctab_varint__encode(&l->table, &l->ranges, FUNCTION_LIST_QUANTUM_SHIFT);
+	err = pctab_varint__encode(&l->table, &l->ranges, QUANTUM_SHIFT);
 	if (err)
 		return err;
 	byte_buffer__varint(out, l->n_new);
@@ -420,13 +392,6 @@ int function_list__payload(struct function_list *l, struct byte_buffer *out)
 	pctab_runs__clear(&l->ranges);
 	l->n_new = 0;
 	return 0;
-}
-
-static struct listed_function *function_list_find(const struct function_list *l, uint32_t first)
-{
-	size_t i = bisect(l->n, k, l->all[k].first < first);
-
-	return i < l->n && l->all[i].first == first ? &l->all[i] : NULL;
 }
 
 /* Rows that do not ascend, or go beyond `size`, are runs that no table takes: -EINVAL. */
@@ -455,10 +420,11 @@ static int make_runs(struct function_list *l, const struct trace_line *rows, siz
 int function_list__lines(struct function_list *l, uint32_t first, const struct trace_line *rows,
 			 size_t n, uint32_t n_strings, struct byte_buffer *out)
 {
-	struct listed_function *f = function_list_find(l, first);
+	size_t i = bisect(l->n, k, l->all[k].first < first);
+	struct listed_function *f = i < l->n ? &l->all[i] : NULL;
 	int err;
 
-	if (!f || f->has_lines)
+	if (!f || f->first != first || f->has_lines)
 		return -EINVAL;
 	if (!n) {
 		f->has_lines = true;
@@ -466,8 +432,8 @@ int function_list__lines(struct function_list *l, uint32_t first, const struct t
 	}
 	l->table.size = 0;
 	err = make_runs(l, rows, n, f->size, n_strings)
-		      ?: pctab_varint__encode(&l->table, &l->files, FUNCTION_LIST_QUANTUM_SHIFT)
-		      ?: pctab_varint__encode(&l->table, &l->lines, FUNCTION_LIST_QUANTUM_SHIFT);
+		      ?: pctab_varint__encode(&l->table, &l->files, QUANTUM_SHIFT)
+		      ?: pctab_varint__encode(&l->table, &l->lines, QUANTUM_SHIFT);
 	if (err)
 		return err;
 	if (l->table.size > TABLES_MOST || l->table.size > QPT_LINE_BYTES_MAX - l->line_bytes)
@@ -511,35 +477,23 @@ int locations__new(struct locations **out)
 	return 0;
 }
 
-/* Reserve a number for each byte of a function and one for its end. */
-static int reserve(struct locations *l, uint64_t key, uint32_t size, uint32_t *start)
-{
-	int err;
-
-	if (size >= LOCATIONS_END - l->next)
-		return -EOVERFLOW;
-	err = u64_map__put(&l->start_of, key, l->next);
-	if (err)
-		return err;
-	*start = l->next;
-	l->next += size + 1;
-	return 0;
-}
-
 int locations__index(struct locations *l, uint64_t key, uint32_t size, uint32_t offset,
 		     uint32_t *locindex, bool *is_new)
 {
 	uint32_t start;
-	int err;
 
 	if (offset > size)
 		return -EINVAL;
 	start = u64_map__get(&l->start_of, key);
 	*is_new = start == U64_MAP_NONE;
 	if (*is_new) {
-		err = reserve(l, key, size, &start);
-		if (err)
-			return err;
+		if (size >= LOCATIONS_END - l->next)
+			return -EOVERFLOW;
+		if (u64_map__put(&l->start_of, key, l->next))
+			return -ENOMEM;
+		/* A number for each byte of the function, and one for its end. */
+		start = l->next;
+		l->next += size + 1;
 	}
 	*locindex = start + offset;
 	return 0;

@@ -149,16 +149,6 @@ static void add_process(struct batch_summary *sum, uint32_t process)
 	sum->n_processes++;
 }
 
-static void finish(struct batch_summary *sum)
-{
-	if (sum->n_processes > QPT_INDEX_PROCESSES)
-		sum->n_processes = 0;
-	if (sum->n_labels > QPT_INDEX_LABELS)
-		sum->n_labels = 0;
-	qsort(sum->processes, sum->n_processes, sizeof(*sum->processes), compare);
-	qsort(sum->labels, sum->n_labels, sizeof(*sum->labels), compare);
-}
-
 int batch_summer__sum(struct batch_summer *s, const struct trace_span *spans, uint32_t n,
 		      uint32_t n_strings)
 {
@@ -184,7 +174,13 @@ int batch_summer__sum(struct batch_summer *s, const struct trace_span *spans, ui
 		if (!i || spans[i].process != spans[i - 1].process)
 			add_process(sum, spans[i].process);
 	}
-	finish(sum);
+	/* An empty list stands for everything. */
+	if (sum->n_processes > QPT_INDEX_PROCESSES)
+		sum->n_processes = 0;
+	if (sum->n_labels > QPT_INDEX_LABELS)
+		sum->n_labels = 0;
+	qsort(sum->processes, sum->n_processes, sizeof(*sum->processes), compare);
+	qsort(sum->labels, sum->n_labels, sizeof(*sum->labels), compare);
 	return 0;
 }
 

@@ -22,55 +22,40 @@ struct interned {
 	uint8_t depth;
 };
 
-/* Bytes that a string takes in the file at most: a distance may be longer than its id. */
-static uint64_t stored_most(const struct interned *s)
+/* The string with this key; `new` holds what else it is if it must be made. */
+static int find_or_add(struct interner *t, const uint8_t *key, struct interned new, uint32_t *id,
+		       bool *is_new)
 {
-	return (s->depth ? 4ULL * s->size : s->size) + BYTES_VARINT_MAX;
-}
+	uint64_t hash = map_hash(key, new.size);
+	uint32_t newest = u64_map__get(&t->newest, hash), i = newest;
+	/* Bytes that it takes in the file at most: a distance may be longer than its id. */
+	uint64_t stored = (new.depth ? 4ULL * new.size : new.size) + BYTES_VARINT_MAX;
 
-static int add_interned(struct interner *t, const uint8_t *key, struct interned new, uint64_t hash)
-{
-	uint64_t stored = stored_most(&new);
-
+	while (i != U64_MAP_NONE &&
+	       (t->strings[i].size != new.size || memcmp(t->strings[i].key, key, new.size)))
+		i = t->strings[i].older;
+	*is_new = false;
+	if (i != U64_MAP_NONE) {
+		*id = i;
+		return 0;
+	}
 	/* It must fit a chunk, behind others. */
 	if (new.length > QPT_TEXT_MAX || stored > QPT_PAYLOAD_MAX / 2 ||
 	    stored > QPT_STRING_BYTES_MAX - t->bytes || t->n == QPT_STRINGS_MAX)
 		return -E2BIG;
 	if (array__reserve_one(&t->strings, t->n, &t->capacity, sizeof(*t->strings)))
 		return -ENOMEM;
-	new.older = u64_map__get(&t->newest, hash);
+	new.older = newest;
 	new.key = malloc(new.size + 1UL);
 	if (!new.key || u64_map__put(&t->newest, hash, t->n)) {
 		free(new.key);
 		return -ENOMEM;
 	}
 	memcpy(new.key, key, new.size);
-	t->strings[t->n++] = new;
 	t->bytes += stored;
-	return 0;
-}
-
-/* The string with this key; `new` holds what else it is if it must be made. */
-static int find_or_add(struct interner *t, const uint8_t *key, struct interned new, uint32_t *id,
-		       bool *is_new)
-{
-	uint64_t hash = map_hash(key, new.size);
-	uint32_t i = u64_map__get(&t->newest, hash);
-	int err;
-
-	while (i != U64_MAP_NONE &&
-	       (t->strings[i].size != new.size || memcmp(t->strings[i].key, key, new.size)))
-		i = t->strings[i].older;
-	*is_new = i == U64_MAP_NONE;
-	if (!*is_new) {
-		*id = i;
-		return 0;
-	}
-	err = add_interned(t, key, new, hash);
-	*is_new = !err;
-	if (err)
-		return err;
-	*id = t->n - 1;
+	*is_new = true;
+	*id = t->n;
+	t->strings[t->n++] = new;
 	return 0;
 }
 
@@ -87,19 +72,6 @@ int interner__id(struct interner *t, const char *text, uint32_t *id, bool *is_ne
 static size_t piece_length(const struct interner *t, const struct trace_piece *p)
 {
 	return p->text ? strlen(p->text) : t->strings[p->id].length;
-}
-
-static void add_piece(struct interner *t, const struct trace_piece *p)
-{
-	size_t size;
-
-	if (!p->text) {
-		byte_buffer__varint(&t->key, (uint64_t)p->id << 1 | QPT_PIECE_STRING);
-		return;
-	}
-	size = strlen(p->text);
-	byte_buffer__varint(&t->key, (uint64_t)size << 1 | QPT_PIECE_TEXT);
-	byte_buffer__bytes(&t->key, p->text, size);
 }
 
 /* Check and count the pieces that are not empty; *last is one of them. */
@@ -150,9 +122,17 @@ int interner__compose(struct interner *t, const struct trace_piece *pieces, uint
 	byte_buffer__clear(&t->key);
 	byte_buffer__bytes(&t->key, "", 1);
 	byte_buffer__varint(&t->key, used);
-	for (uint32_t i = 0; i < n; i++)
-		if (piece_length(t, &pieces[i]))
-			add_piece(t, &pieces[i]);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct trace_piece *p = &pieces[i];
+		uint64_t length = piece_length(t, p);
+
+		if (length && p->text) {
+			byte_buffer__varint(&t->key, length << 1 | QPT_PIECE_TEXT);
+			byte_buffer__bytes(&t->key, p->text, length);
+		} else if (length) {
+			byte_buffer__varint(&t->key, (uint64_t)p->id << 1 | QPT_PIECE_STRING);
+		}
+	}
 	if (t->key.failed)
 		return -ENOMEM;
 	new.size = t->key.size;
@@ -218,21 +198,6 @@ void interner__destroy(struct interner *t)
 
 /* ---- Pairs of strings ------------------------------------------------------------------------ */
 
-static int reserve(struct string_pairs *p, uint32_t n)
-{
-	uint32_t *second_of;
-
-	if (n <= p->n)
-		return 0;
-	second_of = reallocarray(p->second_of, n, sizeof(*second_of));
-	if (!second_of)
-		return -ENOMEM;
-	memset(second_of + p->n, 0, (n - p->n) * sizeof(*second_of));
-	p->second_of = second_of;
-	p->n = n;
-	return 0;
-}
-
 /* All of a malformed list is refused. */
 static bool is_sound(struct byte_reader in, uint64_t n, uint32_t n_strings)
 {
@@ -248,7 +213,7 @@ int string_pairs__take(struct string_pairs *p, struct byte_reader *in, uint32_t 
 
 	if (!n || !n_strings || !is_sound(*in, n, n_strings))
 		return -EBADMSG;
-	if (reserve(p, n_strings))
+	if (array__reserve_at(&p->second_of, n_strings - 1, &p->n, sizeof(*p->second_of)))
 		return -ENOMEM;
 	for (; n; n--) {
 		uint32_t first = byte_reader__varint_max(in, n_strings - 1);

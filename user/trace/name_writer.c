@@ -15,21 +15,10 @@
 /* Segments of a path that are strings of their own. */
 #define PATH_MOST (QPT_STRING_DEPTH_MAX / 2)
 
-static int write_functions(struct trace_writer *w)
-{
-	struct byte_buffer *payload = chunk_sink__payload(&w->sink);
-	int err;
-
-	if (!w->names.functions.n_new)
-		return 0;
-	err = function_list__payload(&w->names.functions, payload);
-	return err ? file_writer__fail(&w->sink.file, err)
-		   : chunk_sink__write(&w->sink, QPT_FUNCTIONS, payload, NULL);
-}
-
 /* Strings come first, as everything refers to them. */
 int trace_writer__flush_names(struct trace_writer *w)
 {
+	struct byte_buffer *payload;
 	uint32_t first = w->names.strings.n - w->names.new_strings.n;
 	int err = pending__write(&w->names.new_strings, &w->sink, QPT_STRINGS, &first);
 
@@ -47,7 +36,12 @@ int trace_writer__flush_names(struct trace_writer *w)
 					&w->names.last_place.process);
 	w->names.last_place = (struct trace_place){0};
 	err = err ?: pending__write(&w->names.new_files, &w->sink, QPT_FILES, NULL);
-	err = err ?: write_functions(w);
+	if (!err && w->names.functions.n_new) {
+		payload = chunk_sink__payload(&w->sink);
+		err = function_list__payload(&w->names.functions, payload);
+		err = err ? file_writer__fail(&w->sink.file, err)
+			  : chunk_sink__write(&w->sink, QPT_FUNCTIONS, payload, NULL);
+	}
 	return err ?: pending__write(&w->names.new_lines, &w->sink, QPT_LINES, NULL);
 }
 
@@ -128,23 +122,6 @@ int trace_writer__kind(struct trace_writer *w, const char *text, uint8_t *kind)
 	return w->sink.file.error ?: kinds__number(&w->names.kinds, text, kind);
 }
 
-/* Make the label that stands for a name and a kind on disk. */
-static int add_label(struct trace_writer *w, uint32_t name, uint8_t kind, uint32_t *id)
-{
-	struct byte_buffer *body = &w->names.new_labels.body;
-	struct trace_piece pieces[] = {{.id = name}, {.text = " ("}, {0}, {.text = ")"}};
-	int err = trace_writer__intern(w, kinds__text(&w->names.kinds, kind), &pieces[2].id);
-
-	err = err ?: trace_writer__compose(w, pieces, 4, id);
-	err = err ?: u64_map__put(&w->names.label_of, (uint64_t)name << 8 | kind, *id);
-	if (err)
-		return file_writer__fail(&w->sink.file, err);
-	byte_buffer__varint(body, *id);
-	byte_buffer__varint(body, pieces[2].id);
-	byte_buffer__varint(body, name);
-	return added(w, &w->names.new_labels);
-}
-
 int trace_writer__key_type(struct trace_writer *w, uint32_t label, const char *type)
 {
 	uint32_t id;
@@ -162,12 +139,26 @@ int trace_writer__key_type(struct trace_writer *w, uint32_t label, const char *t
 
 int trace_writer__label_of_kind(struct trace_writer *w, uint32_t *label, uint8_t kind)
 {
+	struct byte_buffer *body = &w->names.new_labels.body;
 	uint32_t name = *label;
+	uint64_t key = (uint64_t)name << 8 | kind;
+	struct trace_piece pieces[] = {{.id = name}, {.text = " ("}, {0}, {.text = ")"}};
+	int err;
 
 	if (kind >= TRACE_KIND_OTHER + w->names.kinds.n_other || name & TRACE_VIRTUAL)
 		return -EINVAL;
-	*label = u64_map__get(&w->names.label_of, (uint64_t)name << 8 | kind);
-	return *label == U64_MAP_NONE ? add_label(w, name, kind, label) : 0;
+	*label = u64_map__get(&w->names.label_of, key);
+	if (*label != U64_MAP_NONE)
+		return 0;
+	err = trace_writer__intern(w, kinds__text(&w->names.kinds, kind), &pieces[2].id)
+		      ?: trace_writer__compose(w, pieces, 4, label)
+		      ?: u64_map__put(&w->names.label_of, key, *label);
+	if (err)
+		return file_writer__fail(&w->sink.file, err);
+	byte_buffer__varint(body, *label);
+	byte_buffer__varint(body, pieces[2].id);
+	byte_buffer__varint(body, name);
+	return added(w, &w->names.new_labels);
 }
 
 /* The path of a library is stored with the first of its functions that knows it. */
@@ -259,18 +250,6 @@ int trace_writer__foreign(struct trace_writer *w, uint32_t id)
 	return added(w, &w->names.new_foreign);
 }
 
-static int store_mapping(struct trace_writer *w, uint32_t space, const struct trace_mapping *m)
-{
-	int err = space != w->names.mappings_space ? trace_writer__flush_names(w) : 0;
-
-	if (err)
-		return err;
-	w->names.mappings_space = space;
-	id_map__store(&w->names.new_mappings.body, m, &w->names.mappings_next);
-	w->names.n_mapped += m->n;
-	return added(w, &w->names.new_mappings);
-}
-
 int trace_writer__map(struct trace_writer *w, const struct trace_mapping *m)
 {
 	bool labels = m->process == TRACE_NO_PROCESS;
@@ -292,7 +271,13 @@ int trace_writer__map(struct trace_writer *w, const struct trace_mapping *m)
 	/* A list may be longer than a chunk. */
 	for (; left; left -= part.n, part.first += part.n) {
 		part.n = m->strings && left > LIST_MOST ? LIST_MOST : left;
-		err = store_mapping(w, space, &part);
+		err = space != w->names.mappings_space ? trace_writer__flush_names(w) : 0;
+		if (err)
+			return err;
+		w->names.mappings_space = space;
+		id_map__store(&w->names.new_mappings.body, &part, &w->names.mappings_next);
+		w->names.n_mapped += part.n;
+		err = added(w, &w->names.new_mappings);
 		if (err)
 			return err;
 		if (m->strings)
@@ -323,17 +308,6 @@ int trace_writer__place(struct trace_writer *w, const struct trace_place *place)
 	return added(w, &w->names.new_places);
 }
 
-/* Set *ref to the reference to a text: its string id + 1, or 0 for none. */
-static int intern_ref(struct trace_writer *w, const char *text, uint32_t *ref)
-{
-	int err = text ? trace_writer__intern(w, text, ref) : 0;
-
-	if (err)
-		return err;
-	*ref = text ? *ref + 1 : 0;
-	return 0;
-}
-
 _Static_assert(TRACE_KILL_MEMORY == QPT_KILL_MEMORY, "the same number");
 _Static_assert(TRACE_KILL_OTHER == QPT_KILL_OTHER, "the same number");
 
@@ -341,11 +315,27 @@ _Static_assert(TRACE_KILL_OTHER == QPT_KILL_OTHER, "the same number");
 #define FIRST_TEXTS   6
 #define PROCESS_TEXTS 7
 
-static uint8_t *store_process(uint8_t *at, const struct trace_process *p,
-			      const uint32_t refs[PROCESS_TEXTS])
+int trace_writer__process(struct trace_writer *w, const struct trace_process *p)
 {
+	const char *texts[PROCESS_TEXTS] = {p->command,	 p->crate, p->crate_type, p->rustc_version,
+					    p->build_id, p->cwd,   p->no_llvm};
 	bool exited = p->exit_status != TRACE_EXIT_UNKNOWN;
+	struct byte_buffer *body = &w->names.new_processes.body;
+	uint8_t record[(10 + PROCESS_TEXTS) * BYTES_VARINT_MAX], *at = record;
+	uint32_t refs[PROCESS_TEXTS]; /* string id + 1, or 0 for none */
 
+	if (w->sink.file.error)
+		return w->sink.file.error;
+	if (p->index > w->names.n_processes || p->index >= QPT_PROCESSES_MAX)
+		return -EINVAL;
+	for (int i = 0; i < PROCESS_TEXTS; i++) {
+		int err = texts[i] ? trace_writer__intern(w, texts[i], &refs[i]) : 0;
+
+		if (err)
+			return err;
+		refs[i] = texts[i] ? refs[i] + 1 : 0;
+	}
+	w->names.n_processes += p->index == w->names.n_processes;
 	at = bytes_store_varint(at, p->index);
 	at = bytes_store_varint(at, (p->attached_late ? QPT_PROCESS_LATE : 0) |
 					    (exited ? QPT_PROCESS_EXITED : 0));
@@ -361,37 +351,12 @@ static uint8_t *store_process(uint8_t *at, const struct trace_process *p,
 	/* Few have the others. */
 	if (p->kill || refs[FIRST_TEXTS])
 		at = bytes_store_varint(at, p->kill);
-	return refs[FIRST_TEXTS] ? bytes_store_varint(at, refs[FIRST_TEXTS]) : at;
-}
-
-/* Append a record behind its size, so that a later version may add fields. */
-static int add_sized(struct trace_writer *w, struct pending *p, const uint8_t *record, size_t size)
-{
-	byte_buffer__varint(&p->body, size);
-	byte_buffer__bytes(&p->body, record, size);
-	return added(w, p);
-}
-
-int trace_writer__process(struct trace_writer *w, const struct trace_process *p)
-{
-	const char *texts[PROCESS_TEXTS] = {p->command,	 p->crate, p->crate_type, p->rustc_version,
-					    p->build_id, p->cwd,   p->no_llvm};
-	uint8_t record[(10 + PROCESS_TEXTS) * BYTES_VARINT_MAX];
-	uint32_t refs[PROCESS_TEXTS];
-
-	if (w->sink.file.error)
-		return w->sink.file.error;
-	if (p->index > w->names.n_processes || p->index >= QPT_PROCESSES_MAX)
-		return -EINVAL;
-	for (int i = 0; i < PROCESS_TEXTS; i++) {
-		int err = intern_ref(w, texts[i], &refs[i]);
-
-		if (err)
-			return err;
-	}
-	w->names.n_processes += p->index == w->names.n_processes;
-	return add_sized(w, &w->names.new_processes, record,
-			 store_process(record, p, refs) - record);
+	if (refs[FIRST_TEXTS])
+		at = bytes_store_varint(at, refs[FIRST_TEXTS]);
+	/* The record stands behind its size, so that a later version may add fields. */
+	byte_buffer__varint(body, at - record);
+	byte_buffer__bytes(body, record, at - record);
+	return added(w, &w->names.new_processes);
 }
 
 int trace_writer__thread(struct trace_writer *w, const struct trace_thread *t)

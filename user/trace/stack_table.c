@@ -188,25 +188,12 @@ static int take_chain(struct stack_table *t, struct columns *c, const struct sta
 	return 0;
 }
 
-static int take_chains(struct stack_table *t, struct columns *c, const struct stack_limits *limits)
-{
-	uint32_t left = c->n;
-
-	for (uint32_t i = 0; i < c->n_chains; i++) {
-		int err = take_chain(t, c, limits, &left);
-
-		if (err)
-			return err;
-	}
-	return left ? -EBADMSG : 0;
-}
-
 int stack_table__take(struct stack_table *t, struct byte_reader *in,
 		      const struct stack_limits *limits, const char **why)
 {
-	uint32_t n = t->n, n_places = t->n_places;
+	uint32_t n = t->n, n_places = t->n_places, left;
 	struct columns c;
-	int err;
+	int err = 0;
 
 	*why = begin(t, in, &c);
 	if (*why)
@@ -214,8 +201,10 @@ int stack_table__take(struct stack_table *t, struct byte_reader *in,
 	if (!expansion__make(t->expansion, (uint64_t)c.n * QPT_EXPANSION_STACK))
 		return -E2BIG;
 	*why = "a list of stacks is malformed";
-	err = take_chains(t, &c, limits);
-	if (!err && c.new_places.at != c.new_places.end)
+	left = c.n;
+	for (uint32_t i = 0; i < c.n_chains && !err; i++)
+		err = take_chain(t, &c, limits, &left);
+	if (!err && (left || c.new_places.at != c.new_places.end))
 		err = -EBADMSG;
 	in->at = in->end;
 	if (err) {
@@ -276,38 +265,7 @@ static int grow(struct stack_writer *w)
 	return 0;
 }
 
-/* Set *number to that of a place; *is_new: it does not occur before. */
-static int number_place(struct stack_writer *w, const struct trace_stack *s, uint32_t *number,
-			bool *is_new)
-{
-	uint64_t key = (uint64_t)s->kind << 32 | s->place;
-	int err;
-
-	*number = u64_map__get(&w->place_of, key);
-	*is_new = *number == U64_MAP_NONE;
-	if (!*is_new)
-		return 0;
-	*number = w->table.n_places;
-	err = stack_table__add_place(&w->table, s->kind, s->place);
-	return err ?: u64_map__put(&w->place_of, key, *number);
-}
-
-static void store_new_place(struct stack_writer *w, const struct trace_stack *s,
-			    const uint32_t *recent)
-{
-	uint64_t v = (uint64_t)s->place << QPT_STACK_KIND_BITS | s->kind;
-	uint32_t code = QPT_STACK_NEW_OTHER;
-
-	if (s->kind == TRACE_STACK_LOCATION) {
-		v = bytes_zigzag((uint64_t)s->place - stack_table__expected(&w->table, recent));
-		code = QPT_STACK_NEW_LOCATION;
-		w->table.last_new = s->place;
-	}
-	byte_buffer__varint(&w->places, code);
-	byte_buffer__varint(&w->new_places, v);
-}
-
-/* Store the place of an entry whose list is `recent`. */
+/* Store the place of an entry whose list is `recent`; is_new: it does not occur before. */
 static void store_place(struct stack_writer *w, const struct trace_stack *s, uint32_t *recent,
 			uint32_t number, bool is_new)
 {
@@ -315,12 +273,21 @@ static void store_place(struct stack_writer *w, const struct trace_stack *s, uin
 
 	while (at < QPT_STACK_RECENT && recent[at] != number + 1)
 		at++;
-	if (is_new)
-		store_new_place(w, s, recent);
-	else if (at < QPT_STACK_RECENT)
+	if (is_new && s->kind == TRACE_STACK_LOCATION) {
+		uint64_t expected = stack_table__expected(&w->table, recent);
+
+		byte_buffer__varint(&w->places, QPT_STACK_NEW_LOCATION);
+		byte_buffer__varint(&w->new_places, bytes_zigzag(s->place - expected));
+		w->table.last_new = s->place;
+	} else if (is_new) {
+		byte_buffer__varint(&w->places, QPT_STACK_NEW_OTHER);
+		byte_buffer__varint(&w->new_places,
+				    (uint64_t)s->place << QPT_STACK_KIND_BITS | s->kind);
+	} else if (at < QPT_STACK_RECENT) {
 		byte_buffer__varint(&w->places, at + QPT_STACK_LISTED);
-	else
+	} else {
 		byte_buffer__varint(&w->places, (uint64_t)number + QPT_STACK_PLACE);
+	}
 	stack_recent__put(recent, at < QPT_STACK_RECENT ? at : QPT_STACK_RECENT - 1, number);
 }
 
@@ -331,45 +298,43 @@ static void end_chain(struct stack_writer *w)
 	w->chain = 0;
 }
 
-/* Entry `id` goes on a chain if it is below the one before it. */
-static void store_parent(struct stack_writer *w, uint32_t id, uint32_t parent)
-{
-	if (!w->chain || parent != id - 1) {
-		end_chain(w);
-		w->n_chains++;
-		byte_buffer__varint(&w->distances, id - parent);
-	}
-	w->chain++;
-	w->n_new++;
-}
-
-/* An entry that finds no room must leave no place behind: all that is new is in the payload. */
-static bool has_room(const struct stack_writer *w, uint32_t parent)
-{
-	const struct trace_stack *p = stack_table__get(&w->table, parent);
-
-	return w->table.n < QPT_STACKS_MAX && w->table.n_places < QPT_STACK_PLACES_MAX &&
-	       (!p || p->depth < QPT_STACK_DEPTH_MAX);
-}
-
 static int add_stack(struct stack_writer *w, const struct trace_stack *s, uint32_t slot)
 {
 	uint32_t *recent = stack_table__recent(&w->table, s->parent);
-	uint32_t number;
+	const struct trace_stack *parent = stack_table__get(&w->table, s->parent);
+	uint64_t place_key = (uint64_t)s->kind << 32 | s->place;
+	uint32_t id = w->table.n + 1, number;
 	bool is_new;
-	int err;
+	int err = 0;
 
 	if (!recent)
 		return -ENOMEM;
-	if (!has_room(w, s->parent))
+	/* An entry that finds no room must leave no place behind: all that is new is in the
+	 * payload.
+	 */
+	if (w->table.n >= QPT_STACKS_MAX || w->table.n_places >= QPT_STACK_PLACES_MAX ||
+	    (parent && parent->depth >= QPT_STACK_DEPTH_MAX))
 		return -E2BIG;
-	err = number_place(w, s, &number, &is_new);
+	number = u64_map__get(&w->place_of, place_key);
+	is_new = number == U64_MAP_NONE;
+	if (is_new) {
+		number = w->table.n_places;
+		err = stack_table__add_place(&w->table, s->kind, s->place)
+			      ?: u64_map__put(&w->place_of, place_key, number);
+	}
 	err = err ?: stack_table__add(&w->table, s->parent, number);
 	if (err)
 		return err;
 	store_place(w, s, recent, number, is_new);
-	store_parent(w, w->table.n, s->parent);
-	w->slots[slot] = w->table.n;
+	/* The entry goes on a chain if it is below the one before it. */
+	if (!w->chain || s->parent != id - 1) {
+		end_chain(w);
+		w->n_chains++;
+		byte_buffer__varint(&w->distances, id - s->parent);
+	}
+	w->chain++;
+	w->n_new++;
+	w->slots[slot] = id;
 	return 0;
 }
 

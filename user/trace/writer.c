@@ -43,53 +43,24 @@ static int write_tallies(struct trace_writer *w)
 		       ?: pending__write(&w->rebuilt, &w->sink, QPT_REBUILT, NULL);
 }
 
-static int write_losses(struct trace_writer *w)
-{
-	struct byte_buffer *payload = chunk_sink__payload(&w->sink);
-	int err;
-
-	if (!w->losses_changed)
-		return 0;
-	byte_buffer__varint(payload, TRACE_LOSS_MAX);
-	for (int i = 0; i < TRACE_LOSS_MAX; i++)
-		byte_buffer__varint(payload, w->losses.count[i]);
-	err = chunk_sink__write(&w->sink, QPT_LOSSES, payload, NULL);
-	if (err)
-		return err;
-	w->losses_changed = false;
-	return 0;
-}
-
-static int write_info(struct trace_writer *w, const struct trace_info *info)
-{
-	struct byte_buffer *payload = chunk_sink__payload(&w->sink);
-
-	trace_info__store(info, payload);
-	return chunk_sink__write(&w->sink, QPT_INFO, payload, NULL);
-}
-
-static struct trace_writer *allocate(void)
-{
-	_trace_writer_ struct trace_writer *w = calloc(1, sizeof(*w));
-
-	if (!w)
-		return NULL;
-	w->sink.file.fd = -1;
-	w->batch = malloc(BATCH_SPANS * sizeof(*w->batch));
-	return w->batch && !span_codec__new(&w->codec) ? take_ptr(w) : NULL;
-}
-
 int trace_writer__open(const char *path, const struct trace_info *info, struct trace_writer **out)
 {
-	_trace_writer_ struct trace_writer *w = allocate();
+	_trace_writer_ struct trace_writer *w = calloc(1, sizeof(*w));
+	struct byte_buffer *payload;
 	int err;
 
 	if (!w)
 		return -ENOMEM;
+	w->sink.file.fd = -1;
+	w->batch = malloc(BATCH_SPANS * sizeof(*w->batch));
+	if (!w->batch || span_codec__new(&w->codec))
+		return -ENOMEM;
 	err = chunk_sink__open(&w->sink, path);
 	if (err)
 		return err;
-	err = write_info(w, info);
+	payload = chunk_sink__payload(&w->sink);
+	trace_info__store(info, payload);
+	err = chunk_sink__write(&w->sink, QPT_INFO, payload, NULL);
 	if (err) {
 		/* A reader would find nothing in it. */
 		unlink(path);
@@ -99,27 +70,19 @@ int trace_writer__open(const char *path, const struct trace_info *info, struct t
 	return 0;
 }
 
-/* Most spans have no caller: only for the others is the end of the ranges looked up. */
-static bool has_caller(const struct trace_writer *w, uint32_t caller)
-{
-	return caller == TRACE_NO_LOCATION || caller < function_list__end(&w->names.functions);
-}
-
-static bool has_label(const struct trace_writer *w, uint32_t label)
-{
-	return label < w->names.strings.n || label & TRACE_VIRTUAL;
-}
-
 int trace_writer__span(struct trace_writer *w, const struct trace_span *s)
 {
 	struct trace_span *copy = &w->batch[w->n_batch];
+	bool has_label = s->label < w->names.strings.n || s->label & TRACE_VIRTUAL;
 	int err;
 
 	if (w->sink.file.error)
 		return w->sink.file.error;
-	if (s->process >= w->names.n_processes || !has_label(w, s->label) ||
-	    s->end_ns < s->start_ns || s->flags & ~TRACE_SPAN_FLAGS_ALL ||
-	    !has_caller(w, s->caller))
+	if (s->process >= w->names.n_processes || !has_label || s->end_ns < s->start_ns ||
+	    s->flags & ~TRACE_SPAN_FLAGS_ALL)
+		return -EINVAL;
+	/* Most spans have no caller: only for the others is the end of the ranges looked up. */
+	if (s->caller != TRACE_NO_LOCATION && s->caller >= function_list__end(&w->names.functions))
 		return -EINVAL;
 	*copy = *s;
 	err = trace_writer__disk_label(w, &copy->label, s->kind);
@@ -246,8 +209,18 @@ int trace_writer__rebuilt(struct trace_writer *w, const struct trace_rebuilt *r)
 int trace_writer__flush(struct trace_writer *w)
 {
 	int err = w->sink.file.error ?: write_spans(w) ?: trace_writer__flush_samples(w);
+	struct byte_buffer *payload;
 
-	return err ?: write_tallies(w) ?: write_losses(w);
+	err = err ?: write_tallies(w);
+	if (err || !w->losses_changed)
+		return err;
+	payload = chunk_sink__payload(&w->sink);
+	byte_buffer__varint(payload, TRACE_LOSS_MAX);
+	for (int i = 0; i < TRACE_LOSS_MAX; i++)
+		byte_buffer__varint(payload, w->losses.count[i]);
+	err = chunk_sink__write(&w->sink, QPT_LOSSES, payload, NULL);
+	w->losses_changed = err;
+	return err;
 }
 
 static int flush_for_end(struct trace_writer *w, uint8_t end[QPT_END_SIZE])
