@@ -65,11 +65,31 @@ static int reserve(uint8_t **buffer, uint32_t *capacity, uint32_t size)
 	return 0;
 }
 
-static int decompress(struct chunk_stream *s)
+static bool is_known(uint8_t type)
+{
+	return (type >= QPT_INFO && type <= QPT_DECISIONS) ||
+	       (type >= QPT_LABELS && type <= QPT_FILES) ||
+	       (type >= QPT_JOBS && type <= QPT_SYMBOLS);
+}
+
+static int unpack(struct chunk_stream *s)
 {
 	const struct chunk_header *h = &s->header;
 	size_t n;
 
+	s->payload = (struct byte_reader){.at = s->stored, .end = s->stored + h->stored};
+	/* The meaning of other fields, of a later version, is unknown. */
+	if (!is_known(h->type))
+		return 0;
+	if (h->reserved || h->flags & ~QPT_CHUNK_ZSTD) {
+		chunk_stream__damaged(s, "a chunk has unknown flags");
+		return 0;
+	}
+	if (!(h->flags & QPT_CHUNK_ZSTD)) {
+		if (h->raw != h->stored)
+			chunk_stream__damaged(s, "a chunk has two sizes");
+		return 0;
+	}
 	if (h->raw > QPT_PAYLOAD_MAX) {
 		chunk_stream__damaged(s, "a chunk is too long");
 		return 0;
@@ -86,39 +106,6 @@ static int decompress(struct chunk_stream *s)
 	return 0;
 }
 
-static bool is_known(uint8_t type)
-{
-	return (type >= QPT_INFO && type <= QPT_DECISIONS) ||
-	       (type >= QPT_LABELS && type <= QPT_FILES) ||
-	       (type >= QPT_JOBS && type <= QPT_SYMBOLS);
-}
-
-static int unpack(struct chunk_stream *s)
-{
-	const struct chunk_header *h = &s->header;
-
-	s->payload = (struct byte_reader){.at = s->stored, .end = s->stored + h->stored};
-	/* The meaning of other fields, of a later version, is unknown. */
-	if (!is_known(h->type))
-		return 0;
-	if (h->reserved || h->flags & ~QPT_CHUNK_ZSTD)
-		chunk_stream__damaged(s, "a chunk has unknown flags");
-	else if (h->flags & QPT_CHUNK_ZSTD)
-		return decompress(s);
-	else if (h->raw != h->stored)
-		chunk_stream__damaged(s, "a chunk has two sizes");
-	return 0;
-}
-
-static void end_without_end_chunk(struct chunk_stream *s)
-{
-	if (s->finished)
-		cut_short(s);
-	else
-		stop(s, "unfinished: still recording, or interrupted; whole up to byte %" PRIu64,
-		     s->whole_end);
-}
-
 static bool read_header(struct chunk_stream *s, uint8_t header[QPT_CHUNK_HEADER_SIZE])
 {
 	size_t n;
@@ -127,8 +114,9 @@ static bool read_header(struct chunk_stream *s, uint8_t header[QPT_CHUNK_HEADER_
 		return false;
 	s->chunk_at = s->offset;
 	n = read_bytes(s, header, QPT_CHUNK_HEADER_SIZE);
-	if (!n)
-		end_without_end_chunk(s);
+	if (!n && !s->finished)
+		stop(s, "unfinished: still recording, or interrupted; whole up to byte %" PRIu64,
+		     s->whole_end);
 	else if (n < QPT_CHUNK_HEADER_SIZE)
 		cut_short(s);
 	if (s->stopped)
@@ -329,41 +317,29 @@ static int add_chunk(struct chunk_index *ix, uint8_t type, uint64_t offset, uint
 	}
 }
 
-/* Space that was reserved and never written reads as zeroes, which are no chunks. */
-static bool is_worth_a_look(const struct chunk_index *ix, const struct chunk_header *h)
-{
-	return h->type && ix->names.n + ix->indexes.n < FOUND_MAX;
-}
-
 /*
  * By the headers of all chunks, which the reader will go by as well: what an index says of chunks
  * is believed of those that are passed over, but not of where names are, which must not be missed.
  */
-static int find_all(struct chunk_index *ix)
+int chunk_index__find(struct chunk_stream *s, struct chunk_index **out)
 {
-	struct chunk_stream *s = ix->stream;
+	_chunk_index_ struct chunk_index *ix = calloc(1, sizeof(*ix));
 	uint64_t at = s->first_chunk;
 
-	while (!chunk_stream__seek(s, at) && chunk_stream__next_header(s) &&
-	       is_worth_a_look(ix, &s->header)) {
+	if (!ix)
+		return -ENOMEM;
+	ix->stream = s;
+	while (!chunk_stream__seek(s, at) && chunk_stream__next_header(s)) {
+		/* Space that was reserved and never written reads as zeroes, which are no chunks.
+		 */
+		if (!s->header.type || ix->names.n + ix->indexes.n >= FOUND_MAX)
+			break;
 		at = s->chunk_at + QPT_CHUNK_HEADER_SIZE + s->header.stored;
 		if (s->header.flags & QPT_CHUNK_ZSTD && s->header.raw <= QPT_PAYLOAD_MAX)
 			ix->expanded += s->header.raw;
 		if (add_chunk(ix, s->header.type, s->chunk_at, at))
 			return -ENOMEM;
 	}
-	return 0;
-}
-
-int chunk_index__find(struct chunk_stream *stream, struct chunk_index **out)
-{
-	_chunk_index_ struct chunk_index *ix = calloc(1, sizeof(*ix));
-
-	if (!ix)
-		return -ENOMEM;
-	ix->stream = stream;
-	if (find_all(ix))
-		return -ENOMEM;
 	*out = take_ptr(ix);
 	return 0;
 }
@@ -430,23 +406,19 @@ static bool next_index(struct chunk_index *ix, uint64_t offset, int *err)
 	return !*err;
 }
 
-/* The next entry of the INDEX chunk at hand. Entries lead from its first chunk to itself. */
-static void next_entry(struct chunk_index *ix)
-{
-	ix->has_entry = index_cursor__next(&ix->cursor, &ix->entry);
-	if (ix->has_entry ? ix->entry.offset >= ix->end
-			  : ix->cursor.in.bad || ix->cursor.offset != ix->end)
-		chunk_index__disbelieve(ix);
-	else
-		ix->is_begun = ix->has_entry;
-}
-
 const struct index_entry *chunk_index__at(struct chunk_index *ix, uint64_t offset, int *err)
 {
 	*err = 0;
 	do {
-		while (ix->is_begun && (!ix->has_entry || ix->entry.offset < offset))
-			next_entry(ix);
+		while (ix->is_begun && (!ix->has_entry || ix->entry.offset < offset)) {
+			ix->has_entry = index_cursor__next(&ix->cursor, &ix->entry);
+			/* Entries lead from the first chunk of an INDEX chunk to itself. */
+			if (ix->has_entry ? ix->entry.offset >= ix->end
+					  : ix->cursor.in.bad || ix->cursor.offset != ix->end)
+				chunk_index__disbelieve(ix);
+			else
+				ix->is_begun = ix->has_entry;
+		}
 		if (ix->has_entry)
 			return ix->entry.offset == offset ? &ix->entry : NULL;
 	} while (next_index(ix, offset, err));

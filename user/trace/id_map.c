@@ -107,23 +107,6 @@ static int put_block(struct id_map *m, uint32_t space, uint32_t id, uint32_t str
 	return 0;
 }
 
-static int put_range(struct id_map *m, uint32_t space, const struct run *run, uint32_t string)
-{
-	bool series = run->how == QPT_MAP_SERIES;
-	uint32_t done = 0;
-
-	while (done < run->n) {
-		uint32_t id = run->first + done, of = string + (series ? done : 0);
-		bool whole = id % QPT_MAP_BLOCK == 0 && run->n - done >= QPT_MAP_BLOCK;
-		int err = whole ? put_block(m, space, id, of, series) : put(m, space, id, of);
-
-		if (err)
-			return err;
-		done += whole ? QPT_MAP_BLOCK : 1;
-	}
-	return 0;
-}
-
 /* `*string` is the string after the last one that was mapped to. */
 static int take_list(struct id_map *m, struct byte_reader *in, uint32_t space,
 		     const struct run *run, uint32_t n_strings, uint64_t *string)
@@ -145,7 +128,8 @@ static int take_list(struct id_map *m, struct byte_reader *in, uint32_t space,
 static int take_run(struct id_map *m, struct byte_reader *in, uint32_t space, const struct run *run,
 		    uint32_t n_strings, uint64_t *string)
 {
-	uint32_t n = run->how == QPT_MAP_SERIES ? run->n : 1;
+	bool series = run->how == QPT_MAP_SERIES;
+	uint32_t n = series ? run->n : 1, done = 0;
 	uint64_t first;
 
 	if (run->how == QPT_MAP_LIST)
@@ -154,7 +138,16 @@ static int take_run(struct id_map *m, struct byte_reader *in, uint32_t space, co
 	if (in->bad || first >= n_strings || n > n_strings - first)
 		return -EBADMSG;
 	*string = first + n;
-	return put_range(m, space, run, first);
+	while (done < run->n) {
+		uint32_t id = run->first + done, of = (uint32_t)first + (series ? done : 0);
+		bool whole = id % QPT_MAP_BLOCK == 0 && run->n - done >= QPT_MAP_BLOCK;
+		int err = whole ? put_block(m, space, id, of, series) : put(m, space, id, of);
+
+		if (err)
+			return err;
+		done += whole ? QPT_MAP_BLOCK : 1;
+	}
+	return 0;
 }
 
 /* Take the head of a mapping; `last` is the id after those of the mapping before. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "qprof/trace_format.h"
 
 _Static_assert(TRACE_KIND_OTHER + QPT_KINDS_MAX <= TRACE_KINDS_MAX, "every kind has a number");
@@ -60,27 +61,12 @@ void kinds__destroy(struct kinds *k)
 	*k = (struct kinds){0};
 }
 
-static int reserve(struct labels *l, uint32_t n)
-{
-	struct label *by_id;
-
-	if (n <= l->n)
-		return 0;
-	by_id = reallocarray(l->by_id, n, sizeof(*by_id));
-	if (!by_id)
-		return -ENOMEM;
-	memset(by_id + l->n, 0, (n - l->n) * sizeof(*by_id));
-	l->by_id = by_id;
-	l->n = n;
-	return 0;
-}
-
 static int take_one(struct labels *l, struct byte_reader *in, struct string_table *strings,
-		    const char **why)
+		    uint32_t n_strings, const char **why)
 {
-	uint32_t id = byte_reader__varint_max(in, l->n - 1);
-	uint32_t kind_text = byte_reader__varint_max(in, l->n - 1);
-	uint32_t name = byte_reader__varint_max(in, l->n - 1);
+	uint32_t id = byte_reader__varint_max(in, n_strings - 1);
+	uint32_t kind_text = byte_reader__varint_max(in, n_strings - 1);
+	uint32_t name = byte_reader__varint_max(in, n_strings - 1);
 	const char *text;
 	uint8_t kind;
 	int err;
@@ -111,10 +97,10 @@ int labels__take(struct labels *l, struct byte_reader *in, struct string_table *
 	*why = "a list of labels is malformed";
 	if (!n)
 		return -EBADMSG;
-	if (reserve(l, n_strings))
+	if (array__reserve_at(&l->by_id, n_strings - 1, &l->n, sizeof(*l->by_id)))
 		return -ENOMEM;
 	for (; !err && n; n--)
-		err = take_one(l, in, strings, why);
+		err = take_one(l, in, strings, n_strings, why);
 	if (!err && in->at != in->end) {
 		*why = "a list of labels is malformed";
 		err = -EBADMSG;

@@ -53,22 +53,6 @@ static int take_foreign(struct name_tables *t, struct byte_reader *in, uint32_t 
 	return in->bad || in->at != in->end ? -EBADMSG : 0;
 }
 
-static int take_mappings(struct name_tables *t, struct byte_reader *in, bool was_ahead,
-			 uint32_t n_processes)
-{
-	if (!was_ahead)
-		return id_map__take(t->mapped, in, n_processes, t->n_strings);
-	return byte_reader__varint(in) > n_processes ? -EBADMSG : 0;
-}
-
-static int take_places(struct name_tables *t, struct byte_reader *in, bool was_ahead,
-		       uint32_t n_processes)
-{
-	if (!was_ahead)
-		return place_table__take(&t->places, in, n_processes, t->n_strings);
-	return byte_reader__varint(in) >= n_processes ? -EBADMSG : 0;
-}
-
 /* Functions that were taken ahead are only counted. */
 static int take_functions(struct name_tables *t, struct byte_reader *in, bool was_ahead)
 {
@@ -84,21 +68,12 @@ static int take_functions(struct name_tables *t, struct byte_reader *in, bool wa
 	return err;
 }
 
-static int take_stacks(struct name_tables *t, struct byte_reader *in, const char **why)
-{
-	const struct stack_limits limits = {
-		.strings = t->n_strings,
-		.locations = function_table__end(t->functions, t->n_functions),
-	};
-
-	return stack_table__take(&t->stacks, in, &limits, why);
-}
-
 int name_tables__take(struct name_tables *t, struct chunk_stream *s, uint32_t n_processes,
 		      const char **why)
 {
 	struct byte_reader *in = &s->payload;
 	bool was_ahead = s->chunk_at < t->ahead_end;
+	struct stack_limits limits;
 
 	switch (s->header.type) {
 	case QPT_STRINGS:
@@ -112,7 +87,11 @@ int name_tables__take(struct name_tables *t, struct chunk_stream *s, uint32_t n_
 		*why = "a list of files is malformed";
 		return string_pairs__take(&t->files, in, t->n_strings);
 	case QPT_STACKS:
-		return take_stacks(t, in, why);
+		limits = (struct stack_limits){
+			.strings = t->n_strings,
+			.locations = function_table__end(t->functions, t->n_functions),
+		};
+		return stack_table__take(&t->stacks, in, &limits, why);
 	case QPT_JOBS:
 		return job_table__take(&t->jobs, in, n_processes, t->n_strings, why);
 	case QPT_LLVM:
@@ -124,10 +103,14 @@ int name_tables__take(struct name_tables *t, struct chunk_stream *s, uint32_t n_
 		return take_foreign(t, in, t->n_strings);
 	case QPT_MAPPINGS:
 		*why = "a mapping of names is malformed";
-		return take_mappings(t, in, was_ahead, n_processes);
+		if (!was_ahead)
+			return id_map__take(t->mapped, in, n_processes, t->n_strings);
+		return byte_reader__varint(in) > n_processes ? -EBADMSG : 0;
 	case QPT_PLACES:
 		*why = "a list of places is malformed";
-		return take_places(t, in, was_ahead, n_processes);
+		if (!was_ahead)
+			return place_table__take(&t->places, in, n_processes, t->n_strings);
+		return byte_reader__varint(in) >= n_processes ? -EBADMSG : 0;
 	case QPT_FUNCTIONS:
 		*why = "a list of functions is malformed";
 		return take_functions(t, in, was_ahead);
@@ -137,38 +120,37 @@ int name_tables__take(struct name_tables *t, struct chunk_stream *s, uint32_t n_
 	}
 }
 
-static int take_payload_ahead(struct name_tables *t, struct chunk_stream *s)
+int name_tables__take_ahead(struct name_tables *t, struct chunk_stream *s)
 {
+	struct byte_reader *in = &s->payload;
 	uint32_t n_strings = string_table__n(t->strings);
 	uint32_t first, n;
 	const char *why;
+	int err = 0;
 
 	switch (s->header.type) {
 	case QPT_STRINGS:
-		return string_table__take(t->strings, &s->payload, &first, &n, &why);
+		err = string_table__take(t->strings, in, &first, &n, &why);
+		break;
 	case QPT_FOREIGN:
-		return take_foreign(t, &s->payload, n_strings);
+		err = take_foreign(t, in, n_strings);
+		break;
 	case QPT_MAPPINGS:
-		return id_map__take(t->mapped, &s->payload, QPT_PROCESSES_MAX, n_strings);
+		err = id_map__take(t->mapped, in, QPT_PROCESSES_MAX, n_strings);
+		break;
 	case QPT_PLACES:
-		return place_table__take(&t->places, &s->payload, QPT_PROCESSES_MAX, n_strings);
+		err = place_table__take(&t->places, in, QPT_PROCESSES_MAX, n_strings);
+		break;
 	case QPT_FUNCTIONS:
-		return function_table__take(t->functions, &s->payload, n_strings);
+		err = function_table__take(t->functions, in, n_strings);
+		break;
 	case QPT_LINES:
-		return function_table__take_lines(t->functions, &s->payload, n_strings);
-	default:
-		return 0;
+		err = function_table__take_lines(t->functions, in, n_strings);
+		break;
 	}
-}
-
-int name_tables__take_ahead(struct name_tables *t, struct chunk_stream *s)
-{
-	int err = take_payload_ahead(t, s);
-
-	if (err)
-		return err;
-	t->ahead_end = s->offset;
-	return 0;
+	if (!err)
+		t->ahead_end = s->offset;
+	return err;
 }
 
 const char *name_tables__text(const struct name_tables *t, uint32_t id)

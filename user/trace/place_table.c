@@ -36,18 +36,6 @@ static int put(struct place_table *t, uint32_t process, const struct trace_place
 	return u64_map__put(&t->place_of, key, t->n - 1);
 }
 
-static int add_place(struct place_table *t, const struct trace_place *place)
-{
-	int err;
-
-	if (t->n >= QPT_PLACES_MAX)
-		return -EBADMSG;
-	if (!expansion__make(t->expansion, 2 * PLACE_BYTES))
-		return -E2BIG;
-	err = put(t, place->process, place);
-	return err ?: put(t, TRACE_NO_PROCESS, place);
-}
-
 /* A number that is stored as the difference to another. */
 static uint32_t take_difference(struct byte_reader *in, uint64_t difference, uint32_t from,
 				uint64_t max)
@@ -55,17 +43,6 @@ static uint32_t take_difference(struct byte_reader *in, uint64_t difference, uin
 	uint64_t value = from + bytes_unzigzag(difference);
 
 	return value <= max ? (uint32_t)value : (uint32_t)byte_reader__malformed(in);
-}
-
-static void take_call(struct byte_reader *in, struct trace_place *place, uint32_t n_strings)
-{
-	uint32_t file = place->file, line = place->line;
-
-	place->call_file =
-		take_difference(in, byte_reader__varint(in), file, (uint64_t)n_strings - 1);
-	place->call_line = take_difference(in, byte_reader__varint(in), line, UINT32_MAX);
-	if (!place->call_line)
-		byte_reader__malformed(in);
 }
 
 static void take_place(struct byte_reader *in, struct trace_place *place, uint32_t n_strings)
@@ -78,10 +55,13 @@ static void take_place(struct byte_reader *in, struct trace_place *place, uint32
 	place->line = take_difference(in, byte_reader__varint(in), place->line, UINT32_MAX);
 	place->call_file = TRACE_NO_STRING;
 	place->call_line = 0;
-	if (!place->line)
+	if (file & 1) {
+		place->call_file = take_difference(in, byte_reader__varint(in), place->file, most);
+		place->call_line =
+			take_difference(in, byte_reader__varint(in), place->line, UINT32_MAX);
+	}
+	if (!place->line || (file & 1 && !place->call_line))
 		byte_reader__malformed(in);
-	if (file & 1)
-		take_call(in, place, n_strings);
 }
 
 int place_table__take(struct place_table *t, struct byte_reader *in, uint32_t n_processes,
@@ -96,7 +76,11 @@ int place_table__take(struct place_table *t, struct byte_reader *in, uint32_t n_
 		int err;
 
 		take_place(in, &place, n_strings);
-		err = in->bad ? -EBADMSG : add_place(t, &place);
+		if (in->bad || t->n >= QPT_PLACES_MAX)
+			return -EBADMSG;
+		if (!expansion__make(t->expansion, 2 * PLACE_BYTES))
+			return -E2BIG;
+		err = put(t, place.process, &place) ?: put(t, TRACE_NO_PROCESS, &place);
 		if (err)
 			return err;
 	}

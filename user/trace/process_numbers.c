@@ -6,33 +6,28 @@
 
 #include "base/array.h"
 
-static int add_process(struct process_numbers *p, uint32_t index)
-{
-	if (array__reserve_at(&p->number_of, index, &p->n_indices, sizeof(*p->number_of)) ||
-	    array__reserve_one(&p->at, p->n, &p->capacity, sizeof(*p->at)) ||
-	    array__reserve_one(&p->index_of, p->n, &p->index_capacity, sizeof(*p->index_of)))
-		return -ENOMEM;
-	p->at[p->n] = calloc(1, sizeof(*p->at[p->n]));
-	if (!p->at[p->n])
-		return -ENOMEM;
-	p->index_of[p->n] = index;
-	p->number_of[index] = ++p->n;
-	return 0;
-}
-
 static bool has_number(const struct process_numbers *p, uint32_t index)
 {
 	return index < p->n_indices && p->number_of[index];
 }
 
+/* Give the process a number if it has none, and the item a record with that number. */
 static int translate_process(struct process_numbers *p, struct trace_item *item)
 {
-	uint32_t index = item->process->index;
+	uint32_t index = item->process->index, n = p->n;
 	struct trace_process *copy;
-	int err = has_number(p, index) ? 0 : add_process(p, index);
 
-	if (err)
-		return err;
+	if (!has_number(p, index)) {
+		if (array__reserve_at(&p->number_of, index, &p->n_indices, sizeof(*p->number_of)) ||
+		    array__reserve_one(&p->at, n, &p->capacity, sizeof(*p->at)) ||
+		    array__reserve_one(&p->index_of, n, &p->index_capacity, sizeof(*p->index_of)))
+			return -ENOMEM;
+		p->at[n] = calloc(1, sizeof(*p->at[n]));
+		if (!p->at[n])
+			return -ENOMEM;
+		p->index_of[n] = index;
+		p->number_of[index] = ++p->n;
+	}
 	copy = p->at[p->number_of[index] - 1];
 	*copy = *item->process;
 	copy->index = p->number_of[index] - 1;
@@ -91,24 +86,19 @@ void process_numbers__destroy(struct process_numbers *p)
 
 /* ---- A list ---------------------------------------------------------------------------------- */
 
-static struct trace_process *append(struct process_list *l)
-{
-	struct trace_process *p;
-
-	if (array__reserve_one(&l->at, l->n, &l->capacity, sizeof(*l->at)))
-		return NULL;
-	p = calloc(1, sizeof(*p));
-	if (p)
-		l->at[l->n++] = p;
-	return p;
-}
-
 struct trace_process *process_list__set(struct process_list *l, const struct trace_process *record)
 {
-	struct trace_process *p = record->index < l->n ? l->at[record->index] : append(l);
+	struct trace_process *p = record->index < l->n ? l->at[record->index] : NULL;
 
-	if (p)
-		*p = *record;
+	if (!p) {
+		if (array__reserve_one(&l->at, l->n, &l->capacity, sizeof(*l->at)))
+			return NULL;
+		p = calloc(1, sizeof(*p));
+		if (!p)
+			return NULL;
+		l->at[l->n++] = p;
+	}
+	*p = *record;
 	return p;
 }
 

@@ -71,15 +71,10 @@ static int begin_spans(struct trace_reader *r)
 	return 0;
 }
 
-/* Chunks that were passed over hold as many spans as an index says, which was not checked. */
-static bool has_spans(const struct trace_reader *r, uint64_t n)
-{
-	return r->stats.chunks_passed_over ? n >= r->stats.spans : n == r->stats.spans;
-}
-
 static void take_end(struct trace_reader *r)
 {
 	const struct byte_reader *in = &r->stream.payload;
+	uint64_t n_spans;
 
 	r->stats.unindexed++;
 	if (in->end - in->at != QPT_END_SIZE) {
@@ -88,31 +83,17 @@ static void take_end(struct trace_reader *r)
 	}
 	if (r->index && bytes_load_u64(in->at + QPT_END_INDEX) != chunk_index__last(r->index))
 		r->index_is_wrong = true;
+	n_spans = bytes_load_u64(in->at + QPT_END_SPANS);
+	/* Chunks that were passed over hold as many as an index says, which was not checked. */
+	if (r->stats.chunks_passed_over && n_spans > r->stats.spans)
+		n_spans = r->stats.spans;
 	if (bytes_load_u32(in->at + QPT_END_STRINGS) != r->names.n_strings ||
 	    bytes_load_u32(in->at + QPT_END_PROCESSES) != r->records.processes.n ||
-	    !has_spans(r, bytes_load_u64(in->at + QPT_END_SPANS)) ||
+	    n_spans != r->stats.spans ||
 	    bytes_load_u64(in->at + QPT_END_MAPPED) != r->names.mapped->mapped)
 		chunk_stream__damaged(&r->stream, "it does not hold what its end says");
 	else
 		chunk_stream__end(&r->stream);
-}
-
-/* A chunk that is one item. */
-static int take_record(struct trace_reader *r, uint8_t type, struct trace_item *item,
-		       const char **why)
-{
-	struct byte_reader *in = &r->stream.payload;
-
-	switch (type) {
-	case QPT_LOSSES:
-		return record_reader__losses(&r->records, in, item, why);
-	case QPT_COSTS:
-		return record_reader__costs(in, item, why);
-	case QPT_OVERHEAD:
-		return record_reader__overhead(in, item, why);
-	default:
-		return record_reader__part(in, item, why);
-	}
 }
 
 /* Take or begin the chunk just read; `*item` is set if the chunk is one. */
@@ -158,10 +139,16 @@ static int take_chunk(struct trace_reader *r, struct trace_item *item)
 		err = sample_reader__sampling(&r->samples, in, item, &why);
 		break;
 	case QPT_LOSSES:
+		err = record_reader__losses(&r->records, in, item, &why);
+		break;
 	case QPT_COSTS:
+		err = record_reader__costs(in, item, &why);
+		break;
 	case QPT_OVERHEAD:
+		err = record_reader__overhead(in, item, &why);
+		break;
 	case QPT_PART:
-		err = take_record(r, type, item, &why);
+		err = record_reader__part(in, item, &why);
 		break;
 	case QPT_END:
 		take_end(r);
@@ -191,12 +178,6 @@ static void count_unknown(struct trace_reader *r, const struct trace_span *s)
 		r->stats.unknown_events++;
 }
 
-static void count_caller(struct trace_reader *r, const struct trace_span *s)
-{
-	r->stats.callers++;
-	r->stats.unknown_callers += !function_table__has(r->names.functions, s->caller);
-}
-
 void trace_reader__resolve(const struct trace_reader *r, struct trace_span *span)
 {
 	labels__resolve(&r->names.labels, &span->label, &span->kind);
@@ -213,8 +194,11 @@ static void rest_of_batch(struct trace_reader *r, struct trace_item *item)
 			continue;
 		if (r->names.mapped->mapped || s->label & TRACE_VIRTUAL)
 			count_unknown(r, s);
-		if (s->caller != TRACE_NO_LOCATION)
-			count_caller(r, s);
+		if (s->caller != TRACE_NO_LOCATION) {
+			r->stats.callers++;
+			r->stats.unknown_callers +=
+				!function_table__has(r->names.functions, s->caller);
+		}
 		item->kind = TRACE_ITEM_SPAN;
 		item->span = *s;
 		trace_reader__resolve(r, &item->span);
@@ -237,18 +221,6 @@ static int rest_of_records(struct trace_reader *r, struct trace_item *item)
 			return 0;
 		item->kind = TRACE_ITEM_END;
 	}
-	return 0;
-}
-
-/* Return what is left of the current chunk. `*item` is not set if nothing is. */
-static int rest_of_chunk(struct trace_reader *r, struct trace_item *item)
-{
-	if (r->n_batch)
-		rest_of_batch(r, item);
-	else if (r->samples.n_batch)
-		sample_reader__next(&r->samples, item);
-	else
-		return rest_of_records(r, item);
 	return 0;
 }
 
@@ -325,8 +297,14 @@ static int next_item(struct trace_reader *r, struct trace_item *item)
 {
 	item->kind = TRACE_ITEM_END;
 	while (!r->stream.stopped) {
-		int err = rest_of_chunk(r, item);
+		int err = 0;
 
+		if (r->n_batch)
+			rest_of_batch(r, item);
+		else if (r->samples.n_batch)
+			sample_reader__next(&r->samples, item);
+		else
+			err = rest_of_records(r, item);
 		if (err || item->kind != TRACE_ITEM_END || r->stream.stopped)
 			return err;
 		err = next_chunk(r, item);
@@ -412,31 +390,23 @@ static int read_info(struct trace_reader *r, const char **why)
 	return trace_info__take(&r->info, &r->stream.payload);
 }
 
-/* -EBADMSG if the chunk cannot be taken: the stream reports that when it gets there. */
-static int take_ahead(struct trace_reader *r, uint64_t offset)
-{
-	int err = chunk_stream__seek(&r->ahead, offset) ?: chunk_stream__next(&r->ahead);
-
-	if (err)
-		return err;
-	return r->ahead.stopped ? -EBADMSG : name_tables__take_ahead(&r->names, &r->ahead);
-}
-
+/* -EBADMSG if a chunk cannot be taken: the stream reports that when it gets there. */
 static int take_all_ahead(struct trace_reader *r)
 {
 	const uint64_t *offsets;
 	size_t n;
+	int err = 0;
 
 	if (!chunk_index__has_late_names(r->index))
 		return 0;
 	offsets = chunk_index__names(r->index, &n);
-	for (size_t i = 0; i < n; i++) {
-		int err = take_ahead(r, offsets[i]);
-
-		if (err)
-			return err;
+	for (size_t i = 0; i < n && !err; i++) {
+		err = chunk_stream__seek(&r->ahead, offsets[i]) ?: chunk_stream__next(&r->ahead);
+		if (!err && r->ahead.stopped)
+			err = -EBADMSG;
+		err = err ?: name_tables__take_ahead(&r->names, &r->ahead);
 	}
-	return 0;
+	return err;
 }
 
 /* A file whose headers promise too much is refused before time is spent on it. */
@@ -469,40 +439,25 @@ static int look_ahead(struct trace_reader *r, const char **why)
 	return err == -ENOMEM || err == -E2BIG ? err : 0;
 }
 
-static struct trace_reader *allocate(void)
-{
-	_trace_reader_ struct trace_reader *r = calloc(1, sizeof(*r));
-
-	if (!r || name_tables__init(&r->names, &r->expansion) || span_codec__new(&r->codec))
-		return NULL;
-	r->records.names = &r->names;
-	r->verdicts.names = &r->names;
-	r->samples.names = &r->names;
-	r->samples.records = &r->records;
-	r->samples.verdicts = &r->verdicts;
-	r->verdicts.processes = &r->records.processes;
-	return take_ptr(r);
-}
-
-static int open_file(struct trace_reader *r, const char *path, const char **why)
-{
-	int err = chunk_stream__open(&r->stream, path, why);
-
-	r->stream.expansion = &r->expansion;
-	return err ?: read_info(r, why) ?: look_ahead(r, why);
-}
-
 int trace_reader__open_with(const char *path, bool unlimited, struct trace_reader **out,
 			    const char **why)
 {
-	_trace_reader_ struct trace_reader *r = allocate();
+	_trace_reader_ struct trace_reader *r = calloc(1, sizeof(*r));
 	const char *unused;
 	int err = -ENOMEM;
 
 	why = why ? why : &unused;
-	if (r) {
+	if (r && !name_tables__init(&r->names, &r->expansion) && !span_codec__new(&r->codec)) {
 		r->expansion.unlimited = unlimited;
-		err = open_file(r, path, why);
+		r->records.names = &r->names;
+		r->verdicts.names = &r->names;
+		r->verdicts.processes = &r->records.processes;
+		r->samples.names = &r->names;
+		r->samples.records = &r->records;
+		r->samples.verdicts = &r->verdicts;
+		err = chunk_stream__open(&r->stream, path, why);
+		r->stream.expansion = &r->expansion;
+		err = err ?: read_info(r, why) ?: look_ahead(r, why);
 	}
 	if (err == -ENOMEM)
 		*why = strerrordesc_np(ENOMEM);

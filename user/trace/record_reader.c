@@ -40,19 +40,12 @@ static int take_ref(struct record_reader *r, struct byte_reader *in, char **text
 	return 0;
 }
 
-/* A later version may know more. */
-static uint8_t kill_of(uint64_t value)
-{
-	return value == QPT_KILL_MEMORY || value == QPT_KILL_OTHER ? (uint8_t)value
-								   : TRACE_KILL_UNKNOWN;
-}
-
 static int take_process_fields(struct record_reader *r, struct byte_reader *in,
 			       struct trace_process *p)
 {
 	char **texts[] = {&p->command,	     &p->crate,	   &p->crate_type,
 			  &p->rustc_version, &p->build_id, &p->cwd};
-	uint64_t flags;
+	uint64_t flags, kill = 0;
 	uint32_t status;
 
 	p->index = byte_reader__varint_max(in, r->processes.n);
@@ -73,7 +66,9 @@ static int take_process_fields(struct record_reader *r, struct byte_reader *in,
 	if (in->at < in->end)
 		p->cpu_ns = byte_reader__varint(in);
 	if (in->at < in->end)
-		p->kill = kill_of(byte_reader__varint(in));
+		kill = byte_reader__varint(in);
+	/* A later version may know more. */
+	p->kill = kill <= QPT_KILL_OTHER ? (uint8_t)kill : TRACE_KILL_UNKNOWN;
 	if (in->at < in->end && take_ref(r, in, &p->no_llvm))
 		return -ENOMEM;
 	return in->bad || p->index >= QPT_PROCESSES_MAX ? -EBADMSG : 0;

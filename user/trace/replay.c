@@ -69,20 +69,6 @@ static int read_chunk(struct trace_replay *p, uint64_t offset)
 	return err ? (err == -ENOMEM ? err : 0) : 1;
 }
 
-/* Spans of one process are next to each other. */
-static int note_chunk(struct trace_replay *p, uint64_t offset)
-{
-	struct span_chunk chunk = {.offset = offset, .first = UINT32_MAX};
-
-	for (uint32_t i = 0; i < p->n_batch; i++) {
-		uint32_t process = p->batch[i].process;
-
-		chunk.first = process < chunk.first ? process : chunk.first;
-		chunk.last = process > chunk.last ? process : chunk.last;
-	}
-	return array__add(&p->chunks, &p->n_chunks, &p->capacity, &chunk);
-}
-
 /* Read the next chunk of spans that is not known yet. 1; 0: there is none; -ENOMEM. */
 static int discover(struct trace_replay *p)
 {
@@ -90,6 +76,7 @@ static int discover(struct trace_replay *p)
 
 	while (p->known_end < p->end) {
 		uint64_t at = p->known_end;
+		struct span_chunk chunk;
 		int err;
 
 		if (chunk_stream__seek(s, at) || !chunk_stream__next_header(s))
@@ -100,7 +87,14 @@ static int discover(struct trace_replay *p)
 		err = read_chunk(p, at);
 		if (err <= 0)
 			return err;
-		err = note_chunk(p, at);
+		chunk = (struct span_chunk){.offset = at, .first = UINT32_MAX};
+		for (uint32_t i = 0; i < p->n_batch; i++) {
+			uint32_t process = p->batch[i].process;
+
+			chunk.first = process < chunk.first ? process : chunk.first;
+			chunk.last = process > chunk.last ? process : chunk.last;
+		}
+		err = array__add(&p->chunks, &p->n_chunks, &p->capacity, &chunk);
 		p->next = p->n_chunks;
 		return err ?: 1;
 	}

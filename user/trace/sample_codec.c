@@ -409,14 +409,6 @@ int sample_reader__sampling(struct sample_reader *r, struct byte_reader *in,
 	return err;
 }
 
-static int add_threads(struct sample_reader *r, const char **why)
-{
-	int err = sample_codec__add_threads(r->codec, &r->records->threads);
-
-	*why = "its threads are too many";
-	return err == -E2BIG ? -EBADMSG : err;
-}
-
 int sample_reader__begin(struct sample_reader *r, const struct byte_reader *in, const char **why)
 {
 	const struct sample_limits limits = {
@@ -437,9 +429,12 @@ int sample_reader__begin(struct sample_reader *r, const struct byte_reader *in, 
 	err = err
 		      ?: sample_codec__decode(r->codec, in->at, in->end - in->at, &limits, &batch,
 					      &n, why);
-	err = err ?: add_threads(r, why);
 	if (err)
 		return err;
+	err = sample_codec__add_threads(r->codec, &r->records->threads);
+	*why = "its threads are too many";
+	if (err)
+		return err == -E2BIG ? -EBADMSG : err;
 	r->batch = batch;
 	r->n_batch = n;
 	r->n += n;

@@ -189,30 +189,21 @@ void string_table__mark_foreign(struct string_table *t, uint32_t id)
 	t->strings[id].foreign = true;
 }
 
-/* The string that another one begins with, or the same if it begins with a text. */
-static uint32_t first_of(const struct string_table *t, uint32_t id)
+/* The string that another one begins with, or the same if it begins with a text, which is set. */
+static uint32_t first_of(const struct string_table *t, uint32_t id, const char **text, size_t *size)
 {
 	const uint8_t *stored = t->stored.data;
 	struct byte_reader in = {stored + t->strings[id].at, stored + t->stored.size, false};
 	uint64_t head = byte_reader__varint(&in);
 
-	if (!(head & QPT_STRING_PIECES))
-		return id;
-	head = byte_reader__varint(&in);
-	return head & QPT_PIECE_STRING ? id - (uint32_t)(head >> 1) : id;
-}
-
-/* The first text in a string that begins with one. */
-static const char *first_text(const struct string_table *t, uint32_t id, size_t *size)
-{
-	const uint8_t *stored = t->stored.data;
-	struct byte_reader in = {stored + t->strings[id].at, stored + t->stored.size, false};
-	uint64_t head = byte_reader__varint(&in);
-
-	if (head & QPT_STRING_PIECES)
+	if (head & QPT_STRING_PIECES) {
 		head = byte_reader__varint(&in);
+		if (head & QPT_PIECE_STRING)
+			return id - (uint32_t)(head >> 1);
+	}
+	*text = (const char *)in.at;
 	*size = head >> 1;
-	return (const char *)in.at;
+	return id;
 }
 
 /* rustc prints some types of keys by their numbers, and 0 is that of the crate. */
@@ -227,10 +218,9 @@ static bool is_own_number(const char *text, size_t size)
 }
 
 /* A path's first text is the crate's name, or goes on behind it. */
-static bool is_of_crate(const struct string_table *t, uint32_t id, const char *crate)
+static bool is_of_crate(const char *text, size_t size, const char *crate)
 {
-	size_t size, name = strlen(crate);
-	const char *text = first_text(t, id, &size);
+	size_t name = strlen(crate);
 
 	if (size < name || memcmp(text, crate, name) != 0)
 		return is_own_number(text, size);
@@ -240,6 +230,8 @@ static bool is_of_crate(const struct string_table *t, uint32_t id, const char *c
 bool string_table__is_foreign(const struct string_table *t, uint32_t id, const char *crate)
 {
 	uint32_t next = id;
+	const char *text = "";
+	size_t size = 0;
 
 	if (id >= t->n)
 		return false;
@@ -247,9 +239,9 @@ bool string_table__is_foreign(const struct string_table *t, uint32_t id, const c
 		id = next;
 		if (t->strings[id].foreign)
 			return true;
-		next = first_of(t, id);
+		next = first_of(t, id, &text, &size);
 	} while (next != id);
-	return crate && t->strings[id].length && !is_of_crate(t, id, crate);
+	return crate && t->strings[id].length && !is_of_crate(text, size, crate);
 }
 
 uint32_t string_table__length(const struct string_table *t, uint32_t id)

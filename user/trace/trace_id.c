@@ -40,25 +40,19 @@ struct name_hash {
 };
 
 /* Histories keep it: it never changes. */
-static uint64_t hash_of(const uint8_t *bytes, size_t size)
+static void add_bytes(struct name_hash *h, const void *bytes, size_t size)
 {
-	uint64_t hash = size;
+	const uint8_t *at = bytes;
+	uint64_t part = size;
 
-	for (size_t n; size; bytes += n, size -= n) {
+	for (size_t n; size; at += n, size -= n) {
 		uint64_t word = 0;
 
 		n = size < sizeof(word) ? size : sizeof(word);
-		memcpy(&word, bytes, n);
-		hash = (hash ^ word) * 0x9e3779b97f4a7c15;
-		hash ^= hash >> 32;
+		memcpy(&word, at, n);
+		part = (part ^ word) * 0x9e3779b97f4a7c15;
+		part ^= part >> 32;
 	}
-	return hash;
-}
-
-static void add_bytes(struct name_hash *h, const void *bytes, size_t size)
-{
-	uint64_t part = hash_of(bytes, size);
-
 	for (int i = 0; i < 2; i++) {
 		h->of[i] = (h->of[i] ^ part) * 0xbf58476d1ce4e5b9;
 		h->of[i] ^= h->of[i] >> 29;

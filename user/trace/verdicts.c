@@ -82,37 +82,26 @@ bool verdicts__want_span(struct verdicts *v, const struct trace_span *s)
 	       want_process(v, s->process);
 }
 
-static bool is_interval(const struct trace_stack *s)
-{
-	return s->kind != TRACE_STACK_LOCATION && s->kind != TRACE_STACK_UNKNOWN;
-}
-
-/* Make v->interval_of hold all entries so far: parents come first. False without memory. */
-static bool find_intervals(struct verdicts *v)
-{
-	const struct stack_table *stacks = &v->names->stacks;
-
-	while (v->n_interval_of <= stacks->n) {
-		const struct trace_stack *s = stack_table__get(stacks, v->n_interval_of);
-		uint32_t interval = s ? v->interval_of[s->parent] : 0;
-
-		if (s && is_interval(s))
-			interval = v->n_interval_of;
-		if (array__add(&v->interval_of, &v->n_interval_of, &v->interval_capacity,
-			       &interval))
-			return false;
-	}
-	return true;
-}
-
 /* Without memory, it is wanted. */
 static bool want_stack(struct verdicts *v, uint32_t id)
 {
+	const struct stack_table *stacks = &v->names->stacks;
 	const struct trace_stack *s;
 
-	if (!find_intervals(v))
-		return true;
-	s = stack_table__get(&v->names->stacks, v->interval_of[id]);
+	/* Parents come first. */
+	while (v->n_interval_of <= stacks->n) {
+		uint32_t interval = 0;
+
+		s = stack_table__get(stacks, v->n_interval_of);
+		if (s && s->kind != TRACE_STACK_LOCATION && s->kind != TRACE_STACK_UNKNOWN)
+			interval = v->n_interval_of;
+		else if (s)
+			interval = v->interval_of[s->parent];
+		if (array__add(&v->interval_of, &v->n_interval_of, &v->interval_capacity,
+			       &interval))
+			return true;
+	}
+	s = stack_table__get(stacks, v->interval_of[id]);
 	return s && want_label(v, s->place);
 }
 
