@@ -16,7 +16,6 @@
 #define QPROF_ANALYZE_SAMPLED_INTERVALS_H
 
 #include "base/map.h"
-#include "trace/item.h"
 #include "analyze/sampled.h"
 #include "base/table.h"
 #include "trace/trace.h"

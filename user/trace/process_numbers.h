@@ -6,7 +6,6 @@
 #ifndef QPROF_TRACE_PROCESS_NUMBERS_H
 #define QPROF_TRACE_PROCESS_NUMBERS_H
 
-#include "trace/item.h"
 #include "trace/trace.h"
 
 /* All zeroes gives no new numbers. */

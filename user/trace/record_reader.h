@@ -7,9 +7,9 @@
 #define QPROF_TRACE_RECORD_READER_H
 
 #include "trace/batch_threads.h"
-#include "trace/item.h"
 #include "trace/name_tables.h"
 #include "trace/process_numbers.h"
+#include "trace/trace.h"
 
 /* With `names` set and the rest zero, nothing was read yet. */
 struct record_reader {

@@ -9,7 +9,6 @@
 #include "base/cleanup.h"
 #include "trace/batch_threads.h"
 #include "trace/bytes.h"
-#include "trace/item.h"
 #include "trace/record_reader.h"
 #include "trace/trace.h"
 #include "trace/verdicts.h"

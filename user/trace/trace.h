@@ -2,6 +2,18 @@
 /*
  * The content of a trace, as the rest of the program sees it. docs/trace-format.md specifies the
  * bytes on disk; only user/trace reads and writes them.
+ *
+ * To find the way in this room, read in this order:
+ *
+ *	trace.h			intervals, processes, samples and the other items of a trace
+ *	writer.h, reader.h	the two interfaces
+ *	chunk_sink.c		writes a chunk, chunk_stream.c reads it and finds the index
+ *	span_codec.c		the columns of a batch of intervals; sample_codec.c: of samples
+ *	name_tables.h		the tables to which items refer, each of which has a file
+ *	self_time.h		the time of an interval without its children
+ *
+ * name_writer.c and sample_writer.c belong to writer.c; record_reader.c, verdicts.c (the filter)
+ *and process_numbers.c to reader.c. What is not trusted, and how much of it, is in expansion.h.
  */
 #ifndef QPROF_TRACE_TRACE_H
 #define QPROF_TRACE_TRACE_H
@@ -593,5 +605,41 @@ struct trace_info {
 
 /* Compilers were read from outside, without the kernel half: capture/outside.h. */
 #define TRACE_SOURCE_OUTSIDE "outside"
+
+/* ---- One item, as a reader returns it ---- */
+
+enum trace_item_kind {
+	TRACE_ITEM_END = 0,
+	TRACE_ITEM_SPAN,
+	TRACE_ITEM_PROCESS, /* new or updated */
+	TRACE_ITEM_LOSSES,
+	TRACE_ITEM_THREAD, /* its name, new or changed */
+	TRACE_ITEM_COSTS,
+	TRACE_ITEM_OVERHEAD, /* replaces the one before */
+	TRACE_ITEM_PART,     /* at most one counts */
+	TRACE_ITEM_REBUILT,
+	TRACE_ITEM_TALLY,
+	TRACE_ITEM_RESULTS,
+	TRACE_ITEM_SAMPLING, /* before all samples, at most once */
+	TRACE_ITEM_SAMPLE,
+};
+
+struct trace_item {
+	enum trace_item_kind kind;
+	union {
+		struct trace_span span;
+		const struct trace_process *process; /* the reader's; valid until it is freed */
+		struct trace_losses losses;
+		struct trace_thread thread; /* its name is valid until the reader is freed */
+		struct trace_costs costs;
+		struct trace_overhead overhead;
+		uint32_t part; /* of a build that has several traces; from 1 */
+		struct trace_rebuilt rebuilt;
+		struct trace_tally tally;
+		struct trace_results results; /* its list is valid until the next item */
+		struct trace_sampling sampling;
+		struct trace_sample sample;
+	};
+};
 
 #endif /* QPROF_TRACE_TRACE_H */

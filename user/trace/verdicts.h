@@ -3,11 +3,10 @@
 #ifndef QPROF_TRACE_VERDICTS_H
 #define QPROF_TRACE_VERDICTS_H
 
-#include "trace/filter.h"
 #include "trace/index_codec.h"
-#include "trace/item.h"
 #include "trace/name_tables.h"
 #include "trace/process_numbers.h"
+#include "trace/reader.h"
 
 /* With `names` and `processes` set and the rest zero, there is no filter yet. */
 struct verdicts {
