@@ -252,19 +252,6 @@ int compare__trace(struct compare *c, enum compare_side side, const struct summa
 
 /* ---- Costs ----------------------------------------------------------------------------------- */
 
-/* `one` is a compiler of the build. */
-static void add_crate_recording(struct cell *cell, const struct cell *whole, const struct build *b,
-				const struct samples *samples, const struct cost *cost,
-				const struct build_process *one)
-{
-	for (int part = 0; part < COST_OWN; part++)
-		cell->cost_ns[part] = cost__of_compiler(cost, part, b, samples, one);
-	cell->cost_ns[COST_OWN] =
-		part_of(cost->ns[COST_OWN], cell->of[COMPARE_WALL], whole->of[COMPARE_WALL]);
-	/* It may be one of those that waited. */
-	cell->cost_ns[WAITED] = part_of(cost->waited_ns, 1, cost->n_waited);
-}
-
 void compare__costs(struct compare *c, enum compare_side side, const struct build *b,
 		    const struct samples *samples, const struct cost *cost)
 {
@@ -303,8 +290,14 @@ void compare__costs(struct compare *c, enum compare_side side, const struct buil
 		cell->preempted_ns = all[i].preempted_ns;
 		build->of[COMPARE_RESULTS] += all[i].results;
 		knows_results &= all[i].results || !all[i].compiles;
-		if (cost->whole)
-			add_crate_recording(cell, build, b, samples, cost, &all[i]);
+		if (!cost->whole)
+			continue;
+		for (int part = 0; part < COST_OWN; part++)
+			cell->cost_ns[part] = cost__of_compiler(cost, part, b, samples, &all[i]);
+		cell->cost_ns[COST_OWN] = part_of(cost->ns[COST_OWN], cell->of[COMPARE_WALL],
+						  build->of[COMPARE_WALL]);
+		/* It may be one of those that waited. */
+		cell->cost_ns[WAITED] = part_of(cost->waited_ns, 1, cost->n_waited);
 	}
 	c->cpu_by_samples += by_samples;
 	/* Without those of one compile, the sum says nothing. */

@@ -34,12 +34,6 @@ static int sums__init(struct sums *s, const struct compare *c)
 	return s->of && s->values ? 0 : -ENOMEM;
 }
 
-static void sums__zero(struct sums *s, const struct compare *c)
-{
-	*s = (struct sums){.of = s->of, .values = s->values};
-	memset(s->of, 0, n_traces(c) * sizeof(*s->of));
-}
-
 /* How far the traces are apart in a number of theirs, which is at `at` in each cell. */
 static uint64_t apart(const struct compare *c, const struct cell *cells, size_t at)
 {
@@ -127,18 +121,6 @@ static const struct compare_unit *unit_of(const struct compare *c, const struct 
 		       : c->units.all[pair->unit];
 }
 
-static uint64_t crate_self(const struct compare *c, const struct pair *pair)
-{
-	bool of_crate = of_unit(pair->unit) == COMPARE_OF_QUERIES;
-	const struct cell *cells = cells_of(c, of_crate ? pair->unit : WHOLE, WHOLE);
-	uint64_t most = 0;
-
-	for (uint32_t t = 0; t < n_traces(c); t++)
-		if (cells[t].of[COMPARE_SELF] > most)
-			most = cells[t].of[COMPARE_SELF];
-	return most;
-}
-
 static int fill_rows(const struct compare *c, struct compare_result *r)
 {
 	__cleanup(sums__clear) struct sums s;
@@ -147,12 +129,15 @@ static int fill_rows(const struct compare *c, struct compare_result *r)
 	for (uint32_t i = 0; i < c->pairs.n && !err; i++) {
 		const struct pair *pair = &c->pairs.at[i];
 		enum compare_of table = of_unit(pair->unit);
+		const struct cell *crate =
+			cells_of(c, table == COMPARE_OF_QUERIES ? pair->unit : WHOLE, WHOLE);
 		struct compare_row row;
 
 		if ((compare_is_of_llvm(table) && !r->has_llvm) ||
 		    (table == COMPARE_OF_ITEMS && !r->has_items))
 			continue;
-		sums__zero(&s, c);
+		s = (struct sums){.of = s.of, .values = s.values};
+		memset(s.of, 0, n_traces(c) * sizeof(*s.of));
 		sums__add(&s, c, i);
 		row = row_of(&s, c);
 		row.unit = unit_of(c, pair);
@@ -161,7 +146,9 @@ static int fill_rows(const struct compare *c, struct compare_result *r)
 		row.kinds = pair->kinds;
 		row.is_build = pair->unit == WHOLE;
 		row.knows_recording = r->without_cost && !row.query;
-		row.crate_self_ns = crate_self(c, pair);
+		for (uint32_t t = 0; t < n_traces(c); t++)
+			if (crate[t].of[COMPARE_SELF] > row.crate_self_ns)
+				row.crate_self_ns = crate[t].of[COMPARE_SELF];
 		if (pair->unit == ITEMS && pair->label < c->n_places &&
 		    c->places[pair->label].line) {
 			row.file = c->names[c->places[pair->label].file];
@@ -170,20 +157,6 @@ static int fill_rows(const struct compare *c, struct compare_result *r)
 		err = compare_result__add(r, &row);
 	}
 	return err;
-}
-
-/* Executions of a query that are not known in all traces are in no sum. */
-static void leave_out(struct compare *c, const struct pair *of)
-{
-	struct cell *cells = cells_of(c, of->unit, of->label);
-	struct cell *unit = cells_of(c, of->unit, WHOLE), *build = cells_of(c, WHOLE, WHOLE);
-
-	for (uint32_t t = 0; t < n_traces(c); t++) {
-		uint64_t queries = cells[t].of[COMPARE_COUNT] - cells[t].activities;
-
-		unit[t].of[COMPARE_COUNT] -= queries;
-		build[t].of[COMPARE_COUNT] -= queries;
-	}
 }
 
 /* Waiting says nothing of a query, and samples have none in them. */
@@ -197,51 +170,32 @@ static bool is_without_cost(const struct compare *c)
 	return c->knows_cost == n_traces(c);
 }
 
-static void take_cost_out(struct compare *c)
-{
-	for (size_t i = 0; i < (size_t)c->pairs.n * n_traces(c); i++) {
-		struct cell *cell = &c->cells[i];
-
-		for (int part = 0; part < COST_OWN; part++)
-			cell->of[COMPARE_CPU] = less(cell->of[COMPARE_CPU], cell->cost_ns[part]);
-	}
-}
-
 /*
  * Executions by item are recorded in all traces, or listed in all, of the crate's own definitions.
  * There they are those of the queries that each trace lists.
  */
-static bool counts_item(const struct compare *c, const struct compare_item *item)
-{
-	bool listed = c->n_sampled == n_traces(c) && c->n_listing == n_traces(c) && !c->any_blind &&
-		      strcmp(c->names[item->item], COMPARE_NO_ITEM) != 0;
-
-	return !c->n_sampled || listed;
-}
-
-static uint64_t executions_of(const struct compare *c, const struct compare_item *item)
-{
-	if (!c->n_sampled)
-		return item->executions;
-	/* In each trace that lists results, those of this query are complete. */
-	return item->query >= c->n_unlisted || !c->unlisted[item->query] ? item->results : 0;
-}
-
 static int add_items(struct compare *c)
 {
+	bool all_list = c->n_sampled == n_traces(c) && c->n_listing == n_traces(c) && !c->any_blind;
 	int err = 0;
 
 	for (uint32_t i = 0; i < c->n_items && !err; i++) {
 		const struct compare_item *item = &c->items[i];
+		bool is_own = strcmp(c->names[item->item], COMPARE_NO_ITEM) != 0;
+		bool is_counted = !c->n_sampled || (all_list && is_own);
+		/* In each trace that lists results, those of such a query are complete. */
+		bool lists = item->query >= c->n_unlisted || !c->unlisted[item->query];
 		const struct cell cell = {
 			.of[COMPARE_SELF] = item->self_ns,
-			.of[COMPARE_COUNT] = executions_of(c, item),
+			.of[COMPARE_COUNT] = !c->n_sampled ? item->executions
+					     : lists	   ? item->results
+							   : 0,
 			.on_cpu_ns = item->cpu_ns,
 			.probes_ns = item->probes_ns,
 			.variance[COMPARE_SELF] = squared(item->error_ns),
 			.by = (item->error_ns || item->results ? COMPARE_BY_SAMPLES
 							       : COMPARE_BY_SPANS) |
-			      (counts_item(c, item) ? 0 : COMPARE_UNCOUNTED),
+			      (is_counted ? 0 : COMPARE_UNCOUNTED),
 		};
 
 		err = compare__add_to_pair(c, item->trace, ITEMS, item->item, 0, &cell);
@@ -259,6 +213,7 @@ static bool is_counted(const struct compare *c, const struct cell *cells)
 
 static int level(struct compare *c)
 {
+	struct cell *build;
 	int err;
 
 	if (c->levelled)
@@ -267,8 +222,13 @@ static int level(struct compare *c)
 	err = c->with_items == n_traces(c) ? add_items(c) : 0;
 	if (err)
 		return err;
-	if (is_without_cost(c))
-		take_cost_out(c);
+	build = cells_of(c, WHOLE, WHOLE);
+	for (size_t i = 0; is_without_cost(c) && i < (size_t)c->pairs.n * n_traces(c); i++) {
+		uint64_t *cpu_ns = &c->cells[i].of[COMPARE_CPU];
+
+		for (int part = 0; part < COST_OWN; part++)
+			*cpu_ns = less(*cpu_ns, c->cells[i].cost_ns[part]);
+	}
 	/* Rows of which only other traces have the executions. */
 	for (uint32_t i = 0; i < c->n_blinds; i++) {
 		struct cell *cells = cells_of(c, c->blinds[i].unit, c->blinds[i].label);
@@ -278,16 +238,22 @@ static int level(struct compare *c)
 	}
 	for (uint32_t i = 0; i < c->pairs.n; i++) {
 		const struct pair *pair = &c->pairs.at[i];
-		struct cell *cells = &c->cells[(size_t)i * n_traces(c)];
+		struct cell *cells = &c->cells[(size_t)i * n_traces(c)], *unit;
 
 		for (uint32_t t = 0; is_on_cpu(c) && t < n_traces(c); t++)
 			cells[t].of[COMPARE_SELF] = cells[t].on_cpu_ns;
 		if (of_unit(pair->unit) != COMPARE_OF_QUERIES || pair->label == WHOLE ||
 		    is_counted(c, cells))
 			continue;
-		for (uint32_t t = 0; t < n_traces(c); t++)
+		/* Executions of a query that are not known in all traces are in no sum. */
+		unit = cells_of(c, pair->unit, WHOLE);
+		for (uint32_t t = 0; t < n_traces(c); t++) {
+			uint64_t queries = cells[t].of[COMPARE_COUNT] - cells[t].activities;
+
 			cells[t].by |= COMPARE_UNCOUNTED;
-		leave_out(c, pair);
+			unit[t].of[COMPARE_COUNT] -= queries;
+			build[t].of[COMPARE_COUNT] -= queries;
+		}
 		c->n_uncounted++;
 	}
 	return 0;

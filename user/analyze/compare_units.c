@@ -77,13 +77,6 @@ static char *place_of(const struct trace_process *p)
 				  source.len - strlen(p->cwd) + root.len});
 }
 
-static const char *type_of(const struct trace_process *p)
-{
-	if (command_line__has(command_line_joined(p->command), "--test"))
-		return "test";
-	return p->crate_type ?: "bin";
-}
-
 static void free_unit(struct compare_unit *unit)
 {
 	if (!unit)
@@ -113,7 +106,7 @@ static struct compare_unit *new_unit(const struct trace_process *p)
 		return NULL;
 	if (asprintf(&unit->crate, "%.*s", NAME_MAX_BYTES, p->crate ?: p->command ?: "unknown") < 0)
 		unit->crate = NULL;
-	unit->type = strdup(type_of(p));
+	unit->type = strdup(command_line__has(line, "--test") ? "test" : p->crate_type ?: "bin");
 	unit->title = compile_name(p);
 	unit->package = compile_package(p);
 	unit->command = strdup(p->command ?: "");

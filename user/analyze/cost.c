@@ -19,28 +19,6 @@ static bool sum_up(const struct build *b, const struct samples *samples, uint64_
 	return known;
 }
 
-static void take_parts(struct cost *c, const struct model *m)
-{
-	const uint64_t *of = m->overhead.of;
-
-	c->whole = m->has_overhead;
-	c->ns[COST_PROBES] = of[TRACE_OVERHEAD_PROBES];
-	c->ns[COST_BREAKPOINTS] = of[TRACE_OVERHEAD_BREAKPOINTS];
-	c->ns[COST_SAMPLES] = of[TRACE_OVERHEAD_SAMPLES];
-	c->ns[COST_NAMES] = of[TRACE_OVERHEAD_NAMES];
-	c->ns[COST_OWN] = of[TRACE_OVERHEAD_OWN];
-	c->set_up_ns = of[TRACE_OVERHEAD_SET_UP] < c->ns[COST_OWN] ? of[TRACE_OVERHEAD_SET_UP]
-								   : c->ns[COST_OWN];
-	c->read_ns = of[TRACE_OVERHEAD_READ];
-	c->breakpoints = of[TRACE_OVERHEAD_N_BREAKPOINTS];
-	c->waited_ns = of[TRACE_OVERHEAD_WAITED];
-	c->n_waited = of[TRACE_OVERHEAD_N_WAITED];
-	c->n_beside = of[TRACE_OVERHEAD_N_BESIDE];
-	if (!c->whole && m->has_costs)
-		c->ns[COST_PROBES] =
-			(uint64_t)((long double)c->hits * m->costs.ps[TRACE_COST_EMULATED] / 1000);
-}
-
 static void cut_to(uint64_t *ns, uint64_t part, uint64_t whole)
 {
 	if (part < whole)
@@ -69,13 +47,31 @@ static void take_share(struct cost *c, const struct model *m, uint64_t recorded)
 
 struct cost cost_of(const struct model *m, uint64_t recorded)
 {
-	struct cost c = {.hits = m->has_losses ? m->losses.count[TRACE_COUNT_HITS] : 0};
+	const uint64_t *of = m->overhead.of;
 	uint64_t least = 2 * summary__spans(m->summary);
+	struct cost c = {
+		.hits = m->has_losses ? m->losses.count[TRACE_COUNT_HITS] : 0,
+		.whole = m->has_overhead,
+		.ns[COST_PROBES] = of[TRACE_OVERHEAD_PROBES],
+		.ns[COST_BREAKPOINTS] = of[TRACE_OVERHEAD_BREAKPOINTS],
+		.ns[COST_SAMPLES] = of[TRACE_OVERHEAD_SAMPLES],
+		.ns[COST_NAMES] = of[TRACE_OVERHEAD_NAMES],
+		.ns[COST_OWN] = of[TRACE_OVERHEAD_OWN],
+		.read_ns = of[TRACE_OVERHEAD_READ],
+		.breakpoints = of[TRACE_OVERHEAD_N_BREAKPOINTS],
+		.waited_ns = of[TRACE_OVERHEAD_WAITED],
+		.n_waited = of[TRACE_OVERHEAD_N_WAITED],
+		.n_beside = of[TRACE_OVERHEAD_N_BESIDE],
+	};
 
+	c.set_up_ns = of[TRACE_OVERHEAD_SET_UP] < c.ns[COST_OWN] ? of[TRACE_OVERHEAD_SET_UP]
+								 : c.ns[COST_OWN];
 	/* The kernel half reports hits when threads end, so a cut trace may lack them. */
 	if (c.hits < least && m->has_costs)
 		c.hits = least;
-	take_parts(&c, m);
+	if (!c.whole && m->has_costs)
+		c.ns[COST_PROBES] =
+			(uint64_t)((long double)c.hits * m->costs.ps[TRACE_COST_EMULATED] / 1000);
 	if (summary__n_processes(m->summary) < recorded)
 		take_share(&c, m, recorded);
 	for (int i = 0; i < COST_PARTS; i++)

@@ -318,19 +318,6 @@ static int by_place(const void *a, const void *b)
 	return by ?: (x->line > y->line) - (x->line < y->line);
 }
 
-static void add_site(struct caller_row *row, const struct site *site)
-{
-	struct group_row sums = row_of(site->sums);
-
-	row->count += site->sums->spans;
-	row->unwound += sums.unwound;
-	row->total_ns += trace_without_probes(site->sums->total_ns, site->sums->probe_ns);
-	row->self_ns += sums.self_ns;
-	row->cpu_ns += sums.cpu_ns;
-	if (sums.max_ns > row->max_ns)
-		row->max_ns = sums.max_ns;
-}
-
 /* Sites are sorted, so sites of one function are adjacent, and so are sites of one line. */
 static size_t merge(const struct site *sites, size_t n, struct caller_row *rows)
 {
@@ -340,12 +327,19 @@ static size_t merge(const struct site *sites, size_t n, struct caller_row *rows)
 
 	for (size_t i = 0; i < n; i++) {
 		const struct site *s = &sites[i];
+		struct group_row sums = row_of(s->sums);
 
 		if (!i || compare_texts(s->function, s[-1].function)) {
 			row = &rows[used++];
 			*row = (struct caller_row){.function = s->function};
 		}
-		add_site(row, s);
+		row->count += s->sums->spans;
+		row->unwound += sums.unwound;
+		row->total_ns += trace_without_probes(s->sums->total_ns, s->sums->probe_ns);
+		row->self_ns += sums.self_ns;
+		row->cpu_ns += sums.cpu_ns;
+		if (sums.max_ns > row->max_ns)
+			row->max_ns = sums.max_ns;
 		of_line += s->sums->spans;
 		if (i + 1 < n && !by_place(s, s + 1))
 			continue;

@@ -27,30 +27,6 @@ static uint64_t sum_of(const struct trace_losses *l, const enum trace_loss *caus
 	return sum;
 }
 
-/* Compilers that were recorded; and those that were late, and of which nothing was. */
-struct followed {
-	uint32_t recorded, lost;
-};
-
-/* A failed compile may have ended before its first query. */
-static void count_compiles(struct verdict *v, const struct summary *s, struct followed *f)
-{
-	for (uint32_t i = 0; i < summary__n_processes(s); i++) {
-		const struct trace_process *p = summary__process_at(s, i);
-		bool compiles = !summary__only_queried(s, i), recorded = summary__recorded(s, i);
-
-		f->recorded += recorded || (compiles && !p->attached_late);
-		f->lost += !recorded && compiles && p->attached_late;
-		if (!compiles)
-			continue;
-		v->compilers++;
-		if (p->exit_status)
-			continue;
-		v->compiles++;
-		v->late += p->attached_late;
-	}
-}
-
 /*
  * A lost hit loses its interval, and some of the other intervals are lost as well, so the shares
  * that were kept are multiplied.
@@ -91,23 +67,36 @@ struct verdict verdict_of(const struct summary *s, const struct trace_losses *lo
 	uint64_t mappings = losses ? losses->count[TRACE_LOST_MAPPINGS] : 0, lost;
 	struct verdict v = {.hits = losses ? losses->count[TRACE_COUNT_HITS] : 0};
 	_free_ struct summary_row *rows = NULL;
+	/* Compilers that were recorded; and those that were late, and of which nothing was. */
+	uint32_t followed = 0, unseen = 0;
 	size_t n = 0;
-	struct followed followed = {};
 
 	if (!summary__rows(s, SUMMARY_ALL, &rows, &n))
 		for (size_t i = 0; i < n; i++)
 			recorded += rows[i].hits;
-	count_compiles(&v, s, &followed);
+	for (uint32_t i = 0; i < summary__n_processes(s); i++) {
+		const struct trace_process *p = summary__process_at(s, i);
+		bool compiles = !summary__only_queried(s, i), is_recorded = summary__recorded(s, i);
+
+		followed += is_recorded || (compiles && !p->attached_late);
+		unseen += !is_recorded && compiles && p->attached_late;
+		v.compilers += compiles;
+		/* A failed compile may have ended before its first query. */
+		if (!compiles || p->exit_status)
+			continue;
+		v.compiles++;
+		v.late += p->attached_late;
+	}
 	if (losses)
 		judge_losses(&v, losses, recorded);
 	/* Those that are missing are in the trace, too, if they were late. */
 	lost = losses ? losses->count[TRACE_LOST_COMPILERS] : 0;
-	lost = lost && lost < followed.lost ? followed.lost : lost;
-	if (lost && !v.state && verdict_is_most(lost, lost + followed.recorded)) {
+	lost = lost && lost < unseen ? unseen : lost;
+	if (lost && !v.state && verdict_is_most(lost, lost + followed)) {
 		v.state = VERDICT_LOST_COMPILERS;
 		v.cause = TRACE_LOST_COMPILERS;
 		v.lost = lost;
-		v.of = lost + followed.recorded;
+		v.of = lost + followed;
 	}
 	/* An interval proves that a compiler was recorded, whatever its command line is. */
 	if (mappings && !v.state && !v.compilers && !recorded) {
