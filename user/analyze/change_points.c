@@ -303,58 +303,45 @@ static void judge_again(struct ranking *r, uint32_t i)
 	rank(r, i, true);
 }
 
-static int begin_ranking(struct ranking *r, struct search *s)
-{
-	uint32_t n = s->n_found;
-
-	*r = (struct ranking){.search = s, .leaves = 1};
-	while (r->leaves < n)
-		r->leaves *= 2;
-	r->before = calloc(n + 1UL, sizeof(*r->before));
-	r->after = calloc(n + 1UL, sizeof(*r->after));
-	r->tree = malloc(2UL * r->leaves * sizeof(*r->tree));
-	if (!r->before || !r->after || !r->tree)
-		return -ENOMEM;
-	memset(r->tree, 0xff, 2UL * r->leaves * sizeof(*r->tree));
-	for (uint32_t i = 0; i < n; i++) {
-		r->before[i] = i ? i - 1 : NO_CANDIDATE;
-		r->after[i] = i + 1 < n ? i + 1 : NO_CANDIDATE;
-	}
-	return 0;
-}
-
-static void remove_candidate(struct ranking *r, uint32_t i)
-{
-	uint32_t before = r->before[i], after = r->after[i];
-
-	if (before != NO_CANDIDATE)
-		r->after[before] = after;
-	if (after != NO_CANDIDATE)
-		r->before[after] = before;
-	r->search->found[i].at = 0; /* no candidate is there */
-	rank(r, i, false);
-	judge_again(r, after);
-	judge_again(r, before);
-}
-
 /* Remove the weakest candidate, and judge its neighbours anew, until all are strong enough. */
 static int merge(struct search *s)
 {
-	__cleanup(ranking__clear) struct ranking r = {};
-	uint32_t n = 0;
+	__cleanup(ranking__clear) struct ranking r = {.search = s, .leaves = 1};
+	uint32_t n = s->n_found, kept = 0;
 
-	if (!s->n_found)
+	if (!n)
 		return 0;
-	if (begin_ranking(&r, s))
+	while (r.leaves < n)
+		r.leaves *= 2;
+	r.before = calloc(n + 1UL, sizeof(*r.before));
+	r.after = calloc(n + 1UL, sizeof(*r.after));
+	r.tree = malloc(2UL * r.leaves * sizeof(*r.tree));
+	if (!r.before || !r.after || !r.tree)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < s->n_found; i++)
+	memset(r.tree, 0xff, 2UL * r.leaves * sizeof(*r.tree));
+	for (uint32_t i = 0; i < n; i++) {
+		r.before[i] = i ? i - 1 : NO_CANDIDATE;
+		r.after[i] = i + 1 < n ? i + 1 : NO_CANDIDATE;
+	}
+	for (uint32_t i = 0; i < n; i++)
 		judge_again(&r, i);
-	while (r.tree[1] != NO_CANDIDATE)
-		remove_candidate(&r, r.tree[1]);
-	for (uint32_t i = 0; i < s->n_found; i++)
+	while (r.tree[1] != NO_CANDIDATE) {
+		uint32_t weakest = r.tree[1];
+		uint32_t before = r.before[weakest], after = r.after[weakest];
+
+		if (before != NO_CANDIDATE)
+			r.after[before] = after;
+		if (after != NO_CANDIDATE)
+			r.before[after] = before;
+		s->found[weakest].at = 0; /* no candidate is there */
+		rank(&r, weakest, false);
+		judge_again(&r, after);
+		judge_again(&r, before);
+	}
+	for (uint32_t i = 0; i < n; i++)
 		if (s->found[i].at)
-			s->found[n++] = s->found[i];
-	s->n_found = n;
+			s->found[kept++] = s->found[i];
+	s->n_found = kept;
 	return 0;
 }
 
@@ -406,29 +393,27 @@ int change_points__find(const double *values, size_t n, const struct change_poin
 #define EPSILON 1e-15
 #define TINY	1e-300
 
-/* Coefficient `i` of the continued fraction of the incomplete beta function (DLMF 8.17.22). */
-static double coefficient(int i, double x, double a, double b)
-{
-	double m = i / 2;
-
-	if (i % 2)
-		return -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
-	return m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
-}
-
 static double not_zero(double x)
 {
 	return fabs(x) < TINY ? TINY : x;
 }
 
-/* 1 / (1 + d1 / (1 + d2 / ...)), by Lentz's method. */
+/*
+ * The continued fraction of the incomplete beta function, 1 / (1 + d1 / (1 + d2 / ...)), by Lentz's
+ * method.
+ */
 static double fraction(double x, double a, double b)
 {
 	double f = 1, c = 1, d = 0;
 
 	for (int i = 1; i <= TERMS; i++) {
-		double k = coefficient(i, x, a, b), factor;
+		double m = i / 2, k, factor;
 
+		/* DLMF 8.17.22 */
+		if (i % 2)
+			k = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+		else
+			k = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
 		d = 1 / not_zero(1 + k * d);
 		c = not_zero(1 + k / c);
 		factor = c * d;

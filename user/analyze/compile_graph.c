@@ -250,27 +250,6 @@ static int note(struct maker *m, const struct compile_node *node, uint32_t at)
 	return err;
 }
 
-static int add_edges(struct maker *m)
-{
-	int err = 0;
-
-	m->needed_by = calloc(m->g->n_nodes + 1UL, sizeof(*m->needed_by));
-	m->only_metadata = calloc(m->g->n_nodes + 1UL, sizeof(*m->only_metadata));
-	if (!m->needed_by || !m->only_metadata)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < m->g->n_nodes && !err; i++) {
-		struct compile_node *node = &m->g->nodes[i];
-
-		node->first_edge = m->g->n_edges;
-		err = add_externs(m, node);
-		if (!err && !compile_is_build_script(process_of(node)))
-			err = add_script(m, node);
-		node->n_edges = m->g->n_edges - node->first_edge;
-		err = err ?: note(m, node, i);
-	}
-	return err;
-}
-
 uint64_t compile_graph__fulfilled(const struct compile_graph *g, const struct compile_edge *e)
 {
 	const struct compile_node *on = &g->nodes[e->on];
@@ -357,7 +336,24 @@ int compile_graph__of(struct compile_graph *g, const struct build *b)
 	int err;
 
 	*g = (struct compile_graph){};
-	err = add_nodes(g, b) ?: add_edges(&m) ?: find_stages(g);
+	err = add_nodes(g, b);
+	if (err)
+		return err;
+	m.needed_by = calloc(g->n_nodes + 1UL, sizeof(*m.needed_by));
+	m.only_metadata = calloc(g->n_nodes + 1UL, sizeof(*m.only_metadata));
+	if (!m.needed_by || !m.only_metadata)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < g->n_nodes && !err; i++) {
+		struct compile_node *node = &g->nodes[i];
+
+		node->first_edge = g->n_edges;
+		err = add_externs(&m, node);
+		if (!err && !compile_is_build_script(process_of(node)))
+			err = add_script(&m, node);
+		node->n_edges = g->n_edges - node->first_edge;
+		err = err ?: note(&m, node, i);
+	}
+	err = err ?: find_stages(g);
 	if (err)
 		return err;
 	find_last(g);

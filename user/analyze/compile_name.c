@@ -86,23 +86,6 @@ static struct word program_of(const struct trace_process *p)
 	return word__last_component(command_line__next(&line));
 }
 
-static bool is_rustdoc(const struct trace_process *p)
-{
-	return word__is(program_of(p), "rustdoc");
-}
-
-/* The target within the package; "" for its library. */
-static const char *target_of(const struct trace_process *p)
-{
-	bool is_library =
-		!p->crate_type || !strcmp(p->crate_type, "lib") || !strcmp(p->crate_type, "rlib");
-	bool tests = command_line__has(command_line_joined(p->command), "--test");
-
-	if (tests)
-		return is_rustdoc(p) ? "doctests" : "test";
-	return is_library ? "" : p->crate_type;
-}
-
 /* Another tool than rustc compiles the same target: the word that sets them apart. */
 static const char *tool_of(const struct trace_process *p)
 {
@@ -113,17 +96,22 @@ static const char *tool_of(const struct trace_process *p)
 						  : "";
 }
 
+/* With the target within the package, which is "" for its library. */
 static char *name_of_crate(const struct trace_process *p)
 {
-	const char *target = target_of(p);
-	bool doc = is_rustdoc(p) && strcmp(target, "doctests") != 0;
-	const char *inside = doc ? (*target ? " doc" : "doc") : "";
-	bool in_brackets = *target || doc;
+	const char *type = p->crate_type;
+	bool is_doc = word__is(program_of(p), "rustdoc");
+	const char *target = !type || !strcmp(type, "lib") || !strcmp(type, "rlib") ? "" : type;
+	const char *inside = "";
 	char *name;
 
+	if (command_line__has(command_line_joined(p->command), "--test"))
+		target = is_doc ? "doctests" : "test";
+	else if (is_doc)
+		inside = *target ? " doc" : "doc";
 	return asprintf(&name, "%.*s%s%.*s%s%s%s", NAME_MAX_BYTES, p->crate,
-			in_brackets ? " (" : "", NAME_MAX_BYTES, target, inside,
-			in_brackets ? ")" : "", tool_of(p)) < 0
+			*target || *inside ? " (" : "", NAME_MAX_BYTES, target, inside,
+			*target || *inside ? ")" : "", tool_of(p)) < 0
 		       ? NULL
 		       : name;
 }

@@ -104,10 +104,20 @@ struct blocker {
 
 #define NO_NODE UINT32_MAX
 
-static struct blocker needed_last(const struct compile_graph *g, uint32_t node)
+/*
+ * The last thing that a compile needed. One that starts long after all that it needs was there
+ * waited for a job, if one became free at the end of that wait; or else for something that is no
+ * compile.
+ */
+static struct blocker blocker_of(const struct walk *w, uint32_t node)
 {
+	const struct compile_graph *g = w->g;
 	const struct compile_node *n = &g->nodes[node];
+	uint64_t start_ns = start_of(g, node), wait_ns;
 	struct blocker last = {.node = NO_NODE};
+	size_t n_ended = bisect(g->n_nodes, i, end_of(g, w->ends[i]) <= start_ns);
+	uint32_t freed = n_ended ? w->ends[n_ended - 1] : NO_NODE;
+	bool is_soon;
 
 	for (uint32_t i = 0; i < n->n_edges; i++) {
 		const struct compile_edge *e = &g->edges[n->first_edge + i];
@@ -117,28 +127,12 @@ static struct blocker needed_last(const struct compile_graph *g, uint32_t node)
 		if (last.node == NO_NODE || ns > last.ns)
 			last = (struct blocker){on, ns, e->need, false};
 	}
-	return last;
-}
-
-/*
- * A compile that starts long after all that it needs was there waited for a job, if one became free
- * at the end of that wait; or else for something that is no compile.
- */
-static struct blocker blocker_of(const struct walk *w, uint32_t node)
-{
-	const struct compile_graph *g = w->g;
-	uint64_t start_ns = start_of(g, node);
-	struct blocker last = needed_last(g, node);
-	size_t n_ended = bisect(g->n_nodes, i, end_of(g, w->ends[i]) <= start_ns);
-	uint32_t freed = n_ended ? w->ends[n_ended - 1] : NO_NODE;
-	uint64_t wait_ns;
-	bool is_soon = last.node != NO_NODE && start_ns < last.ns + SLACK_NS;
-
+	is_soon = last.node != NO_NODE && start_ns < last.ns + SLACK_NS;
 	if (is_soon || last.need == NEED_RUN || freed == NO_NODE || freed >= node)
 		return last;
 	if (last.node != NO_NODE && end_of(g, freed) <= last.ns)
 		return last;
-	if (g->nodes[freed].stage < g->nodes[node].stage)
+	if (n->stage > g->nodes[freed].stage)
 		return (struct blocker){freed, end_of(g, freed), NEED_END, false};
 	wait_ns = start_ns - (last.node == NO_NODE ? w->path->start_ns : last.ns);
 	if (start_ns - end_of(g, freed) < SLACK_NS + wait_ns / 4)
@@ -229,33 +223,10 @@ static uint64_t least_tried(const struct critical_path *path)
 	return most[TRIED_MOST - 1] > least ? most[TRIED_MOST - 1] : least;
 }
 
-static int try_step(const struct critical_path *path, const struct compile_graph *g,
-		    const uint32_t *node_of, struct path_step *step)
-{
-	uint32_t node = node_of[step->process];
-	uint64_t start_ns = start_of(g, node), ns;
-	/* Only where the path waited for it: codegen may go on beside what needs the metadata. */
-	const struct schedule_without without = {
-		.node = node,
-		.run = step->part == PATH_RUN,
-		.from_ns = step->start_ns - start_ns,
-		.to_ns = step->end_ns - start_ns,
-	};
-	int err = schedule_ns(g, path->jobs, &without, &ns);
-
-	if (err)
-		return err;
-	step->saved_ns = ns < path->scheduled_ns ? path->scheduled_ns - ns : 0;
-	/* With few jobs, other compiles may come in a better order by chance. */
-	if (step->saved_ns > length_of(step))
-		step->saved_ns = length_of(step);
-	return 0;
-}
-
 static int try_steps(struct critical_path *path, const struct compile_graph *g, uint32_t n)
 {
 	_free_ uint32_t *node_of = calloc(n + 1UL, sizeof(*node_of));
-	uint64_t least = least_tried(path);
+	uint64_t least = least_tried(path), ns;
 	int err = node_of ? 0 : -ENOMEM;
 	unsigned int tried = 0;
 
@@ -263,11 +234,26 @@ static int try_steps(struct critical_path *path, const struct compile_graph *g, 
 		node_of[g->nodes[i].compile->process->index] = i;
 	for (size_t i = 0; i < path->n_steps && !err && tried < TRIED_MOST; i++) {
 		struct path_step *step = &path->steps[i];
+		uint32_t node = node_of[step->process];
+		/* Only where the path waited for it: codegen may go on beside what needs the
+		 * metadata. */
+		const struct schedule_without without = {
+			.node = node,
+			.run = step->part == PATH_RUN,
+			.from_ns = step->start_ns - start_of(g, node),
+			.to_ns = step->end_ns - start_of(g, node),
+		};
 
 		if (length_of(step) < least || step->part == PATH_OTHER)
 			continue;
-		err = try_step(path, g, node_of, step);
 		tried++;
+		err = schedule_ns(g, path->jobs, &without, &ns);
+		if (err)
+			break;
+		step->saved_ns = ns < path->scheduled_ns ? path->scheduled_ns - ns : 0;
+		/* With few jobs, other compiles may come in a better order by chance. */
+		if (step->saved_ns > length_of(step))
+			step->saved_ns = length_of(step);
 	}
 	return err;
 }
