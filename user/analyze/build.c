@@ -170,22 +170,6 @@ static void take_phase(struct compiler *c, const struct trace_span *span, enum s
 	}
 }
 
-static int take_off_cpu(struct build *b, struct thread *t, const struct trace_span *span)
-{
-	struct compiler *c = &b->compilers[span->process];
-	enum sign sign;
-	int err = find_sign(b, span->label, &sign);
-
-	if (err)
-		return err;
-	b->totals.off_cpu_known = true;
-	t->off_ns += span->end_ns - span->start_ns;
-	if (sign != SIGN_PREEMPTED)
-		return wait_track__wait(&t->waits, span);
-	c->sums.preempted_ns += span->end_ns - span->start_ns;
-	return 0;
-}
-
 /* Record an open span. Children come before their parents, so the innermost span is first. */
 static int take_open(struct build *b, struct thread *t, const struct trace_span *span)
 {
@@ -220,11 +204,32 @@ void build__results(struct build *b, uint32_t process, uint64_t n)
 	c->counted = true;
 }
 
-static int take_interval(struct build *b, struct thread *t, const struct trace_span *span)
+int build__span(struct build *b, const struct trace_span *span)
 {
-	struct compiler *c = &b->compilers[span->process];
+	struct compiler *c;
+	struct thread *t;
 	enum sign sign;
 
+	if (span->process >= b->n_compilers || span->end_ns < span->start_ns)
+		return -EINVAL;
+	c = &b->compilers[span->process];
+	t = get_thread(b, span->process, span->tid);
+	if (!t)
+		return -ENOMEM;
+	if (span->start_ns < t->start_ns)
+		t->start_ns = span->start_ns;
+	if (span->end_ns > t->end_ns)
+		t->end_ns = span->end_ns;
+	if (span->kind == TRACE_KIND_OFF_CPU) {
+		if (find_sign(b, span->label, &sign))
+			return -ENOMEM;
+		b->totals.off_cpu_known = true;
+		t->off_ns += span->end_ns - span->start_ns;
+		if (sign != SIGN_PREEMPTED)
+			return wait_track__wait(&t->waits, span);
+		c->sums.preempted_ns += span->end_ns - span->start_ns;
+		return 0;
+	}
 	c->sums.intervals++;
 	wait_track__span(&t->waits, span, &c->sums.waits);
 	if (span->kind == TRACE_KIND_QUERY) {
@@ -235,31 +240,12 @@ static int take_interval(struct build *b, struct thread *t, const struct trace_s
 			c->sums.results = span->invocation + 1UL;
 	} else if (span->kind == TRACE_KIND_BLOCKED) {
 		c->sums.blocked_ns += span->end_ns - span->start_ns;
-	}
-	if (span->kind == TRACE_KIND_ACTIVITY) {
+	} else if (span->kind == TRACE_KIND_ACTIVITY) {
 		if (find_sign(b, span->label, &sign))
 			return -ENOMEM;
 		take_phase(c, span, sign);
 	}
 	return span->flags & TRACE_SPAN_OPEN ? take_open(b, t, span) : 0;
-}
-
-int build__span(struct build *b, const struct trace_span *span)
-{
-	struct thread *t;
-
-	if (span->process >= b->n_compilers || span->end_ns < span->start_ns)
-		return -EINVAL;
-	t = get_thread(b, span->process, span->tid);
-	if (!t)
-		return -ENOMEM;
-	if (span->start_ns < t->start_ns)
-		t->start_ns = span->start_ns;
-	if (span->end_ns > t->end_ns)
-		t->end_ns = span->end_ns;
-	if (span->kind == TRACE_KIND_OFF_CPU)
-		return take_off_cpu(b, t, span);
-	return take_interval(b, t, span);
 }
 
 int build__sample(struct build *b, const struct trace_sample *sample)
@@ -278,14 +264,32 @@ static uint64_t clamp(uint64_t ns, uint64_t from, uint64_t to)
 	return ns < from ? from : ns > to ? to : ns;
 }
 
-/* Split into parts. A part starts where it was seen, but not before the previous part. */
-static void divide(struct compiler *c)
+/* Fill in the times of a compiler. `end_ns` holds the end of its last span or sample so far. */
+static void end_compiler(struct compiler *c)
 {
 	struct build_process *s = &c->sums;
+	const struct trace_process *p = &c->process;
 	bool links = c->link_ns != UINT64_MAX, generates = c->codegen_ns != UINT64_MAX;
-	uint64_t codegen = c->codegen_ns, link = c->link_ns, exit = s->end_ns;
+	uint64_t codegen = c->codegen_ns, link = c->link_ns, exit;
 
-	/* Without a link, codegen ends at its last activity; without either, all is front end. */
+	s->start_ns = p->start_ns;
+	if (p->end_ns)
+		s->end_ns = p->end_ns;
+	if (s->end_ns < s->start_ns)
+		s->end_ns = s->start_ns;
+	/* Attached during codegen, and no codegen interval ended before the link. */
+	if (p->attached_late && !generates && links)
+		s->parts_known = false;
+	s->compiles = !compile_is_doctest(p) && !compile_only_lists(p) &&
+		      (s->executions || !compile_only_queries(p));
+	if (c->metadata_ns > s->start_ns && compile_emits_metadata(p))
+		s->metadata_ns = c->metadata_ns - s->start_ns;
+
+	/*
+	 * A part starts where it was seen, but not before the previous part. Without a link,
+	 * codegen ends at its last activity; without either, all is front end.
+	 */
+	exit = s->end_ns;
 	if (!links)
 		link = generates ? c->codegen_end_ns : s->end_ns;
 	if (!generates)
@@ -301,43 +305,6 @@ static void divide(struct compiler *c)
 	s->part_ns[BUILD_CODEGEN] = link - codegen;
 	s->part_ns[BUILD_LINK] = exit - link;
 	s->part_ns[BUILD_EXIT] = s->end_ns - exit;
-}
-
-/* Fill in the times of a compiler. `end_ns` holds the end of its last span or sample so far. */
-static void end_compiler(struct compiler *c)
-{
-	struct build_process *s = &c->sums;
-	const struct trace_process *p = &c->process;
-
-	s->start_ns = p->start_ns;
-	if (p->end_ns)
-		s->end_ns = p->end_ns;
-	if (s->end_ns < s->start_ns)
-		s->end_ns = s->start_ns;
-	/* Attached during codegen, and no codegen interval ended before the link. */
-	if (p->attached_late && c->codegen_ns == UINT64_MAX && c->link_ns != UINT64_MAX)
-		s->parts_known = false;
-	s->compiles = !compile_is_doctest(p) && !compile_only_lists(p) &&
-		      (s->executions || !compile_only_queries(p));
-	divide(c);
-	if (c->metadata_ns > s->start_ns && compile_emits_metadata(p))
-		s->metadata_ns = c->metadata_ns - s->start_ns;
-}
-
-static void end_threads(struct build *b)
-{
-	for (uint32_t i = 0; i < b->threads.n; i++) {
-		struct thread *t = &b->threads.at[i];
-		struct build_process *s = &b->compilers[t->process].sums;
-		uint64_t ns = t->end_ns > t->start_ns ? t->end_ns - t->start_ns : 0;
-
-		if (t->end_ns > s->end_ns)
-			s->end_ns = t->end_ns;
-		s->cpu_ns += ns > t->off_ns ? ns - t->off_ns : 0;
-		wait_track__end(&t->waits, &s->waits);
-		if (t->interrupted != U64_MAP_NONE)
-			b->interrupted[t->interrupted].name = t->name;
-	}
 }
 
 static void add_totals(struct build_totals *all, const struct build_process *s)
@@ -425,7 +392,18 @@ int build__end(struct build *b)
 	b->processes = calloc(b->n_compilers + 1UL, sizeof(*b->processes));
 	if (!b->processes)
 		return -ENOMEM;
-	end_threads(b);
+	for (uint32_t i = 0; i < b->threads.n; i++) {
+		struct thread *t = &b->threads.at[i];
+		struct build_process *s = &b->compilers[t->process].sums;
+		uint64_t ns = t->end_ns > t->start_ns ? t->end_ns - t->start_ns : 0;
+
+		if (t->end_ns > s->end_ns)
+			s->end_ns = t->end_ns;
+		s->cpu_ns += ns > t->off_ns ? ns - t->off_ns : 0;
+		wait_track__end(&t->waits, &s->waits);
+		if (t->interrupted != U64_MAP_NONE)
+			b->interrupted[t->interrupted].name = t->name;
+	}
 	for (uint32_t i = 0; i < b->n_compilers; i++) {
 		struct compiler *c = &b->compilers[i];
 

@@ -29,49 +29,21 @@ struct seen {
 	bool is_wanted; /* the innermost interval is */
 };
 
-struct making {
-	struct call_tree *t;
-	const struct call_tree_options *options;
-	struct seen *seen;
-};
-
-static int see_entry(struct making *m, const struct trace_stack *entry, struct seen *seen)
+static int see_entry(struct call_tree *t, const struct call_tree_options *o,
+		     const struct trace_stack *entry, struct seen *seen)
 {
-	const struct call_tree_options *o = m->options;
 	bool is_interval = entry->kind != TRACE_STACK_LOCATION;
 	const struct code_function *function;
 	uint32_t number;
 
-	if (code_functions__find(&m->t->functions, entry, &number))
+	if (code_functions__find(&t->functions, entry, &number))
 		return -ENOMEM;
-	function = &m->t->functions.at[number];
+	function = &t->functions.at[number];
 	if (o->wants && is_interval && !function->is_unknown)
 		seen->is_wanted = o->wants(o->ctx, function->name);
 	if (o->wants && seen->node == CALL_NONE && (!is_interval || !seen->is_wanted))
 		return 0;
-	return get_node(&m->t->down, seen->node, number, &seen->node);
-}
-
-/* The parents of an entry have smaller numbers, and so were seen before. */
-static int take_entry(struct making *m, const struct stack_sums *sums, uint32_t id)
-{
-	struct seen seen = {.node = CALL_NONE, .is_wanted = !m->options->wants};
-	const struct sample_sum *sum = &sums->at[id];
-	struct trace_stack entry;
-
-	if (stack_source__entry(&sums->source, id, &entry)) {
-		if (entry.parent != TRACE_NO_STACK)
-			seen = m->seen[entry.parent];
-		if (entry.kind < TRACE_STACK_KINDS && see_entry(m, &entry, &seen))
-			return -ENOMEM;
-	}
-	m->seen[id] = seen;
-	if (m->options->wants && (seen.node == CALL_NONE || (m->options->own && !seen.is_wanted)))
-		return 0;
-	sample_sum__add(&m->t->all, sum);
-	if (seen.node != CALL_NONE)
-		sample_sum__add(&m->t->down.at[seen.node].self, sum);
-	return 0;
+	return get_node(&t->down, seen->node, number, &seen->node);
 }
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
@@ -134,19 +106,33 @@ static int sum_charges(struct call_tree *t)
 }
 
 int call_tree__make(struct call_tree *t, const struct stack_sums *sums,
-		    const struct call_tree_options *options)
+		    const struct call_tree_options *o)
 {
 	_free_ struct seen *seen = calloc(sums->n + 1UL, sizeof(*seen));
-	struct making m = {t, options, seen};
 
 	*t = (struct call_tree){
-		.functions = {.source = sums->source, .texts = options->texts},
+		.functions = {.source = sums->source, .texts = o->texts},
 	};
 	if (!seen)
 		return -ENOMEM;
-	for (uint32_t id = 0; id < sums->n; id++)
-		if (take_entry(&m, sums, id))
-			return -ENOMEM;
+	/* The parents of an entry have smaller numbers, and so were seen before. */
+	for (uint32_t id = 0; id < sums->n; id++) {
+		struct seen *at = &seen[id];
+		struct trace_stack entry;
+
+		*at = (struct seen){.node = CALL_NONE, .is_wanted = !o->wants};
+		if (stack_source__entry(&sums->source, id, &entry)) {
+			if (entry.parent != TRACE_NO_STACK)
+				*at = seen[entry.parent];
+			if (entry.kind < TRACE_STACK_KINDS && see_entry(t, o, &entry, at))
+				return -ENOMEM;
+		}
+		if (o->wants && (at->node == CALL_NONE || (o->own && !at->is_wanted)))
+			continue;
+		sample_sum__add(&t->all, &sums->at[id]);
+		if (at->node != CALL_NONE)
+			sample_sum__add(&t->down.at[at->node].self, &sums->at[id]);
+	}
 	/* Children have larger numbers than their parents. */
 	for (uint32_t i = t->down.n; i-- > 0;) {
 		struct call_node *node = &t->down.at[i];

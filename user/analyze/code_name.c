@@ -60,23 +60,11 @@ static bool begins_path(const char *name, const char *p)
 	return p == name || strchr("<(&[ *", p[-1]);
 }
 
-/* Parts of a split function are that function: "f.cold", "f.warm.12". */
-static void cut_suffix(char *plain)
-{
-	static const char *const suffixes[] = {".cold", ".warm", ".part.", ".isra.", ".constprop."};
-
-	for (size_t i = 0; i < N_OF(suffixes); i++) {
-		char *found = strstr(plain, suffixes[i]);
-
-		if (found && found > plain &&
-		    strspn(found, ".abcdefghijklmnopqrstuvwxyz0123456789") == strlen(found))
-			*found = '\0';
-	}
-}
-
 /* The text in the brackets of a path is shortened as the rest is. */
 char *code_name_plain(const char *name)
 {
+	/* Parts of a split function are that function: "f.cold", "f.warm.12". */
+	static const char *const suffixes[] = {".cold", ".warm", ".part.", ".isra.", ".constprop."};
 	char *plain = malloc(strlen(name) + 1), *out = plain;
 	const char *p = name;
 	int depth = 0; /* of the brackets of paths */
@@ -103,9 +91,14 @@ char *code_name_plain(const char *name)
 			*out++ = *p++;
 		}
 	}
-	if (plain) {
+	if (plain)
 		*out = '\0';
-		cut_suffix(plain);
+	for (size_t i = 0; plain && i < N_OF(suffixes); i++) {
+		char *found = strstr(plain, suffixes[i]);
+
+		if (found && found > plain &&
+		    strspn(found, ".abcdefghijklmnopqrstuvwxyz0123456789") == strlen(found))
+			*found = '\0';
 	}
 	return plain;
 }

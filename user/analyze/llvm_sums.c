@@ -150,49 +150,38 @@ static uint32_t find_words(const char *native)
 
 /* ---- Stacks ---------------------------------------------------------------------------------- */
 
-/* Of an entry whose parent's place is known. */
-static int find_place(struct llvm *l, uint32_t id, struct llvm_place *place)
-{
-	struct trace_stack entry;
-	const char *pass;
-	uint32_t number;
-
-	if (!stack_source__entry(&l->code.source, id, &entry))
-		return 0;
-	if (entry.parent != TRACE_NO_STACK)
-		*place = l->places[entry.parent];
-	if (entry.kind != TRACE_STACK_LOCATION)
-		return 0;
-	if (code_functions__find(&l->code, &entry, &number))
-		return -ENOMEM;
-	if (!code_functions__is_of(&l->code, number, CODE_LLVM))
-		return 0;
-	place->native = number + 1;
-	if (llvm_native_pass(l->code.at[number].name, &pass))
-		place->pass = number + 1;
-	/* The outermost function shows what the rest is for. */
-	number = place->words ? NO_WORDS : find_words(l->code.at[number].name);
-	if (number != NO_WORDS)
-		place->words = (uint8_t)(number + 1);
-	return 0;
-}
-
 /* Outer entries have smaller numbers, so those are known first. */
 static int place_of(struct llvm *l, uint32_t stack, struct llvm_place *out)
 {
-	uint32_t n = l->n_known;
-	int err;
-
 	*out = (struct llvm_place){};
 	if (stack == TRACE_NO_STACK)
 		return 0;
 	if (stack >= l->n_places &&
 	    array__reserve_at(&l->places, stack, &l->n_places, sizeof(*l->places)))
 		return -ENOMEM;
-	for (; n <= stack; l->n_known = ++n) {
-		err = find_place(l, n, &l->places[n]);
-		if (err)
-			return err;
+	for (; l->n_known <= stack; l->n_known++) {
+		struct llvm_place *place = &l->places[l->n_known];
+		struct trace_stack entry;
+		const char *pass;
+		uint32_t number;
+
+		if (!stack_source__entry(&l->code.source, l->n_known, &entry))
+			continue;
+		if (entry.parent != TRACE_NO_STACK)
+			*place = l->places[entry.parent];
+		if (entry.kind != TRACE_STACK_LOCATION)
+			continue;
+		if (code_functions__find(&l->code, &entry, &number))
+			return -ENOMEM;
+		if (!code_functions__is_of(&l->code, number, CODE_LLVM))
+			continue;
+		place->native = number + 1;
+		if (llvm_native_pass(l->code.at[number].name, &pass))
+			place->pass = number + 1;
+		/* The outermost function shows what the rest is for. */
+		number = place->words ? NO_WORDS : find_words(l->code.at[number].name);
+		if (number != NO_WORDS)
+			place->words = (uint8_t)(number + 1);
 	}
 	*out = l->places[stack];
 	return 0;

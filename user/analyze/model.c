@@ -158,50 +158,44 @@ static int take_item_of(struct model *m, const struct trace_span *span,
 		      : items__around(m->items, span, item);
 }
 
-static int take_interval(struct model *m, const struct trace_span *span,
-			 const struct trace_times *times)
-{
-	int err = 0;
-
-	m->self_ns += times->self_ns;
-	m->self_probe_ns += times->self_probe_ns;
-	m->self_off_ns += times->self_off_ns;
-	if (m->by_samples && m->options.job && span->kind == TRACE_KIND_QUERY)
-		err = sampled_intervals__probed(&m->sampled_intervals, span->label);
-	if (!err && m->threads)
-		err = pivot__span(m->threads, span, times);
-	if (!err && m->subjects)
-		err = subjects__span(m->subjects, span, times,
-				     span->kind == TRACE_KIND_ACTIVITY
-					     ? m->options.item(m->options.item_ctx, span)
-					     : TRACE_NO_STRING);
-	if (!err && m->items)
-		err = take_item_of(m, span, times);
-	if (err || (!m->groups && !m->callers) || !wants(&m->options, span->label))
-		return err;
-	if (m->groups)
-		err = pivot__span(m->groups, span, times);
-	if (!err && m->callers && span->kind == TRACE_KIND_QUERY)
-		err = pivot__span(m->callers, span, times);
-	return err;
-}
-
 int model__span(struct model *m, const struct trace_span *span, const struct trace_times *times)
 {
-	const struct trace_texts *texts = &m->options.texts;
+	const struct model_options *o = &m->options;
+	const char *label;
 	int err = summary__span(m->summary, span, times);
 
 	if (!err && m->build)
 		err = build__span(m->build, span);
 	if (err)
 		return err;
-	if (span->kind != TRACE_KIND_OFF_CPU)
-		return take_interval(m, span, times);
-	/* If only some labels are wanted, only the off-CPU times of their own intervals count. */
-	if (!m->groups || m->options.wants)
-		return 0;
-	return pivot__off_cpu(m->groups, span,
-			      !strcmp(texts->text(texts->ctx, span->label), TRACE_OFF_PREEMPTED));
+	if (span->kind == TRACE_KIND_OFF_CPU) {
+		/* If only some labels are wanted, only the off-CPU times of their own intervals
+		 * count. */
+		if (!m->groups || o->wants)
+			return 0;
+		label = o->texts.text(o->texts.ctx, span->label);
+		return pivot__off_cpu(m->groups, span, !strcmp(label, TRACE_OFF_PREEMPTED));
+	}
+	m->self_ns += times->self_ns;
+	m->self_probe_ns += times->self_probe_ns;
+	m->self_off_ns += times->self_off_ns;
+	if (m->by_samples && o->job && span->kind == TRACE_KIND_QUERY)
+		err = sampled_intervals__probed(&m->sampled_intervals, span->label);
+	if (!err && m->threads)
+		err = pivot__span(m->threads, span, times);
+	if (!err && m->subjects)
+		err = subjects__span(m->subjects, span, times,
+				     span->kind == TRACE_KIND_ACTIVITY ? o->item(o->item_ctx, span)
+								       : TRACE_NO_STRING);
+	if (!err && m->items)
+		err = take_item_of(m, span, times);
+	if (err || (!m->groups && !m->callers) || !wants(o, span->label))
+		return err;
+	if (m->groups)
+		err = pivot__span(m->groups, span, times);
+	if (!err && m->callers && span->kind == TRACE_KIND_QUERY)
+		err = pivot__span(m->callers, span, times);
+	return err;
 }
 
 static int take_process(struct model *m, const struct trace_process *p)
@@ -461,32 +455,27 @@ static uint64_t compiled_instances(const void *items, uint32_t item, bool *all)
 	return items__compiled(items, item, all);
 }
 
-/* Items of the functions that LLVM compiled, where the recording knows which these are. */
-static int charge_llvm(struct model *m)
-{
-	_llvm_rows_ struct llvm_rows rows = {};
-	int err = 0;
-
-	if (!m->items || !m->llvm || !m->options.llvm.item)
-		return 0;
-	err = llvm__rows(m->llvm, NULL, NULL, &rows);
-	for (uint32_t i = 0; i < rows.n_functions && !err; i++)
-		if (rows.functions[i].item != TRACE_NO_STRING)
-			err = items__llvm(m->items, rows.functions[i].item,
-					  &rows.functions[i].self);
-	llvm__set_instances(m->llvm, &(struct llvm_instances){m->items, compiled_instances});
-	return err ?: items__count_compiled(m->items);
-}
-
 int model__end(struct model *m)
 {
+	bool misses = m->by_samples ? summary__misses_results(m->summary)
+				    : trace_losses__total(&m->losses) > 0;
+	_llvm_rows_ struct llvm_rows rows = {};
 	int err = model__show_samples(m);
 
 	err = err ?: sampled_intervals__over(&m->sampled_intervals, TRACE_NO_PROCESS);
-	if (m->items &&
-	    (m->by_samples ? summary__misses_results(m->summary) : trace_losses__total(&m->losses)))
+	if (m->items && misses)
 		items__miss_results(m->items);
-	err = err ?: charge_llvm(m);
+	/* Items of the functions that LLVM compiled, where the recording knows which these are. */
+	if (!err && m->items && m->llvm && m->options.llvm.item) {
+		err = llvm__rows(m->llvm, NULL, NULL, &rows);
+		for (uint32_t i = 0; i < rows.n_functions && !err; i++)
+			if (rows.functions[i].item != TRACE_NO_STRING)
+				err = items__llvm(m->items, rows.functions[i].item,
+						  &rows.functions[i].self);
+		llvm__set_instances(m->llvm,
+				    &(struct llvm_instances){m->items, compiled_instances});
+		err = err ?: items__count_compiled(m->items);
+	}
 	return err || !m->build ? err : build__end(m->build);
 }
 

@@ -212,30 +212,6 @@ static int add_sum(struct making *m, const struct state *s, const struct sample_
 	return 0;
 }
 
-/* The parents of an entry have smaller numbers, and so were seen before. */
-static int take_entry(struct making *m, const struct stack_sums *sums, uint32_t id)
-{
-	struct state s = {
-		.wait = SAMPLE_WAIT_PAGE,
-		.function = CODE_NO_FUNCTION,
-		.query = CODE_NO_FUNCTION,
-	};
-	struct trace_stack entry;
-	uint32_t number;
-
-	if (stack_source__entry(&sums->source, id, &entry)) {
-		if (entry.parent != TRACE_NO_STACK)
-			s = m->states[entry.parent];
-		if (entry.kind < TRACE_STACK_KINDS) {
-			if (code_functions__find(&m->w->functions, &entry, &number))
-				return -ENOMEM;
-			enter(&m->w->functions, number, &s);
-		}
-	}
-	m->states[id] = s;
-	return add_sum(m, &s, &sums->at[id]);
-}
-
 static int by_value(const void *a, const void *b)
 {
 	const struct sample_wait_row *x = a, *y = b;
@@ -257,9 +233,28 @@ int sample_waits__make(struct sample_waits *w, const struct stack_sums *sums,
 	m.states = calloc(sums->n + 1UL, sizeof(*m.states));
 	if (!m.states)
 		return -ENOMEM;
-	for (uint32_t id = 0; id < sums->n; id++)
-		if (take_entry(&m, sums, id))
+	/* The parents of an entry have smaller numbers, and so were seen before. */
+	for (uint32_t id = 0; id < sums->n; id++) {
+		struct state *s = &m.states[id];
+		struct trace_stack entry = {.kind = TRACE_STACK_KINDS};
+		uint32_t number;
+
+		*s = (struct state){
+			.wait = SAMPLE_WAIT_PAGE,
+			.function = CODE_NO_FUNCTION,
+			.query = CODE_NO_FUNCTION,
+		};
+		if (stack_source__entry(&sums->source, id, &entry) &&
+		    entry.parent != TRACE_NO_STACK)
+			*s = m.states[entry.parent];
+		if (entry.kind < TRACE_STACK_KINDS) {
+			if (code_functions__find(&w->functions, &entry, &number))
+				return -ENOMEM;
+			enter(&w->functions, number, s);
+		}
+		if (add_sum(&m, s, &sums->at[id]))
 			return -ENOMEM;
+	}
 	w->n_rows = m.rows.n;
 	w->rows = take_ptr(m.rows.at);
 	if (w->n_rows)

@@ -23,40 +23,35 @@ struct sampled_thread {
 	uint32_t n, capacity;
 };
 
-static int end_innermost(struct sampled_intervals *s, struct sampled_thread *t)
-{
-	const struct open_job ended = t->open[--t->n];
-	struct open_job *outer = t->n ? &t->open[t->n - 1] : NULL;
-	struct sampled_interval out = {.job = ended.job, .samples = ended.samples};
-
-	if (outer) {
-		outer->samples += ended.samples;
-		outer->last_ns = ended.last_ns;
-	}
-	if (ended.samples < 2 || u64_map__get(&s->probed, ended.query) != U64_MAP_NONE)
-		return 0;
-	out.span = (struct trace_span){
-		.start_ns = ended.first_ns,
-		.end_ns = ended.last_ns,
-		.process = t->process,
-		.tid = t->tid,
-		.label = ended.query,
-		.invocation = ended.invocation,
-		.caller = TRACE_NO_LOCATION,
-		.depth = (uint16_t)t->n,
-		.flags = TRACE_SPAN_SAMPLED,
-		.kind = TRACE_KIND_QUERY,
-	};
-	return s->take(s->take_ctx, &out);
-}
-
 /* End the jobs that are not around `job` or it: a job around has a smaller number. */
 static int end_others(struct sampled_intervals *s, struct sampled_thread *t, uint32_t job)
 {
 	int err = 0;
 
-	while (!err && t->n && t->open[t->n - 1].job > job)
-		err = end_innermost(s, t);
+	while (!err && t->n && t->open[t->n - 1].job > job) {
+		const struct open_job ended = t->open[--t->n];
+		struct sampled_interval out = {.job = ended.job, .samples = ended.samples};
+
+		if (t->n) {
+			t->open[t->n - 1].samples += ended.samples;
+			t->open[t->n - 1].last_ns = ended.last_ns;
+		}
+		if (ended.samples < 2 || u64_map__get(&s->probed, ended.query) != U64_MAP_NONE)
+			continue;
+		out.span = (struct trace_span){
+			.start_ns = ended.first_ns,
+			.end_ns = ended.last_ns,
+			.process = t->process,
+			.tid = t->tid,
+			.label = ended.query,
+			.invocation = ended.invocation,
+			.caller = TRACE_NO_LOCATION,
+			.depth = (uint16_t)t->n,
+			.flags = TRACE_SPAN_SAMPLED,
+			.kind = TRACE_KIND_QUERY,
+		};
+		err = s->take(s->take_ctx, &out);
+	}
 	return err;
 }
 
@@ -101,12 +96,23 @@ static struct sampled_thread *thread_of(struct sampled_intervals *s,
 	return &s->threads[s->n++];
 }
 
-/* Jobs begin and end as the samples say: times of a thread never go back. */
-static int open_jobs(struct sampled_thread *t, const struct trace_sample *sample,
-		     struct open_job *new, uint32_t n)
+int sampled_intervals__sample(struct sampled_intervals *s, const struct trace_sample *sample)
 {
 	uint64_t end_ns = trace_sample__end_ns(sample);
+	struct open_job new[SAMPLED_DEPTH_MAX];
+	struct sampled_thread *t;
+	uint32_t n;
+	int err;
 
+	if (sample->job == TRACE_NO_JOB)
+		return 0;
+	t = thread_of(s, sample);
+	if (!t)
+		return -ENOMEM;
+	err = find_new(s, t, sample->job, new, &n);
+	if (err)
+		return err;
+	/* Jobs begin and end as the samples say: times of a thread never go back. */
 	if (t->now_ns < sample->time_ns)
 		t->now_ns = sample->time_ns;
 	while (n--) {
@@ -121,20 +127,6 @@ static int open_jobs(struct sampled_thread *t, const struct trace_sample *sample
 		t->open[t->n - 1].samples++;
 	}
 	return 0;
-}
-
-int sampled_intervals__sample(struct sampled_intervals *s, const struct trace_sample *sample)
-{
-	struct open_job new[SAMPLED_DEPTH_MAX];
-	struct sampled_thread *t;
-	uint32_t n;
-
-	if (sample->job == TRACE_NO_JOB)
-		return 0;
-	t = thread_of(s, sample);
-	if (!t)
-		return -ENOMEM;
-	return find_new(s, t, sample->job, new, &n) ?: open_jobs(t, sample, new, n);
 }
 
 int sampled_intervals__probed(struct sampled_intervals *s, uint32_t label)
@@ -236,42 +228,32 @@ int stack_intervals__find(struct stack_intervals *s, uint32_t stack, uint32_t *i
 	return 0;
 }
 
-/*
- * Labels get small numbers, for a query and an activity each; a hidden interval has one that no
- * other has.
- */
-static int number_labels(const struct stack_intervals *s, const bool *is_hidden,
-			 struct tree_node *nodes, uint32_t *n)
-{
-	struct u64_map numbers = {};
-	int err = 0;
-
-	*n = 0;
-	for (uint32_t i = 0; i < s->n && !err; i++) {
-		bool is_activity = s->at[i].kind == TRACE_KIND_ACTIVITY;
-		uint64_t key = (uint64_t)is_activity << 32 | s->at[i].label;
-		uint32_t number = u64_map__get(&numbers, key);
-
-		if (s->at[i].is_unknown || is_hidden[i]) {
-			number = (*n)++;
-		} else if (number == U64_MAP_NONE) {
-			number = (*n)++;
-			err = u64_map__put(&numbers, key, number);
-		}
-		nodes[i] = (struct tree_node){.parent = s->at[i].outer, .key = number};
-	}
-	u64_map__destroy(&numbers);
-	return err;
-}
-
 int stack_intervals__first(const struct stack_intervals *s, const bool *is_hidden, bool *is_first)
 {
 	_free_ struct tree_node *nodes = calloc(s->n + 1UL, sizeof(*nodes));
-	uint32_t n_labels;
+	__cleanup(u64_map__destroy) struct u64_map numbers = {};
+	uint32_t n = 0;
 
 	_Static_assert(STACK_INTERVAL_NONE == TREE_NONE, "STACK_INTERVAL_NONE");
-	if (!nodes || number_labels(s, is_hidden, nodes, &n_labels) ||
-	    tree_first(nodes, s->n, n_labels))
+	if (!nodes)
+		return -ENOMEM;
+	/*
+	 * Labels get small numbers, for a query and an activity each; a hidden interval has one
+	 * that no other has.
+	 */
+	for (uint32_t i = 0; i < s->n; i++) {
+		bool is_activity = s->at[i].kind == TRACE_KIND_ACTIVITY;
+		bool is_apart = s->at[i].is_unknown || is_hidden[i];
+		uint64_t key = (uint64_t)is_activity << 32 | s->at[i].label;
+		uint32_t number = u64_map__get(&numbers, key);
+
+		if (!is_apart && number == U64_MAP_NONE && u64_map__put(&numbers, key, n))
+			return -ENOMEM;
+		if (is_apart || number == U64_MAP_NONE)
+			number = n++;
+		nodes[i] = (struct tree_node){.parent = s->at[i].outer, .key = number};
+	}
+	if (tree_first(nodes, s->n, n))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < s->n; i++)
 		is_first[i] = nodes[i].is_first && !s->at[i].is_unknown && !is_hidden[i];

@@ -74,26 +74,13 @@ static struct cell *cell_of(struct samples *s, const struct trace_sample *sample
 			  .process = sample->process, .pair = number);
 }
 
-static void count_in_totals(struct samples *s, const struct trace_sample *sample, uint32_t interval)
-{
-	const struct stack_interval *at =
-		interval == STACK_INTERVAL_NONE ? NULL : &s->intervals.at[interval];
-	bool light = trace_sample__is_light(sample, s->totals.sampling.light);
-	bool known = sample->label != TRACE_NO_STRING || (at && at->known != STACK_INTERVAL_NONE);
-	const struct sample_sum one = {1, sample->value};
-
-	s->totals.unknown += at && at->is_unknown && sample->cause == TRACE_SAMPLE_CPU;
-	if (!known)
-		sample_sum__add(light && at ? &s->totals.unknown_query
-					    : &s->totals.no_query[sample->cause],
-				&one);
-	sample_sum__add(&s->totals.of[sample->cause], &one);
-	++*(light ? &s->totals.light : &s->totals.cut[sample->cut]);
-}
-
 int samples__add(struct samples *s, const struct trace_sample *sample)
 {
+	bool light = trace_sample__is_light(sample, s->totals.sampling.light);
+	bool on_cpu = sample->cause == TRACE_SAMPLE_CPU;
+	bool has_label = sample->label != TRACE_NO_STRING;
 	const struct sample_sum one = {1, sample->value};
+	const struct stack_interval *at;
 	struct of_process *process;
 	struct cell *cell;
 	uint32_t interval;
@@ -106,11 +93,18 @@ int samples__add(struct samples *s, const struct trace_sample *sample)
 	cell = cell_of(s, sample, interval);
 	if (!cell)
 		return -ENOMEM;
-	cell->executions += sample->cause == TRACE_SAMPLE_CPU && sample->kind == TRACE_KIND_QUERY &&
-			    sample->label != TRACE_NO_STRING;
+	cell->executions += on_cpu && has_label && sample->kind == TRACE_KIND_QUERY;
 	sample_sum__add(&cell->self[sample->cause], &one);
 	sample_sum__add(&process->of[sample->cause], &one);
-	count_in_totals(s, sample, interval);
+
+	at = interval == STACK_INTERVAL_NONE ? NULL : &s->intervals.at[interval];
+	s->totals.unknown += on_cpu && at && at->is_unknown;
+	if (!has_label && (!at || at->known == STACK_INTERVAL_NONE))
+		sample_sum__add(light && at ? &s->totals.unknown_query
+					    : &s->totals.no_query[sample->cause],
+				&one);
+	sample_sum__add(&s->totals.of[sample->cause], &one);
+	++*(light ? &s->totals.light : &s->totals.cut[sample->cut]);
 	return 0;
 }
 
@@ -158,22 +152,6 @@ static void making__clear(struct making *m)
 
 typedef bool (*hides_fn)(const void *ctx, uint32_t label, uint8_t kind);
 
-/* Outer intervals have smaller numbers. */
-static void find_seen(struct making *m, hides_fn hides, const void *ctx)
-{
-	const struct stack_interval *at = m->intervals->at;
-
-	for (uint32_t i = 0; i < m->intervals->n; i++) {
-		uint32_t outer = at[i].outer;
-
-		m->is_hidden[i] =
-			at[i].is_unknown || (hides && hides(ctx, at[i].label, at[i].kind));
-		m->of[i].seen = i;
-		if (m->is_hidden[i])
-			m->of[i].seen = outer == STACK_INTERVAL_NONE ? outer : m->of[outer].seen;
-	}
-}
-
 static struct samples_row *row_of(struct making *m, uint32_t process, uint32_t label,
 				  uint32_t kinds)
 {
@@ -219,31 +197,23 @@ static bool is_around(const struct making *m, uint32_t interval, uint32_t label,
 	return false;
 }
 
-static void compare_with_probes(const struct making *m, struct samples_totals *totals,
-				const struct cell *cell, const struct pair *pair)
-{
-	uint32_t query = pair->interval == STACK_INTERVAL_NONE
-				 ? STACK_INTERVAL_NONE
-				 : m->intervals->at[pair->interval].query;
-
-	/* Probes of some queries do not say what is innermost. */
-	if (query == STACK_INTERVAL_NONE || m->intervals->at[query].is_unknown ||
-	    totals->sampling.queries)
-		return;
-	totals->compared += cell->executions;
-	if (m->intervals->at[query].label != pair->label)
-		totals->differ += cell->executions;
-}
-
 static int add_cell(struct making *m, struct samples *s, const struct cell *cell)
 {
 	const struct pair *pair = &s->pairs.at[cell->pair];
-	uint32_t seen = pair->interval == STACK_INTERVAL_NONE ? STACK_INTERVAL_NONE
-							      : m->of[pair->interval].seen;
+	const struct stack_interval *at = m->intervals->at;
+	uint32_t seen = STACK_INTERVAL_NONE, query = STACK_INTERVAL_NONE;
 	bool probed = pair->label != TRACE_NO_STRING;
 	struct samples_row *row;
 
-	compare_with_probes(m, &s->totals, cell, pair);
+	if (pair->interval != STACK_INTERVAL_NONE) {
+		seen = m->of[pair->interval].seen;
+		query = at[pair->interval].query;
+	}
+	/* Probes of some queries do not say what is innermost. */
+	if (query != STACK_INTERVAL_NONE && !at[query].is_unknown && !s->totals.sampling.queries) {
+		s->totals.compared += cell->executions;
+		s->totals.differ += at[query].label != pair->label ? cell->executions : 0;
+	}
 	add_within(m, seen, cell->self);
 	if (!probed && seen == STACK_INTERVAL_NONE)
 		return 0;
@@ -319,6 +289,7 @@ int samples__rows(struct samples *s, hides_fn hides, const void *ctx, struct sam
 		.is_first = calloc(n_intervals, sizeof(*m.is_first)),
 		.listed = calloc(n_intervals, sizeof(*m.listed)),
 	};
+	const struct stack_interval *at = s->intervals.at;
 	int err;
 
 	_Static_assert(!offsetof(struct samples_row, process) && !offsetof(struct cell, process),
@@ -326,7 +297,15 @@ int samples__rows(struct samples *s, hides_fn hides, const void *ctx, struct sam
 	if (!m.of || !m.is_hidden || !m.is_first || !m.listed)
 		return -ENOMEM;
 	s->totals.compared = s->totals.differ = 0;
-	find_seen(&m, hides, ctx);
+	/* Outer intervals have smaller numbers. */
+	for (uint32_t i = 0; i < s->intervals.n; i++) {
+		uint32_t outer = at[i].outer;
+
+		m.is_hidden[i] = at[i].is_unknown || (hides && hides(ctx, at[i].label, at[i].kind));
+		m.of[i].seen = i;
+		if (m.is_hidden[i])
+			m.of[i].seen = outer == STACK_INTERVAL_NONE ? outer : m.of[outer].seen;
+	}
 	err = stack_intervals__first(&s->intervals, m.is_hidden, m.is_first) ?: add_cells(&m, s);
 	if (err)
 		return err;
@@ -375,17 +354,6 @@ void stack_sums__destroy(struct stack_sums *s)
 
 /* ---- Shares ---------------------------------------------------------------------------------- */
 
-static enum sample_share share_of(const struct code_functions *f, uint32_t number)
-{
-	uint32_t part = f->at[number].part;
-	const char *name = part == CODE_NO_PART ? "" : f->parts[part];
-
-	if (!strcmp(name, CODE_LLVM))
-		return SAMPLE_LLVM;
-	return strncmp(name, "rustc_codegen_", strlen("rustc_codegen_")) ? SAMPLE_FRONT_END
-									 : SAMPLE_CODEGEN;
-}
-
 int sample_shares_of(const struct stack_sums *sums, const struct trace_texts *texts,
 		     struct sample_sum shares[SAMPLE_SHARES])
 {
@@ -403,10 +371,17 @@ int sample_shares_of(const struct stack_sums *sums, const struct trace_texts *te
 		if (stack_source__entry(&sums->source, id, &entry) &&
 		    entry.kind < TRACE_STACK_KINDS) {
 			uint8_t outer = entry.parent ? of[entry.parent] : SAMPLE_FRONT_END;
+			const char *part;
 
 			if (code_functions__find(&f, &entry, &number))
 				return -ENOMEM;
-			of[id] = share_of(&f, number);
+			number = f.at[number].part;
+			part = number == CODE_NO_PART ? "" : f.parts[number];
+			of[id] = SAMPLE_FRONT_END;
+			if (!strcmp(part, CODE_LLVM))
+				of[id] = SAMPLE_LLVM;
+			else if (!strncmp(part, "rustc_codegen_", strlen("rustc_codegen_")))
+				of[id] = SAMPLE_CODEGEN;
 			if (outer > of[id] && outer != SAMPLE_NO_STACK)
 				of[id] = outer;
 		}

@@ -144,26 +144,11 @@ static struct entry *add_entry(struct summary *s, uint64_t key)
 	return &s->entries[i];
 }
 
-static void count_execution(struct entry *entry, const struct trace_span *span,
-			    const struct trace_times *times, uint64_t duration)
-{
-	uint64_t alone = trace_without_probes(duration, times->probe_ns);
-	struct summary_row *row = &entry->row;
-
-	if (alone > row->max_ns)
-		row->max_ns = alone;
-	if (!row->count || alone < row->min_ns)
-		row->min_ns = alone;
-	row->count++;
-	row->unwound += trace_span__is_unfinished(span);
-	row->executed_ns += duration;
-	entry->executed_probe_ns += times->probe_ns;
-}
-
 static void count_span(struct entry *entry, const struct trace_span *span,
 		       const struct trace_times *times)
 {
 	uint64_t duration = span->end_ns - span->start_ns;
+	uint64_t alone = trace_without_probes(duration, times->probe_ns);
 	struct summary_row *row = &entry->row;
 
 	row->kinds |= summary_kind_bit(span->kind);
@@ -181,12 +166,23 @@ static void count_span(struct entry *entry, const struct trace_span *span,
 	row->total_ns += duration;
 	row->off_ns += times->off_ns;
 	entry->probe_ns += times->probe_ns;
-	if (span->kind == TRACE_KIND_BLOCKED)
-		row->blocked_ns += trace_without_probes(duration, times->probe_ns);
-	else if (span->kind == TRACE_KIND_LOAD)
+	if (span->kind == TRACE_KIND_BLOCKED) {
+		row->blocked_ns += alone;
+		return;
+	}
+	if (span->kind == TRACE_KIND_LOAD) {
 		row->load_ns += trace_without_probes(times->self_ns, times->self_probe_ns);
-	else
-		count_execution(entry, span, times, duration);
+		return;
+	}
+	/* An execution. */
+	if (alone > row->max_ns)
+		row->max_ns = alone;
+	if (!row->count || alone < row->min_ns)
+		row->min_ns = alone;
+	row->count++;
+	row->unwound += trace_span__is_unfinished(span);
+	row->executed_ns += duration;
+	entry->executed_probe_ns += times->probe_ns;
 }
 
 static struct entry *find_or_add(struct summary *s, uint32_t process, uint32_t label,
@@ -251,20 +247,6 @@ void load_tracks__destroy(struct load_tracks *l)
 	table__destroy(&l->tracks);
 }
 
-/* Track whether results are numbered without gaps, which holds if one thread numbers them. */
-static void count_number(struct summed_process *p, const struct trace_span *span)
-{
-	p->reuse.executed++;
-	if (!trace_span__has_number(span))
-		return;
-	if (span->tid != p->numbered_tid) {
-		p->many_number |= p->reuse.results;
-		p->numbered_tid = span->tid;
-	}
-	if (span->invocation >= p->reuse.results)
-		p->reuse.results = span->invocation + 1UL;
-}
-
 static int count_load(struct summary *s, struct summed_process *p, struct entry *entry,
 		      const struct trace_span *span)
 {
@@ -304,8 +286,16 @@ int summary__span(struct summary *s, const struct trace_span *span, const struct
 		return -ENOMEM;
 	count_span(entry, span, times);
 	entry->row.begun += trace_span__began_before(span, &p->process);
-	if (span->kind == TRACE_KIND_QUERY)
-		count_number(p, span);
+	if (span->kind == TRACE_KIND_QUERY) {
+		p->reuse.executed++;
+		/* Results are numbered without gaps if one thread numbers them. */
+		if (trace_span__has_number(span) && span->tid != p->numbered_tid) {
+			p->many_number |= p->reuse.results;
+			p->numbered_tid = span->tid;
+		}
+		if (trace_span__has_number(span) && span->invocation >= p->reuse.results)
+			p->reuse.results = span->invocation + 1UL;
+	}
 	/* Skip the common case: most traces have no loads. */
 	if ((s->loads.tracks.n || span->kind == TRACE_KIND_LOAD) && count_load(s, p, entry, span))
 		return -ENOMEM;
@@ -553,7 +543,6 @@ static struct summary_row row_of(const struct entry *entry)
 	struct summary_row row = entry->row;
 
 	note_beside(&row);
-
 	row.raw_total_ns = row.total_ns;
 	row.raw_self_ns = row.self_ns;
 	row.clamped = entry->self_probe_ns > row.self_ns;
@@ -628,23 +617,6 @@ static size_t sum_rows(const struct summary *s, struct summary_row *rows)
 	return used;
 }
 
-/* Errors do not add up, so they are those of the merged sums. */
-static void judge_self(const struct summary *s, struct summary_row *row)
-{
-	const struct sample_sums *of = &row->samples;
-	bool has_intervals = row->raw_total_ns || row->raw_self_ns || row->count;
-
-	row->sampled_error_ns = sample_sum__error(&of->self[TRACE_SAMPLE_CPU]);
-	row->sampled_total_error_ns = sample_sum__error(&of->total[TRACE_SAMPLE_CPU]);
-	row->best_self_ns = row->self_ns;
-	row->best_cpu_ns = row->self_cpu_ns;
-	if (s->has_unwatched || (!has_intervals && (sample_sums__any(of) || row->results))) {
-		row->self_by = SUMMARY_SELF_SAMPLES;
-		row->best_self_ns = row->best_cpu_ns = of->self[TRACE_SAMPLE_CPU].value;
-		row->best_error_ns = row->sampled_error_ns;
-	}
-}
-
 int summary__rows(const struct summary *s, uint32_t process, struct summary_row **rows, size_t *n)
 {
 	bool all = process == SUMMARY_ALL;
@@ -662,8 +634,23 @@ int summary__rows(const struct summary *s, uint32_t process, struct summary_row 
 		(*rows)[*n] = row_of(&s->entries[i]);
 		*n += settle(s, &(*rows)[*n]);
 	}
-	for (size_t i = 0; i < *n; i++)
-		judge_self(s, &(*rows)[i]);
+	/* Errors do not add up, so they are those of the merged sums. */
+	for (size_t i = 0; i < *n; i++) {
+		struct summary_row *row = &(*rows)[i];
+		const struct sample_sums *of = &row->samples;
+		bool has_intervals = row->raw_total_ns || row->raw_self_ns || row->count;
+
+		row->sampled_error_ns = sample_sum__error(&of->self[TRACE_SAMPLE_CPU]);
+		row->sampled_total_error_ns = sample_sum__error(&of->total[TRACE_SAMPLE_CPU]);
+		row->best_self_ns = row->self_ns;
+		row->best_cpu_ns = row->self_cpu_ns;
+		if (s->has_unwatched ||
+		    (!has_intervals && (sample_sums__any(of) || row->results))) {
+			row->self_by = SUMMARY_SELF_SAMPLES;
+			row->best_self_ns = row->best_cpu_ns = of->self[TRACE_SAMPLE_CPU].value;
+			row->best_error_ns = row->sampled_error_ns;
+		}
+	}
 	qsort(*rows, *n, sizeof(**rows), compare_cpu);
 	return 0;
 }
@@ -685,25 +672,6 @@ int summary__counts(const struct summary *s, uint32_t process, struct summary_co
 	return 0;
 }
 
-/* Add an entry to the entry of its label for folded processes. */
-static int fold_entry(struct summary *s, uint32_t i)
-{
-	struct summary_row row = s->entries[i].row;
-	uint64_t key = key_of(OVER, row.label, row.is_activity);
-	uint32_t to_i = u64_map__get(&s->entry_of, key);
-	struct entry *to = to_i == U64_MAP_NONE ? add_entry(s, key) : &s->entries[to_i];
-	const struct entry *from = &s->entries[i];
-
-	if (!to)
-		return -ENOMEM;
-	note_beside(&row);
-	merge_row(&to->row, &row);
-	to->probe_ns += from->probe_ns;
-	to->self_probe_ns += from->self_probe_ns;
-	to->executed_probe_ns += from->executed_probe_ns;
-	return 0;
-}
-
 int summary__fold(struct summary *s, uint32_t process)
 {
 	struct summed_process *p = &s->processes[process];
@@ -712,14 +680,24 @@ int summary__fold(struct summary *s, uint32_t process)
 
 	/* Cached entries may be reused for other keys. */
 	memset(s->recent, 0, sizeof(s->recent));
+	/* Add each entry to the entry of its label for folded processes. */
 	while (p->entries != U64_MAP_NONE) {
 		uint32_t i = p->entries;
+		struct summary_row row = s->entries[i].row;
+		uint64_t key = key_of(OVER, row.label, row.is_activity);
+		uint32_t to_i = u64_map__get(&s->entry_of, key);
+		struct entry *to = to_i == U64_MAP_NONE ? add_entry(s, key) : &s->entries[to_i];
+		const struct entry *from = &s->entries[i];
 
-		if (fold_entry(s, i))
+		if (!to)
 			return -ENOMEM;
-		u64_map__remove(&s->entry_of, key_of(process, s->entries[i].row.label,
-						     s->entries[i].row.is_activity));
-		p->entries = s->entries[i].next;
+		note_beside(&row);
+		merge_row(&to->row, &row);
+		to->probe_ns += from->probe_ns;
+		to->self_probe_ns += from->self_probe_ns;
+		to->executed_probe_ns += from->executed_probe_ns;
+		u64_map__remove(&s->entry_of, key_of(process, row.label, row.is_activity));
+		p->entries = from->next;
 		p->n_entries--;
 		s->entries[i] = (struct entry){.next = s->free_entry, .row.label = NO_LABEL};
 		s->free_entry = i;
