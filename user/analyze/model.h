@@ -2,6 +2,19 @@
 /*
  * The content of a trace as its readers see it: a summary, and those of the other sums that a
  * reader asks for. Takes the items of a trace as a reader returns them, or as they are recorded.
+ *
+ * To find the way in this room, read in this order:
+ *
+ *	model.c		takes each item of a trace, and passes it to the sums that are asked for
+ *	summary.c	sums by query; pivot.c has those by thread, process, crate and caller
+ *	samples.c	times by samples of stacks; code_name.c names the functions in these
+ *	build.c		the compiles of a build; critical_path.c: which of them made it long
+ *	items.c		sums by item of the program; llvm_sums.c and llvm_rows.c: of LLVM
+ *	compare.c	adds the traces of two builds; compare_result.c makes rows of both, and
+ *			compare_judge.c says which of these changed
+ *
+ * compile_name.h says of a process which compile it is, and sampled.h has what most files share of
+ * samples.
  */
 #ifndef QPROF_ANALYZE_MODEL_H
 #define QPROF_ANALYZE_MODEL_H
