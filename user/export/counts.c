@@ -26,23 +26,6 @@ static int compare(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static void put_row(struct out *o, const struct row *row)
-{
-	uint64_t ns = row->total_ns;
-	char fraction[16];
-
-	/* Without commas and quotes, each line has three fields for any CSV reader. */
-	out__plain(o, row->name, ",\"", '_');
-	if (row->is_namesake)
-		out__text(o, " (activity)");
-	out__bytes(o, ",", 1);
-	out__number(o, row->count);
-	out__bytes(o, ",", 1);
-	out__number(o, ns / 1000000000);
-	snprintf(fraction, sizeof(fraction), ".%09u\n", (unsigned int)(ns % 1000000000));
-	out__text(o, fraction);
-}
-
 static int put_rows(struct export_job *job, const struct model *m)
 {
 	_free_ struct summary_row *sums = NULL;
@@ -75,8 +58,21 @@ static int put_rows(struct export_job *job, const struct model *m)
 		};
 	}
 	qsort(rows, used, sizeof(*rows), compare);
-	for (size_t i = 0; i < used; i++)
-		put_row(job->out, &rows[i]);
+	for (size_t i = 0; i < used; i++) {
+		uint64_t ns = rows[i].total_ns;
+		char fraction[16];
+
+		/* Without commas and quotes, each line has three fields for any CSV reader. */
+		out__plain(job->out, rows[i].name, ",\"", '_');
+		if (rows[i].is_namesake)
+			out__text(job->out, " (activity)");
+		out__bytes(job->out, ",", 1);
+		out__number(job->out, rows[i].count);
+		out__bytes(job->out, ",", 1);
+		out__number(job->out, ns / 1000000000);
+		snprintf(fraction, sizeof(fraction), ".%09u\n", (unsigned int)(ns % 1000000000));
+		out__text(job->out, fraction);
+	}
 	u64_map__destroy(&queries);
 	job->written = used;
 	return 0;

@@ -86,25 +86,6 @@ static int take_deeper(struct flame *f, struct flame_thread *t, uint16_t depth, 
 }
 
 /*
- * Make a node and move the thread's deeper spans under it. If they are all at one depth, which is
- * the case where nothing was lost, their placeholder becomes the new node.
- */
-static uint32_t new_node(struct flame *f, struct flame_thread *t, uint16_t depth, uint32_t frame)
-{
-	uint32_t node;
-
-	if (t->n && t->levels[t->n - 1].depth > depth) {
-		node = t->levels[--t->n].node;
-		f->tree.nodes[node].frame = frame;
-	} else {
-		node = flame_tree__new(&f->tree, frame);
-	}
-	if (node == FLAME_NONE || take_deeper(f, t, depth, node))
-		return FLAME_NONE;
-	return node;
-}
-
-/*
  * The node of a span under its parent, with the nodes that the span encloses; FLAME_NONE: no
  * memory.
  */
@@ -123,8 +104,17 @@ static uint32_t get_node(struct flame *f, struct flame_thread *t, const struct t
 	node = parent == FLAME_NONE ? U64_MAP_NONE : flame_tree__find(&f->tree, parent, frame);
 	if (node != U64_MAP_NONE)
 		return take_deeper(f, t, s->depth, node) ? FLAME_NONE : node;
-	node = new_node(f, t, s->depth, frame);
-	if (node == FLAME_NONE)
+	/*
+	 * If the deeper spans are all at one depth, which is the case where nothing was lost, their
+	 * placeholder becomes the new node.
+	 */
+	if (t->n && t->levels[t->n - 1].depth > s->depth) {
+		node = t->levels[--t->n].node;
+		f->tree.nodes[node].frame = frame;
+	} else {
+		node = flame_tree__new(&f->tree, frame);
+	}
+	if (node == FLAME_NONE || take_deeper(f, t, s->depth, node))
 		return FLAME_NONE;
 	parent = node_at(f, t, s->depth);
 	if (parent == FLAME_NONE || flame_tree__attach(&f->tree, parent, node))
@@ -312,24 +302,6 @@ static void take_off(struct flame *f, uint32_t top, struct share *shares, enum f
 		shares[f->frames.all.at[f->tree.nodes[i].frame].query] = (struct share){0};
 }
 
-static int take_off_all(struct flame *f)
-{
-	_free_ struct share *shares = calloc(f->frames.all.n + 1, sizeof(*shares));
-
-	if (!shares)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < f->n_processes; i++) {
-		/* The wall times, of which both are computed, come last. */
-		take_off(f, f->processes[i].node, shares, FLAME_CPU);
-		take_off(f, f->processes[i].node, shares, FLAME_WALL);
-	}
-	for (uint32_t i = 0; i < f->tree.n; i++) {
-		f->has_off |= f->tree.nodes[i].off_ns;
-		f->tree.nodes[i].off_ns = f->tree.nodes[i].probe_ns = 0;
-	}
-	return 0;
-}
-
 /* ---- Order ----------------------------------------------------------------------------------- */
 
 static int compare_names(const void *a, const void *b, void *ctx)
@@ -376,6 +348,7 @@ int flame__new(struct export_job *job, struct flame **out)
 
 int flame__finish(struct flame *f)
 {
+	_free_ struct share *shares = NULL;
 	_free_ uint32_t *ids = NULL;
 	uint32_t capacity = 0;
 	int err = 0;
@@ -390,7 +363,20 @@ int flame__finish(struct flame *f)
 		p->title = p->title ?: process_title(p->process);
 		err = p->title ? 0 : -ENOMEM;
 	}
-	err = err ?: take_off_all(f);
+	if (err)
+		return err;
+	shares = calloc(f->frames.all.n + 1, sizeof(*shares));
+	if (!shares)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < f->n_processes; i++) {
+		/* The wall times, of which both are computed, come last. */
+		take_off(f, f->processes[i].node, shares, FLAME_CPU);
+		take_off(f, f->processes[i].node, shares, FLAME_WALL);
+	}
+	for (uint32_t i = 0; i < f->tree.n; i++) {
+		f->has_off |= f->tree.nodes[i].off_ns;
+		f->tree.nodes[i].off_ns = f->tree.nodes[i].probe_ns = 0;
+	}
 	/* Unused nodes have no children. */
 	for (uint32_t i = 0; i < f->tree.n && !err; i++)
 		err = sort_children(f, i, &ids, &capacity);

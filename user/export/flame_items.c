@@ -16,24 +16,17 @@ struct adding {
 	const struct trace_reader *r;
 };
 
-/* The length of the path's next segment. Types, which other tools' paths have, may hold "::". */
-static size_t segment_of(const char *path)
-{
-	size_t n = 0;
-	int within = 0;
-
-	for (; path[n] && (within > 0 || strncmp(path + n, "::", 2) != 0); n++)
-		within += path[n] == '<' ? 1 : path[n] == '>' ? -1 : 0;
-	return n;
-}
-
+/* Add a node for each segment of a path. Types, which other tools' paths have, may hold "::". */
 static uint32_t add_path(struct flame *f, const char *path)
 {
 	uint32_t node = FLAME_NONE;
 
 	for (;;) {
-		size_t n = segment_of(path);
+		size_t n = 0;
+		int within = 0;
 
+		for (; path[n] && (within > 0 || strncmp(path + n, "::", 2) != 0); n++)
+			within += path[n] == '<' ? 1 : path[n] == '>' ? -1 : 0;
 		node = node == FLAME_NONE ? flame__add_top(f, path, n)
 					  : flame__add(f, node, path, n);
 		if (node == FLAME_NONE || !path[n])

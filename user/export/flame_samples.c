@@ -105,31 +105,32 @@ bool flame_samples__any(const struct flame_samples *s)
 	return s->cells.n;
 }
 
-/* "[typeck]"; "Type::method (crate)", or the whole name. */
-static char *make_name(const struct flame_samples *s, const struct code_function *f)
-{
-	_free_ char *text = NULL;
-	char *name = NULL;
-
-	if (f->part == CODE_NO_PART)
-		return asprintf(&name, "[%s]", f->name) < 0 ? NULL : name;
-	if (!s->job->short_names)
-		return strdup(f->name);
-	text = code_name_short(f->name);
-	if (!text || asprintf(&name, "%s (%s)", text, s->functions.parts[f->part]) < 0)
-		return NULL;
-	return name;
-}
-
+/* "[typeck]"; "Type::method (crate)", or the whole name. NULL: no memory. */
 static const char *name_of(struct flame_samples *s, const struct trace_stack *entry)
 {
+	const struct code_function *f;
+	_free_ char *text = NULL;
 	uint32_t number;
+	char *name = NULL;
 
 	if (code_functions__find(&s->functions, entry, &number) ||
 	    array__reserve_at(&s->names, number, &s->n_names, sizeof(*s->names)))
 		return NULL;
-	s->names[number] = s->names[number] ?: make_name(s, &s->functions.at[number]);
-	return s->names[number];
+	if (s->names[number])
+		return s->names[number];
+	f = &s->functions.at[number];
+	if (f->part == CODE_NO_PART) {
+		if (asprintf(&name, "[%s]", f->name) < 0)
+			name = NULL;
+	} else if (!s->job->short_names) {
+		name = strdup(f->name);
+	} else {
+		text = code_name_short(f->name);
+		if (!text || asprintf(&name, "%s (%s)", text, s->functions.parts[f->part]) < 0)
+			name = NULL;
+	}
+	s->names[number] = name;
+	return name;
 }
 
 /* List the entries of a stack that have no node yet. *node: that of the next one outwards. */
@@ -257,28 +258,11 @@ static int put_name(const char *text, const char *mark, char **out)
 	return *out ? 0 : -ENOMEM;
 }
 
-static int name_entry(const struct llvm_frames *f, const struct trace_llvm *entry,
-		      struct llvm_frame *frame)
-{
-	_generic_name_ struct generic_name function = {};
-	_free_ char *pass = NULL;
-
-	if (entry->pass != TRACE_NO_STRING) {
-		pass = llvm_pass_name(trace_reader__string(f->r, entry->pass));
-		if (put_name(pass, "", &frame->names[0]))
-			return -ENOMEM;
-	}
-	if (entry->function == TRACE_NO_STRING)
-		return 0;
-	return generic_name__of(trace_reader__string(f->r, entry->function), &function)
-		       ?: put_name(function.path,
-				   entry->scope == TRACE_LLVM_SCC ? ", first of a component" : "",
-				   &frame->names[1]);
-}
-
 const struct llvm_frame *llvm_frames__of(struct llvm_frames *f, uint32_t id)
 {
 	const struct trace_llvm *entry = trace_reader__llvm(f->r, id);
+	_generic_name_ struct generic_name function = {};
+	_free_ char *pass = NULL;
 	struct llvm_frame *frame;
 
 	if (array__reserve_at(&f->at, id, &f->n, sizeof(*f->at)))
@@ -286,7 +270,17 @@ const struct llvm_frame *llvm_frames__of(struct llvm_frames *f, uint32_t id)
 	frame = &f->at[id];
 	if (!entry || frame->names[0] || frame->names[1])
 		return frame;
-	return name_entry(f, entry, frame) ? NULL : frame;
+	if (entry->pass != TRACE_NO_STRING) {
+		pass = llvm_pass_name(trace_reader__string(f->r, entry->pass));
+		if (put_name(pass, "", &frame->names[0]))
+			return NULL;
+	}
+	if (entry->function != TRACE_NO_STRING &&
+	    (generic_name__of(trace_reader__string(f->r, entry->function), &function) ||
+	     put_name(function.path, entry->scope == TRACE_LLVM_SCC ? ", first of a component" : "",
+		      &frame->names[1])))
+		return NULL;
+	return frame;
 }
 
 bool llvm_frames__precede(struct code_functions *functions, const struct trace_stack *entry)

@@ -146,37 +146,26 @@ static int name_frame(struct flame_frames *f, struct flame_frame *frame)
 	return frame->name ? 0 : -ENOMEM;
 }
 
-/* Set *what to the number of the span's label; with keys, to that of its label with its key. */
-static int get_what(struct flame_frames *f, const struct trace_span *s, uint32_t key,
-		    uint32_t *what)
-{
-	const uint32_t *keyed;
-
-	*what = s->label;
-	if (!f->job->keys)
-		return 0;
-	keyed = table__get(&f->keyed, (uint64_t)s->label << 32 | key, key);
-	if (!keyed)
-		return -ENOMEM;
-	*what = keyed - f->keyed.at;
-	return 0;
-}
-
 int flame_frames__of(struct flame_frames *f, const struct trace_span *s, uint32_t *out)
 {
 	const uint64_t row = (uint64_t)(s->kind == TRACE_KIND_ACTIVITY) << 32 | s->label;
-	uint32_t n = f->all.n, key = TRACE_NO_STRING, first, what;
+	uint32_t n = f->all.n, key = TRACE_NO_STRING, what = s->label, first;
 	struct flame_frame *frame;
+	const uint32_t *keyed;
 	const char *text;
 
-	if (f->job->keys)
+	/* With keys, a frame stands for a label with its key. */
+	if (f->job->keys) {
 		key = trace_reader__event_string(f->job->r, s);
-	text = key == TRACE_NO_STRING ? "" : trace_reader__string(f->job->r, key);
-	/* An unknown key is an empty text, and "()" that of a query without. */
-	if (!*text || !strcmp(text, "()"))
-		key = TRACE_NO_STRING;
-	if (get_what(f, s, key, &what))
-		return -ENOMEM;
+		text = key == TRACE_NO_STRING ? "" : trace_reader__string(f->job->r, key);
+		/* An unknown key is an empty text, and "()" that of a query without. */
+		if (!*text || !strcmp(text, "()"))
+			key = TRACE_NO_STRING;
+		keyed = table__get(&f->keyed, (uint64_t)s->label << 32 | key, key);
+		if (!keyed)
+			return -ENOMEM;
+		what = keyed - f->keyed.at;
+	}
 	frame = table__get(&f->all, (uint64_t)s->kind << 32 | what, .label = s->label, .key = key,
 			   .kind = s->kind, .query = n);
 	if (!frame)

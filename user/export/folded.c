@@ -2,21 +2,6 @@
 /* Folded stacks: "process;outer;inner nanoseconds", for flamegraph.pl, inferno and the like. */
 #include "export/flame.h"
 
-static void put_stack(struct export_job *job, const struct stack *s)
-{
-	for (uint32_t i = 0; i < s->n; i++) {
-		if (i)
-			out__bytes(job->out, ";", 1);
-		if (out__error(job->out))
-			return;
-		out__plain(job->out, flame__name(s->flame, &s->flame->tree.nodes[s->nodes[i]]), ";",
-			   '_');
-	}
-	out__bytes(job->out, " ", 1);
-	out__number(job->out, flame__self(s->flame, stack__node(s)));
-	out__bytes(job->out, "\n", 1);
-}
-
 int export_folded(struct export_job *job)
 {
 	_flame_ struct flame *f = NULL;
@@ -29,7 +14,14 @@ int export_folded(struct export_job *job)
 	while ((err = stack__next(&s)) > 0) {
 		if (!flame__self(f, stack__node(&s)))
 			continue;
-		put_stack(job, &s);
+		for (uint32_t i = 0; i < s.n && !out__error(job->out); i++) {
+			if (i)
+				out__bytes(job->out, ";", 1);
+			out__plain(job->out, flame__name(f, &f->tree.nodes[s.nodes[i]]), ";", '_');
+		}
+		out__bytes(job->out, " ", 1);
+		out__number(job->out, flame__self(f, stack__node(&s)));
+		out__bytes(job->out, "\n", 1);
 		job->written++;
 		if (out__error(job->out))
 			return out__error(job->out);

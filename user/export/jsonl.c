@@ -12,25 +12,22 @@ static ssize_t put(void *out, const char *bytes, size_t size)
 	return (ssize_t)size;
 }
 
-static int put_rows(struct export_job *job, const struct history_rows *rows)
-{
-	const cookie_io_functions_t functions = {.write = put};
-	_fclose_ FILE *to = fopencookie(job->out, "w", functions);
-
-	if (!to)
-		return -ENOMEM;
-	for (int id = 0; id < HISTORY_TABLES; id++)
-		job->written += history_rows__n(rows, id);
-	return json_lines__write(to, rows);
-}
-
 int export_jsonl(struct export_job *job)
 {
+	const cookie_io_functions_t functions = {.write = put};
 	_history_rows_ struct history_rows rows;
+	_fclose_ FILE *to = NULL;
 	const char *directory;
 	int err;
 
 	history_rows__init(&rows);
 	err = history_extract(job->r, &rows, &directory);
-	return err ?: put_rows(job, &rows);
+	if (err)
+		return err;
+	to = fopencookie(job->out, "w", functions);
+	if (!to)
+		return -ENOMEM;
+	for (int id = 0; id < HISTORY_TABLES; id++)
+		job->written += history_rows__n(&rows, id);
+	return json_lines__write(to, &rows);
 }
