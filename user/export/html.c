@@ -156,22 +156,6 @@ static int take_item(void *ctx, const struct trace_item *item)
 	return get_what(h, &item->span, &what);
 }
 
-/* The query's key, if the trace has it. */
-static int get_key(struct html *h, const struct trace_span *s, uint32_t *out)
-{
-	uint32_t id = trace_reader__event_string(h->job->r, s);
-	const uint32_t *key;
-
-	*out = HTML_NO_KEY;
-	if (id == TRACE_NO_STRING)
-		return 0;
-	key = table__get(&h->keys, id, id);
-	if (!key)
-		return -ENOMEM;
-	*out = key - h->keys.at;
-	return 0;
-}
-
 static int take_span(void *ctx, const struct timeline_thread *t, const struct trace_span *s)
 {
 	struct html *h = ctx;
@@ -181,9 +165,19 @@ static int take_span(void *ctx, const struct timeline_thread *t, const struct tr
 		.flags = s->flags,
 		.start_ns = s->start_ns - h->base_ns,
 		.end_ns = s->end_ns - h->base_ns,
+		.key = HTML_NO_KEY,
 	};
-	int err = get_what(h, s, &span.what) ?: get_key(h, s, &span.key);
+	uint32_t id = trace_reader__event_string(h->job->r, s);
+	int err = get_what(h, s, &span.what);
 
+	/* The query's key, if the trace has it. */
+	if (!err && id != TRACE_NO_STRING) {
+		const uint32_t *key = table__get(&h->keys, id, id);
+
+		if (!key)
+			return -ENOMEM;
+		span.key = key - h->keys.at;
+	}
 	return err ?: html_spans__add(&h->spans, &span, h->gzip);
 }
 
@@ -241,8 +235,6 @@ enum flame_column {
 
 struct flame_columns {
 	struct byte_buffer of[FLAME_COLUMNS];
-	uint64_t nodes;
-	uint32_t depth;
 };
 
 static void flame_columns__clear(struct flame_columns *c)
@@ -251,57 +243,41 @@ static void flame_columns__clear(struct flame_columns *c)
 		byte_buffer__destroy(&c->of[i]);
 }
 
-static void add_stacks(struct flame_columns *c, const struct flame *f, uint32_t top)
-{
-	uint32_t depth = 0;
-
-	for (uint32_t i = top; i != FLAME_NONE; i = flame__walk(f, top, i, &depth)) {
-		const struct flame_node *n = &f->tree.nodes[i];
-		/* Below 0 where the cost of probes was spread in another way over the two. */
-		uint64_t off_ns = n->self[FLAME_WALL] - n->self[FLAME_CPU];
-
-		byte_buffer__varint(&c->of[FLAME_DEPTH], bytes_zigzag((uint64_t)depth - c->depth));
-		byte_buffer__varint(&c->of[FLAME_FRAME], n->frame);
-		byte_buffer__varint(&c->of[FLAME_COUNT], n->count);
-		byte_buffer__varint(&c->of[FLAME_SELF], n->self[FLAME_CPU]);
-		byte_buffer__varint(&c->of[FLAME_OFF], bytes_zigzag(off_ns));
-		c->depth = depth;
-		c->nodes++;
-	}
-}
-
 static int put_flame(struct html *h, const char *id, const struct flame *f)
 {
 	__cleanup(flame_columns__clear) struct flame_columns columns = {};
+	struct byte_buffer *to = columns.of;
+	uint64_t nodes = 0;
+	uint32_t last = 0;
 	int err = begin_block(h, id);
 
 	if (err)
 		return err;
-	for (uint32_t p = 0; p < f->n_processes; p++)
-		add_stacks(&columns, f, f->processes[p].node);
-	byte_buffer__varint(&columns.of[FLAME_HEAD], columns.nodes);
+	for (uint32_t p = 0; p < f->n_processes; p++) {
+		uint32_t top = f->processes[p].node, depth = 0;
+
+		for (uint32_t i = top; i != FLAME_NONE; i = flame__walk(f, top, i, &depth)) {
+			const struct flame_node *n = &f->tree.nodes[i];
+			/* Below 0 where the cost of probes was spread in another way over the two.
+			 */
+			uint64_t off_ns = n->self[FLAME_WALL] - n->self[FLAME_CPU];
+
+			byte_buffer__varint(&to[FLAME_DEPTH], bytes_zigzag((uint64_t)depth - last));
+			byte_buffer__varint(&to[FLAME_FRAME], n->frame);
+			byte_buffer__varint(&to[FLAME_COUNT], n->count);
+			byte_buffer__varint(&to[FLAME_SELF], n->self[FLAME_CPU]);
+			byte_buffer__varint(&to[FLAME_OFF], bytes_zigzag(off_ns));
+			last = depth;
+			nodes++;
+		}
+	}
+	byte_buffer__varint(&to[FLAME_HEAD], nodes);
 	for (int i = 0; i < FLAME_COLUMNS; i++) {
-		if (columns.of[i].failed)
+		if (to[i].failed)
 			return -ENOMEM;
-		gzip__bytes(h->gzip, columns.of[i].data, columns.of[i].size);
+		gzip__bytes(h->gzip, to[i].data, to[i].size);
 	}
 	return end_block(h);
-}
-
-/* Sampled stacks, a block for each cause. */
-static int put_samples(struct html *h)
-{
-	char id[32];
-	int err = 0;
-
-	for (int cause = 1; cause < TRACE_SAMPLE_CAUSES && !err; cause++) {
-		if (!flame_samples__any(h->samples[cause]))
-			continue;
-		snprintf(id, sizeof(id), "stacks-%s", sample_cause_name(cause));
-		err = flame_samples__finish(h->samples[cause], &h->stacks[cause])
-			      ?: put_flame(h, id, h->stacks[cause]);
-	}
-	return err;
 }
 
 /* Write a block that holds a JSON document. */
@@ -444,42 +420,43 @@ static int print_about(struct html *h, FILE *to)
 	return columns__end(c);
 }
 
+/* The merged stacks, a block of sampled stacks for each cause that has any, and the report. */
 static int put_sums(struct html *h)
 {
-	int err = flame__finish(h->flame);
+	int err = flame__finish(h->flame) ?: put_flame(h, "flame", h->flame);
+	char id[32];
 
-	return err
-		       ?: put_flame(h, "flame", h->flame)
-		       ?: put_samples(h)
-		       ?: put_document(h, "report", print_report);
-}
-
-/* Read the trace for the first time, and compute the room left for intervals. */
-static int look_ahead(struct html *h)
-{
-	uint64_t used, left;
-	int err = size_limit__read(&h->limit, h->ahead.r, take_item, h) ?: put_sums(h);
-
-	if (err)
-		return err;
-	h->job->reserved = strlen(html_tail) + ABOUT_BYTES;
-	used = out__size(h->out) + h->job->reserved;
-	left = used < h->job->max_bytes ? h->job->max_bytes - used : 0;
-	h->job->least_ns = size_limit__least(
-		&h->limit, left < FEW_SPANS * FEW_BYTES ? left / FEW_BYTES : left / SPAN_BYTES);
-	h->job->survey = NULL; /* already read */
-	return 0;
+	for (int cause = 1; cause < TRACE_SAMPLE_CAUSES && !err; cause++) {
+		if (!flame_samples__any(h->samples[cause]))
+			continue;
+		snprintf(id, sizeof(id), "stacks-%s", sample_cause_name(cause));
+		err = flame_samples__finish(h->samples[cause], &h->stacks[cause])
+			      ?: put_flame(h, id, h->stacks[cause]);
+	}
+	return err ?: put_document(h, "report", print_report);
 }
 
 static int put_page(struct html *h)
 {
+	uint64_t used, left;
 	int err;
 
 	out__text(h->out, html_head);
-	if (h->ahead.r)
-		err = look_ahead(h) ?: put_spans(h);
-	else
+	if (h->ahead.r) {
+		/* Read the trace for the first time, and compute the room left for intervals. */
+		err = size_limit__read(&h->limit, h->ahead.r, take_item, h) ?: put_sums(h);
+		if (err)
+			return err;
+		h->job->reserved = strlen(html_tail) + ABOUT_BYTES;
+		used = out__size(h->out) + h->job->reserved;
+		left = used < h->job->max_bytes ? h->job->max_bytes - used : 0;
+		left /= left < FEW_SPANS * FEW_BYTES ? FEW_BYTES : SPAN_BYTES;
+		h->job->least_ns = size_limit__least(&h->limit, left);
+		h->job->survey = NULL; /* already read */
+		err = put_spans(h);
+	} else {
 		err = put_spans(h) ?: put_sums(h);
+	}
 	err = err ?: put_document(h, "about", print_about);
 	if (err)
 		return err;

@@ -150,24 +150,6 @@ int html_report__item(struct html_report *h, const struct trace_item *item)
 	return model__item(&h->model, item);
 }
 
-/* Without items: the page has those of all crates. */
-static struct build_view build_of(const struct model *m, const struct report_options *opt)
-{
-	const struct stack_sums *stacks = &m->stacks[TRACE_SAMPLE_CPU];
-
-	return (struct build_view){
-		.build = m->build,
-		.summary = m->summary,
-		.losses = m->has_losses ? &m->losses : NULL,
-		.names = &m->options.texts,
-		.costs = opt->costs,
-		.raw = opt->raw,
-		.problem = opt->problem,
-		.samples = opt->samples,
-		.stacks = stacks->all.n ? stacks : NULL,
-	};
-}
-
 int html_report__print(struct html_report *h, FILE *to)
 {
 	struct model *m = &h->model;
@@ -183,6 +165,7 @@ int html_report__print(struct html_report *h, FILE *to)
 		.llvm_most = LLVM_MOST,
 		.page = true,
 	};
+	const struct stack_sums *stacks = &m->stacks[TRACE_SAMPLE_CPU];
 	struct build_view build;
 	struct cost cost;
 	int err = model__end(m);
@@ -192,8 +175,19 @@ int html_report__print(struct html_report *h, FILE *to)
 	cost = cost_of(m, trace_reader__stats(h->r).processes);
 	if (!cost.is_part)
 		opt.cost = &cost;
-	build = build_of(m, &opt);
-	build.cost = &cost;
+	/* Without items: the page has those of all crates. */
+	build = (struct build_view){
+		.build = m->build,
+		.summary = m->summary,
+		.losses = m->has_losses ? &m->losses : NULL,
+		.names = &m->options.texts,
+		.costs = opt.costs,
+		.raw = opt.raw,
+		.problem = opt.problem,
+		.samples = opt.samples,
+		.stacks = stacks->all.n ? stacks : NULL,
+		.cost = &cost,
+	};
 	opt.build = &build;
 	return err
 		       ?: report_json(to, m->summary, m->has_losses ? &m->losses : NULL,

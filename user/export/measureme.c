@@ -205,20 +205,6 @@ static int check_size(struct export *e, struct plan *plan)
 	return e->bytes > e->most ? -EFBIG : 0;
 }
 
-static int end_file(struct export *e, struct plan *plan)
-{
-	int err = mm_process__finish(plan->out, plan->name, e->force);
-
-	err = err ?: check_size(e, plan);
-	if (err)
-		return err;
-	e->sums->files++;
-	e->sums->events += mm_process__events(plan->out);
-	e->sums->bytes += mm_process__bytes(plan->out);
-	mm_process__free(take_ptr(plan->out));
-	return 0;
-}
-
 static int write_item(struct export *e, const struct trace_item *item, uint32_t process)
 {
 	struct plan *plan = process < e->n ? &e->plans[process] : NULL;
@@ -244,9 +230,16 @@ static int write_item(struct export *e, const struct trace_item *item, uint32_t 
 		return failed(e, plan, err);
 	e->sums->adjusted += err;
 	err = check_size(e, plan);
-	if (!err && !--plan->left)
-		err = end_file(e, plan);
-	return err ? failed(e, plan, err) : 0;
+	if (!err && --plan->left)
+		return 0;
+	err = err ?: mm_process__finish(plan->out, plan->name, e->force) ?: check_size(e, plan);
+	if (err)
+		return failed(e, plan, err);
+	e->sums->files++;
+	e->sums->events += mm_process__events(plan->out);
+	e->sums->bytes += mm_process__bytes(plan->out);
+	mm_process__free(take_ptr(plan->out));
+	return 0;
 }
 
 static int write_files(struct export *e)
@@ -306,29 +299,6 @@ struct mm_process {
 
 /* ---- Metadata -------------------------------------------------------------------------------- */
 
-/* Metadata that measureme does not define. Its readers skip it; `import` reads it. */
-static struct json_object *own_metadata(const struct trace_info *info,
-					const struct trace_process *p,
-					const struct trace_losses *losses)
-{
-	struct json j = {};
-
-	json__begin(&j);
-	json__text(&j, "tool", info->tool);
-	json__text(&j, "kernel", info->kernel);
-	json__text(&j, "host", info->host);
-	json__number(&j, "parent_pid", p->parent_pid);
-	json__text(&j, "crate", p->crate);
-	json__text(&j, "crate_type", p->crate_type);
-	json__text(&j, "rustc_version", p->rustc_version);
-	json__text(&j, "build_id", p->build_id);
-	json__bool(&j, "attached_late", p->attached_late);
-	json__known(&j, "exit_status", p->exit_status != TRACE_EXIT_UNKNOWN,
-		    (uint32_t)p->exit_status);
-	json__losses(&j, "losses", losses);
-	return json__take(&j);
-}
-
 static int put_metadata(struct mm_process *m, const struct trace_process *p,
 			const struct trace_losses *losses)
 {
@@ -336,7 +306,7 @@ static int put_metadata(struct mm_process *m, const struct trace_process *p,
 	/* Since the epoch. */
 	__int128 start = (__int128)info->realtime_start_ns + m->base_ns - info->clock_start_ns;
 	const char *text = NULL;
-	struct json j = {};
+	struct json j = {}, own = {};
 	uint64_t id;
 	int err;
 
@@ -347,7 +317,21 @@ static int put_metadata(struct mm_process *m, const struct trace_process *p,
 					  : (uint64_t)start);
 	json__number(&j, "process_id", p->pid);
 	json__text(&j, "cmd", p->command ?: "");
-	json__value(&j, "qprof", own_metadata(info, p, losses));
+	/* What measureme does not define. Its readers skip it; `import` reads it. */
+	json__begin(&own);
+	json__text(&own, "tool", info->tool);
+	json__text(&own, "kernel", info->kernel);
+	json__text(&own, "host", info->host);
+	json__number(&own, "parent_pid", p->parent_pid);
+	json__text(&own, "crate", p->crate);
+	json__text(&own, "crate_type", p->crate_type);
+	json__text(&own, "rustc_version", p->rustc_version);
+	json__text(&own, "build_id", p->build_id);
+	json__bool(&own, "attached_late", p->attached_late);
+	json__known(&own, "exit_status", p->exit_status != TRACE_EXIT_UNKNOWN,
+		    (uint32_t)p->exit_status);
+	json__losses(&own, "losses", losses);
+	json__value(&j, "qprof", json__take(&own));
 	if (!j.err)
 		text = json_object_to_json_string_ext(
 			j.object, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);

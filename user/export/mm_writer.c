@@ -99,11 +99,20 @@ static int create_temporary(struct mm_writer *w)
 	return -errno;
 }
 
-/* The file keeps the first error. */
-static int put_headers(struct mm_writer *w)
+int mm_writer__open(int dir_fd, struct mm_writer **out)
 {
+	_mm_writer_ struct mm_writer *w = calloc(1, sizeof(*w));
 	uint8_t version[4];
+	int err;
 
+	if (!w)
+		return -ENOMEM;
+	w->dir_fd = dir_fd;
+	w->file.fd = -1;
+	err = create_temporary(w);
+	if (err)
+		return err;
+	/* The file keeps the first error. */
 	bytes_store_u32(version, MM_VERSION);
 	file_writer__write(&w->file, MM_MAGIC, 4);
 	file_writer__write(&w->file, version, sizeof(version));
@@ -112,21 +121,8 @@ static int put_headers(struct mm_writer *w)
 		put(w, tag, magics[tag], 4);
 		put(w, tag, version, sizeof(version));
 	}
-	return w->file.error;
-}
-
-int mm_writer__open(int dir_fd, struct mm_writer **out)
-{
-	_mm_writer_ struct mm_writer *w = calloc(1, sizeof(*w));
-	int err;
-
-	if (!w)
-		return -ENOMEM;
-	w->dir_fd = dir_fd;
-	w->file.fd = -1;
-	err = create_temporary(w) ?: put_headers(w);
-	if (err)
-		return err;
+	if (w->file.error)
+		return w->file.error;
 	*out = take_ptr(w);
 	return 0;
 }
@@ -224,10 +220,18 @@ static int rename_new(int dir_fd, const char *from, const char *to)
 	return 0;
 }
 
-static int give_name(struct mm_writer *w, const char *name, bool force)
+int mm_writer__finish(struct mm_writer *w, const char *name, bool force)
 {
 	int err;
 
+	for (int tag = 0; tag < MM_N_STREAMS; tag++)
+		write_page(w, tag);
+	/* Sync first: a system crash must not leave an empty file with the final name. */
+	if (!w->file.error && fdatasync(w->file.fd) && errno != EINVAL)
+		file_writer__fail(&w->file, -errno);
+	err = file_writer__close(&w->file);
+	if (err)
+		return err;
 	if (!force)
 		err = rename_new(w->dir_fd, w->temporary, name);
 	else
@@ -236,16 +240,6 @@ static int give_name(struct mm_writer *w, const char *name, bool force)
 		return file_writer__fail(&w->file, err);
 	w->temporary[0] = '\0';
 	return 0;
-}
-
-int mm_writer__finish(struct mm_writer *w, const char *name, bool force)
-{
-	for (int tag = 0; tag < MM_N_STREAMS; tag++)
-		write_page(w, tag);
-	/* Sync first: a system crash must not leave an empty file with the final name. */
-	if (!w->file.error && fdatasync(w->file.fd) && errno != EINVAL)
-		file_writer__fail(&w->file, -errno);
-	return file_writer__close(&w->file) ?: give_name(w, name, force);
 }
 
 uint64_t mm_writer__bytes(const struct mm_writer *w)

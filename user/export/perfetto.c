@@ -173,42 +173,12 @@ static void annotate_text(struct perfetto *p, enum annotation which, enum text_s
 		 iid_of(p, space, number, INTERNED_ANNOTATION_TEXTS, text));
 }
 
-/* The item that it was about, and its place in the source. */
-static void annotate_key(struct perfetto *p, const struct trace_span *s)
-{
-	const struct trace_reader *r = p->job->r;
-	uint32_t event = trace_reader__event_string(r, s);
-	const struct trace_place *place;
-
-	if (event == TRACE_NO_STRING || !*trace_reader__string(r, event))
-		return;
-	annotate_text(p, ANNOTATION_EVENT, TEXT_EVENT, event, trace_reader__string(r, event));
-	place = trace_reader__place(r, s->process, event);
-	if (!place)
-		return;
-	annotate_text(p, ANNOTATION_FILE, TEXT_EVENT, place->file,
-		      trace_reader__string(r, place->file));
-	annotate(p, ANNOTATION_LINE, ANNOTATION_UINT, place->line);
-}
-
-static void annotate_all(struct perfetto *p, const struct trace_span *s)
-{
-	const struct trace_reader *r = p->job->r;
-	struct trace_location at;
-
-	if (s->invocation != TRACE_NO_INVOCATION && !(s->flags & TRACE_SPAN_SAMPLED))
-		annotate(p, ANNOTATION_INVOCATION, ANNOTATION_UINT, s->invocation);
-	annotate_key(p, s);
-	if (s->caller != TRACE_NO_LOCATION && trace_reader__location(r, s->caller, &at))
-		annotate_text(p, ANNOTATION_CALLER, TEXT_FUNCTION, at.function->first,
-			      at.function->name);
-	if (s->flags)
-		annotate_text(p, ANNOTATION_END, TEXT_ANNOTATION, s->flags, timeline_end_text(s));
-}
-
 static void describe_span(struct perfetto *p, const struct trace_span *s)
 {
 	const struct trace_reader *r = p->job->r;
+	uint32_t key = trace_reader__event_string(r, s);
+	const struct trace_place *place = NULL;
+	struct trace_location at;
 
 	protobuf__varint(&p->event, EVENT_NAME_IID,
 			 iid_of(p, TEXT_LABEL, s->label, INTERNED_EVENT_NAMES,
@@ -216,7 +186,23 @@ static void describe_span(struct perfetto *p, const struct trace_span *s)
 	protobuf__varint(
 		&p->event, EVENT_CATEGORY_IIDS,
 		iid_of(p, TEXT_KIND, s->kind, INTERNED_CATEGORIES, trace_reader__kind(r, s->kind)));
-	annotate_all(p, s);
+	if (s->invocation != TRACE_NO_INVOCATION && !(s->flags & TRACE_SPAN_SAMPLED))
+		annotate(p, ANNOTATION_INVOCATION, ANNOTATION_UINT, s->invocation);
+	/* The item that it was about, and its place in the source. */
+	if (key != TRACE_NO_STRING && *trace_reader__string(r, key)) {
+		annotate_text(p, ANNOTATION_EVENT, TEXT_EVENT, key, trace_reader__string(r, key));
+		place = trace_reader__place(r, s->process, key);
+	}
+	if (place) {
+		annotate_text(p, ANNOTATION_FILE, TEXT_EVENT, place->file,
+			      trace_reader__string(r, place->file));
+		annotate(p, ANNOTATION_LINE, ANNOTATION_UINT, place->line);
+	}
+	if (s->caller != TRACE_NO_LOCATION && trace_reader__location(r, s->caller, &at))
+		annotate_text(p, ANNOTATION_CALLER, TEXT_FUNCTION, at.function->first,
+			      at.function->name);
+	if (s->flags)
+		annotate_text(p, ANNOTATION_END, TEXT_ANNOTATION, s->flags, timeline_end_text(s));
 }
 
 struct on_thread {
@@ -317,21 +303,6 @@ static int put_thread(void *ctx, const struct timeline_thread *t, const char *na
 	return put_track(p);
 }
 
-static int put_counter_tracks(struct perfetto *p)
-{
-	for (int i = 0; i < TIMELINE_COUNTERS; i++) {
-		int err;
-
-		begin_track(p, UUID_COUNTERS + i, 0, timeline_counter_text(i));
-		protobuf__varint(&p->inner, COUNTER_UNIT, UNIT_COUNT);
-		protobuf__message(&p->event, TRACK_COUNTER, &p->inner);
-		err = put_track(p);
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
 static int put_memory(void *ctx, const struct timeline_process *process, uint64_t at_ns,
 		      uint64_t bytes)
 {
@@ -364,30 +335,23 @@ static int take_item(void *ctx, const struct trace_item *item)
 
 /* ---- Waits ----------------------------------------------------------------------------------- */
 
-/* A thread has a track of its waits, once there is one. */
-static int need_waits_track(struct perfetto *p, uint32_t thread)
-{
-	uint64_t key = (uint64_t)SENT_WAITS << 32 | thread;
-
-	if (u64_map__get(&p->iids, key) != U64_MAP_NONE)
-		return 0;
-	if (u64_map__put(&p->iids, key, 0))
-		return -ENOMEM;
-	begin_track(p, UUID_WAITS + thread, thread_uuid(thread), "waits");
-	return put_track(p);
-}
-
-/* Waits of a thread do not overlap. */
+/* Waits of a thread do not overlap. They have a track, once there is one. */
 static int put_wait(struct perfetto *p, const struct timeline_thread *t,
 		    const struct trace_sample *s)
 {
-	uint64_t track = UUID_WAITS + t->index;
+	uint64_t track = UUID_WAITS + t->index, key = (uint64_t)SENT_WAITS << 32 | t->index;
 	struct perfetto_wait wait;
 	_free_ char *stack = NULL;
 	bool known = perfetto_samples__wait(p->samples, s->stack, &wait);
-	int err = need_waits_track(p, t->index);
+	int err = 0;
 
 	stack = wait.stack;
+	if (u64_map__get(&p->iids, key) == U64_MAP_NONE) {
+		if (u64_map__put(&p->iids, key, 0))
+			return -ENOMEM;
+		begin_track(p, track, thread_uuid(t->index), "waits");
+		err = put_track(p);
+	}
 	if (err || !known)
 		return err;
 	begin_event(p, EVENT_SLICE_BEGIN, track);
@@ -454,26 +418,6 @@ static int put_clocks(struct perfetto *p)
 	return put_packet(p);
 }
 
-static int end_file(struct perfetto *p)
-{
-	char note[EXPORT_NOTE_MAX];
-	int err;
-
-	for (uint32_t i = 0; i < p->n_threads; i++) {
-		struct on_thread on = {p, thread_uuid(i)};
-
-		err = begins__finish(&p->begins[i], put_begin, &on);
-		if (err)
-			return err;
-	}
-	for (int i = 0; i < EXPORT_NOTES; i++) {
-		err = export_note(p->job, i, note) ? put_note(p, note) : 0;
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
 int export_perfetto(struct export_job *job)
 {
 	static const struct timeline_format format = {
@@ -487,12 +431,26 @@ int export_perfetto(struct export_job *job)
 		.memory = put_memory,
 	};
 	__cleanup(perfetto__clear) struct perfetto p = {.job = job};
-	int err = perfetto_samples__new(job, &p.samples)
-			  ?: put_clocks(&p) ?: put_counter_tracks(&p);
+	char note[EXPORT_NOTE_MAX];
+	int err = perfetto_samples__new(job, &p.samples) ?: put_clocks(&p);
 
+	for (int i = 0; i < TIMELINE_COUNTERS && !err; i++) {
+		begin_track(&p, UUID_COUNTERS + i, 0, timeline_counter_text(i));
+		protobuf__varint(&p.inner, COUNTER_UNIT, UNIT_COUNT);
+		protobuf__message(&p.event, TRACK_COUNTER, &p.inner);
+		err = put_track(&p);
+	}
 	if (err)
 		return err;
 	begin_track(&p, UUID_NOTES, 0, "notes");
-	return put_track(&p) ?: put_note(&p, "this file " EXPORT_PRIVACY)
-		       ?: timeline_run(job, &format, &p) ?: end_file(&p);
+	err = put_track(&p) ?: put_note(&p, "this file " EXPORT_PRIVACY)
+		      ?: timeline_run(job, &format, &p);
+	for (uint32_t i = 0; i < p.n_threads && !err; i++) {
+		struct on_thread on = {&p, thread_uuid(i)};
+
+		err = begins__finish(&p.begins[i], put_begin, &on);
+	}
+	for (int i = 0; i < EXPORT_NOTES && !err; i++)
+		err = export_note(job, i, note) ? put_note(&p, note) : 0;
+	return err;
 }

@@ -121,27 +121,6 @@ static void put_header(struct pprof *p)
 	flush(p);
 }
 
-static void put_sample(struct pprof *p, const struct stack *s)
-{
-	const struct flame_node *n = stack__node(s);
-
-	byte_buffer__clear(&p->message);
-	byte_buffer__clear(&p->inner);
-	/* Ids start at 1; a function and its location have the same id. */
-	for (uint32_t i = s->n; i; i--)
-		byte_buffer__varint(&p->inner, 1 + flame__number(p->flame, s->nodes[i - 1]));
-	protobuf__message(&p->message, SAMPLE_LOCATION, &p->inner);
-	byte_buffer__clear(&p->inner);
-	byte_buffer__varint(&p->inner, n->count);
-	byte_buffer__varint(&p->inner, n->self[FLAME_CPU]);
-	if (p->flame->has_off)
-		byte_buffer__varint(&p->inner, n->self[FLAME_WALL]);
-	protobuf__message(&p->message, SAMPLE_VALUE, &p->inner);
-	protobuf__message(&p->field, PROFILE_SAMPLE, &p->message);
-	p->job->written++;
-	flush(p);
-}
-
 static int put_samples(struct pprof *p)
 {
 	_stack_ struct stack s = {0};
@@ -149,9 +128,25 @@ static int put_samples(struct pprof *p)
 
 	stack__begin(&s, p->flame, 0, UINT32_MAX);
 	while ((err = stack__next(&s)) > 0) {
-		if (!stack__node(&s)->count && !stack__node(&s)->self[FLAME_WALL])
+		const struct flame_node *n = stack__node(&s);
+
+		if (!n->count && !n->self[FLAME_WALL])
 			continue;
-		put_sample(p, &s);
+		byte_buffer__clear(&p->message);
+		byte_buffer__clear(&p->inner);
+		/* Ids start at 1; a function and its location have the same id. */
+		for (uint32_t i = s.n; i; i--)
+			byte_buffer__varint(&p->inner, 1 + flame__number(p->flame, s.nodes[i - 1]));
+		protobuf__message(&p->message, SAMPLE_LOCATION, &p->inner);
+		byte_buffer__clear(&p->inner);
+		byte_buffer__varint(&p->inner, n->count);
+		byte_buffer__varint(&p->inner, n->self[FLAME_CPU]);
+		if (p->flame->has_off)
+			byte_buffer__varint(&p->inner, n->self[FLAME_WALL]);
+		protobuf__message(&p->message, SAMPLE_VALUE, &p->inner);
+		protobuf__message(&p->field, PROFILE_SAMPLE, &p->message);
+		p->job->written++;
+		flush(p);
 		if (p->err)
 			return p->err;
 	}

@@ -36,11 +36,6 @@ static bool is_sampled(const struct trace_span *s)
 	return s->flags & TRACE_SPAN_SAMPLED;
 }
 
-static bool same_thread(const struct trace_span *a, const struct trace_span *b)
-{
-	return a->process == b->process && a->tid == b->tid;
-}
-
 static int order(uint64_t x, uint64_t y)
 {
 	return (x > y) - (x < y);
@@ -73,7 +68,8 @@ static void around__destroy(struct around *a)
 /* An interval that ends where another starts is not around it, unless it is an instant. */
 static bool is_over(const struct trace_span *outer, const struct trace_span *s)
 {
-	return !same_thread(outer, s) || outer->end_ns < s->start_ns ||
+	return outer->process != s->process || outer->tid != s->tid ||
+	       outer->end_ns < s->start_ns ||
 	       (outer->end_ns == s->start_ns && outer->start_ns < outer->end_ns);
 }
 
@@ -96,33 +92,27 @@ static bool lengthen(struct trace_span *outer, struct trace_span *s)
 /* Of a trace that somebody made: intervals that overlap, as none of a compiler's do. */
 #define OVERLAPS_MOST 256
 
-static int put_around(struct around *a, struct trace_span *s)
-{
-	uint32_t at = a->n;
-
-	if (array__reserve_one(&a->at, a->n, &a->capacity, sizeof(struct trace_span *)))
-		return -ENOMEM;
-	for (uint32_t k = a->n; k-- && a->at[k]->end_ns < s->end_ns && a->n - k < OVERLAPS_MOST;)
-		if (lengthen(a->at[k], s))
-			at = k;
-	memmove(&a->at[at + 1], &a->at[at], (a->n++ - at) * sizeof(struct trace_span *));
-	a->at[at] = s;
-	return 0;
-}
-
 static int lengthen_all(struct span_merge *m)
 {
-	__cleanup(around__destroy) struct around around = {};
-	int err = 0;
+	__cleanup(around__destroy) struct around a = {};
 
-	for (uint32_t i = 0; i < m->n && !err; i++) {
+	for (uint32_t i = 0; i < m->n; i++) {
 		struct trace_span *s = &m->held[i];
+		uint32_t at;
 
-		while (around.n && is_over(around.at[around.n - 1], s))
-			around.n--;
-		err = put_around(&around, s);
+		while (a.n && is_over(a.at[a.n - 1], s))
+			a.n--;
+		if (array__reserve_one(&a.at, a.n, &a.capacity, sizeof(struct trace_span *)))
+			return -ENOMEM;
+		at = a.n;
+		for (uint32_t k = a.n;
+		     k-- && a.at[k]->end_ns < s->end_ns && a.n - k < OVERLAPS_MOST;)
+			if (lengthen(a.at[k], s))
+				at = k;
+		memmove(&a.at[at + 1], &a.at[at], (a.n++ - at) * sizeof(struct trace_span *));
+		a.at[at] = s;
 	}
-	return err;
+	return 0;
 }
 
 static int give(struct span_merge *m, struct around *around)

@@ -42,18 +42,6 @@ static void put_frame(struct speedscope *sp, const char *name, const struct trac
 	out__text(sp->out, "}");
 }
 
-static void put_frames(struct speedscope *sp)
-{
-	const struct flame *f = sp->flame;
-
-	out__text(sp->out, "\"shared\":{\"frames\":[");
-	for (uint32_t i = 0; i < f->frames.all.n; i++)
-		put_frame(sp, flame_frames__name(&f->frames, i), flame__frame_place(f, i), !i);
-	for (uint32_t i = 0; i < f->n_processes; i++)
-		put_frame(sp, f->processes[i].title, NULL, !f->frames.all.n && !i);
-	out__text(sp->out, "\n]},\n");
-}
-
 static int put_sample(struct speedscope *sp, uint64_t ns, bool first)
 {
 	(void)ns;
@@ -190,6 +178,11 @@ int export_speedscope(struct export_job *job)
 	out__text(job->out, ",\n\"activeProfileIndex\":");
 	out__number(job->out, job->wall && f->has_off);
 	out__text(job->out, ",\n");
-	put_frames(&sp);
+	out__text(job->out, "\"shared\":{\"frames\":[");
+	for (uint32_t i = 0; i < f->frames.all.n; i++)
+		put_frame(&sp, flame_frames__name(&f->frames, i), flame__frame_place(f, i), !i);
+	for (uint32_t i = 0; i < f->n_processes; i++)
+		put_frame(&sp, f->processes[i].title, NULL, !f->frames.all.n && !i);
+	out__text(job->out, "\n]},\n");
 	return put_profiles(&sp);
 }

@@ -181,8 +181,9 @@ static int take_sample(struct timeline *t, const struct trace_sample *s)
 	return get_thread(t, s->process, s->tid, &thread) ?: t->format->sample(t->ctx, &thread, s);
 }
 
-static int take_item(struct timeline *t, const struct trace_item *item)
+static int take_next(void *ctx, const struct trace_item *item)
 {
+	struct timeline *t = ctx;
 	struct timeline_thread thread;
 	int err = t->format->item ? t->format->item(t->ctx, item) : 0;
 
@@ -191,25 +192,22 @@ static int take_item(struct timeline *t, const struct trace_item *item)
 		return err;
 	switch (item->kind) {
 	case TRACE_ITEM_PROCESS:
-		return add_process(t, item->process);
+		err = add_process(t, item->process);
+		break;
 	case TRACE_ITEM_THREAD:
-		err = get_thread(t, item->thread.process, item->thread.tid, &thread);
-		return err ?: t->format->thread(t->ctx, &thread, item->thread.name);
+		err = get_thread(t, item->thread.process, item->thread.tid, &thread)
+			      ?: t->format->thread(t->ctx, &thread, item->thread.name);
+		break;
 	case TRACE_ITEM_SAMPLING:
 		t->wait_stacks = item->sampling.off_cpu;
-		return 0;
+		break;
 	case TRACE_ITEM_SAMPLE:
-		return take_sample(t, &item->sample);
+		err = take_sample(t, &item->sample);
+		break;
 	default:
-		return 0;
+		break;
 	}
-}
-
-static int take_next(void *ctx, const struct trace_item *item)
-{
-	struct timeline *t = ctx;
-
-	return take_item(t, item) ?: out__error(t->job->out);
+	return err ?: out__error(t->job->out);
 }
 
 struct counting {
@@ -525,26 +523,6 @@ static int compare(const void *a, const void *b)
 	return (x->at_ns > y->at_ns) - (x->at_ns < y->at_ns);
 }
 
-/* Pass on the sums of one process, whose samples are `n` from `f` on. */
-static int put_process(const struct memory_fault *f, uint32_t n, memory_growth_fn put, void *ctx)
-{
-	uint32_t step = n / MEMORY_GROWTH_POINTS + 1;
-	struct memory_fault sum = {.process = f->process};
-
-	for (uint32_t i = 0; i < n; i++) {
-		int err;
-
-		sum.bytes += f[i].bytes;
-		sum.at_ns = f[i].at_ns;
-		if (i + 1 < n && ((i + 1) % step || f[i + 1].at_ns == sum.at_ns))
-			continue;
-		err = put(ctx, &sum);
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
 int memory_growth__each(struct memory_growth *g, memory_growth_fn put, void *ctx)
 {
 	uint32_t n;
@@ -552,13 +530,25 @@ int memory_growth__each(struct memory_growth *g, memory_growth_fn put, void *ctx
 	if (g->n)
 		qsort(g->at, g->n, sizeof(*g->at), compare);
 	for (uint32_t i = 0; i < g->n; i += n) {
-		int err;
+		const struct memory_fault *f = &g->at[i];
+		struct memory_fault sum = {.process = f->process};
+		uint32_t step;
 
-		for (n = 1; i + n < g->n && g->at[i + n].process == g->at[i].process; n++)
+		/* The samples of one process are `n` from `f` on. */
+		for (n = 1; i + n < g->n && f[n].process == f->process; n++)
 			;
-		err = put_process(&g->at[i], n, put, ctx);
-		if (err)
-			return err;
+		step = n / MEMORY_GROWTH_POINTS + 1;
+		for (uint32_t k = 0; k < n; k++) {
+			int err;
+
+			sum.bytes += f[k].bytes;
+			sum.at_ns = f[k].at_ns;
+			if (k + 1 < n && ((k + 1) % step || f[k + 1].at_ns == sum.at_ns))
+				continue;
+			err = put(ctx, &sum);
+			if (err)
+				return err;
+		}
 	}
 	return 0;
 }

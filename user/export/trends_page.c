@@ -113,22 +113,6 @@ static void add_real(struct json *j, const char *key, double value)
 		json__null(j, key);
 }
 
-static void put_head(struct json *j, const struct trend *t)
-{
-	struct json_object *notes = json_object_new_array();
-
-	for (size_t i = 0; notes && i < t->n_notes; i++)
-		json_object_array_add(notes, json_new_text(t->notes[i]));
-	json__text(j, "crate", t->question.of.crate);
-	json__text(j, "query", t->question.of.query);
-	json__text(j, "item", t->question.of.item);
-	json__text(j, "llvm", t->question.of.llvm);
-	json__text(j, "metric", trend_metric_name(t->question.metric));
-	json__bool(j, "exact", t->exact);
-	json__value(j, "notes", notes);
-	json__put_open(j);
-}
-
 /* [the build's number, value, why it does not count] */
 static void put_points(struct trends_page *page, const struct trend *t, size_t *indexes)
 {
@@ -182,14 +166,26 @@ static void put_changes(struct trends_page *page, const struct trend *t, const s
 int trends_page__add(struct trends_page *page, const struct trend *t)
 {
 	_free_ size_t *indexes = calloc(t->n ?: 1, sizeof(*indexes));
+	struct json_object *notes = NULL;
+	struct json *j = &page->j;
 
 	if (!indexes)
 		return -ENOMEM;
-	json__line(&page->j, page->trends++);
-	put_head(&page->j, t);
+	json__line(j, page->trends++);
+	json__text(j, "crate", t->question.of.crate);
+	json__text(j, "query", t->question.of.query);
+	json__text(j, "item", t->question.of.item);
+	json__text(j, "llvm", t->question.of.llvm);
+	json__text(j, "metric", trend_metric_name(t->question.metric));
+	json__bool(j, "exact", t->exact);
+	notes = json_object_new_array();
+	for (size_t i = 0; notes && i < t->n_notes; i++)
+		json_object_array_add(notes, json_new_text(t->notes[i]));
+	json__value(j, "notes", notes);
+	json__put_open(j);
 	put_points(page, t, indexes);
 	put_changes(page, t, indexes);
-	json__print(&page->j, "}");
+	json__print(j, "}");
 	return page->j.err;
 }
 
