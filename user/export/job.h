@@ -6,6 +6,17 @@
  * that the trace holds. A *sum* (counts, folded, pprof, speedscope) subtracts probe costs, as a
  * report does: its self times add up to those of `report`, or with `raw` to those of `report
  * --raw`.
+ *
+ * To read this directory, begin with these files, in this order:
+ *
+ *   job.h        what an export is asked for, and the function of each format
+ *   out.c        the stream that all formats but measureme write to, and compression
+ *   timeline.c   reads a trace for a format of intervals: processes, threads, counters, limits
+ *   perfetto.c   writes such a timeline; html.c writes one with a report and stacks around it
+ *   flame.c      merges the intervals of a trace into stacks, and subtracts probe costs
+ *   folded.c     writes such stacks in the fewest lines; pprof.c and speedscope.c do the same
+ *
+ * measureme.c stands apart: it writes a directory with a file for each process.
  */
 #ifndef QPROF_EXPORT_JOB_H
 #define QPROF_EXPORT_JOB_H
