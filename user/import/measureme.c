@@ -78,28 +78,20 @@ static int read_command(struct trace_process *p, struct command *c)
 	return 0;
 }
 
-static int describe(struct trace_process *p, const struct mm_metadata *m, const char *path)
-{
-	struct command c = {0};
-	int err = trace_process__copy(p, &m->process);
-
-	if (err)
-		return err;
-	if (!m->exported && p->command)
-		err = read_command(p, &c);
-	command__clear(&c);
-	if (!err && !m->exported && !p->crate)
-		p->crate = crate_of_path(path);
-	return err;
-}
-
 static int add_process(struct import *im, uint64_t last_end_ns, const char *path)
 {
+	const struct mm_metadata *m = mm_reader__metadata(im->r);
 	struct trace_process p;
-	int err = describe(&p, mm_reader__metadata(im->r), path);
+	struct command c = {0};
+	int err = trace_process__copy(&p, &m->process);
 
 	if (err)
 		return err;
+	if (!m->exported && p.command)
+		err = read_command(&p, &c);
+	command__clear(&c);
+	if (!err && !m->exported && !p.crate)
+		p.crate = crate_of_path(path);
 	p.index = im->index;
 	p.start_ns = im->base_ns;
 	/*
@@ -108,7 +100,7 @@ static int add_process(struct import *im, uint64_t last_end_ns, const char *path
 	 */
 	p.end_ns = im->base_ns + last_end_ns;
 	p.end_ns += !p.end_ns;
-	err = trace_writer__process(im->w, &p);
+	err = err ?: trace_writer__process(im->w, &p);
 	trace_process__clear(&p);
 	return err;
 }
@@ -157,17 +149,6 @@ static int label_of(struct import *im, uint64_t id, uint32_t *label)
 
 /* ---- Events ---------------------------------------------------------------------------------- */
 
-/* The virtual id, or a number of our own for an event with arguments. */
-static int invocation_of(struct import *im, const struct mm_event *e, uint32_t *invocation)
-{
-	uint32_t address = mm_reader__address(im->r, e->id);
-
-	*invocation = e->id <= MM_VIRTUAL_ID_MAX ? (uint32_t)e->id : TRACE_NO_INVOCATION;
-	if (e->id <= MM_VIRTUAL_ID_MAX || address == MM_NO_ADDRESS)
-		return 0;
-	return mm_arguments__number(&im->arguments, address, invocation);
-}
-
 static int add_span(struct import *im, const struct mm_event *e, uint16_t depth, uint32_t label,
 		    uint8_t kind)
 {
@@ -177,31 +158,25 @@ static int add_span(struct import *im, const struct mm_event *e, uint16_t depth,
 		.process = im->index,
 		.tid = e->thread,
 		.label = label,
+		.invocation = TRACE_NO_INVOCATION,
 		.depth = depth,
 		.kind = kind,
 	};
-	int err = invocation_of(im, e, &s.invocation);
+	uint32_t address = mm_reader__address(im->r, e->id);
+	int err = 0;
 
+	/* The virtual id, or a number of our own for an event with arguments. */
+	if (e->id <= MM_VIRTUAL_ID_MAX)
+		s.invocation = (uint32_t)e->id;
+	else if (address != MM_NO_ADDRESS)
+		err = mm_arguments__number(&im->arguments, address, &s.invocation);
 	im->found->spans++;
-	return err ? err : trace_writer__span(im->w, &s);
-}
-
-static int count_value(struct import *im, const struct mm_event *e, uint32_t label, uint8_t kind)
-{
-	struct trace_tally *t = table__get(&im->tallies, (uint64_t)label << 8 | kind,
-					   .process = im->index, .label = label, .kind = kind);
-
-	if (!t)
-		return -ENOMEM;
-	im->found->values++;
-	t->events++;
-	if (e->type == MM_INTEGER_EVENT && __builtin_add_overflow(t->sum, e->start, &t->sum))
-		t->sum = UINT64_MAX;
-	return 0;
+	return err ?: trace_writer__span(im->w, &s);
 }
 
 static int add_event(struct import *im, const struct mm_event *e, uint16_t depth)
 {
+	struct trace_tally *t;
 	uint32_t label;
 	uint8_t kind;
 	int err;
@@ -214,7 +189,15 @@ static int add_event(struct import *im, const struct mm_event *e, uint16_t depth
 	im->found->unnamed += label == im->unknown;
 	if (e->type == MM_INTERVAL_EVENT)
 		return add_span(im, e, depth, label, kind);
-	return count_value(im, e, label, kind);
+	t = table__get(&im->tallies, (uint64_t)label << 8 | kind, .process = im->index,
+		       .label = label, .kind = kind);
+	if (!t)
+		return -ENOMEM;
+	im->found->values++;
+	t->events++;
+	if (e->type == MM_INTEGER_EVENT && __builtin_add_overflow(t->sum, e->start, &t->sum))
+		t->sum = UINT64_MAX;
+	return 0;
 }
 
 static int add_events(struct import *im, const struct mm_depths *d)
@@ -257,19 +240,6 @@ static int write_tallies(struct import *im)
 	return 0;
 }
 
-static int import(struct import *im, struct mm_depths *d, const char *path)
-{
-	int err = mm_depths__find(d, im->r) ?: add_process(im, d->last_end_ns, path);
-
-	if (err)
-		return err;
-	err = trace_writer__intern(im->w, "<unknown>", &im->unknown)
-		      ?: trace_writer__kind(im->w, HIT, &im->hit_kind);
-	if (err)
-		return err;
-	return add_events(im, d) ?: write_tallies(im) ?: mm_arguments__map(&im->arguments);
-}
-
 int import_measureme(struct trace_writer *w, uint32_t index, struct mm_reader *r, const char *path,
 		     struct measureme_found *found)
 {
@@ -285,7 +255,11 @@ int import_measureme(struct trace_writer *w, uint32_t index, struct mm_reader *r
 	int err;
 
 	*found = (struct measureme_found){0};
-	err = import(&im, &d, path);
+	err = mm_depths__find(&d, r) ?: add_process(&im, d.last_end_ns, path)
+		      ?: trace_writer__intern(w, "<unknown>", &im.unknown)
+		      ?: trace_writer__kind(w, HIT, &im.hit_kind)
+		      ?: add_events(&im, &d) ?: write_tallies(&im)
+		      ?: mm_arguments__map(&im.arguments);
 	found->arguments = im.arguments.kept;
 	found->too_many_arguments = im.arguments.full;
 	found->backwards = d.backwards;
@@ -318,13 +292,6 @@ static void pieces__clear(struct pieces *p)
 
 static int string_of(struct mm_arguments *a, uint32_t address, unsigned int nested, uint32_t *id);
 
-static void add_text(struct pieces *p, const void *text, size_t size)
-{
-	p->text_at[p->n++] = p->texts.size;
-	byte_buffer__bytes(&p->texts, text, size);
-	byte_buffer__bytes(&p->texts, "", 1);
-}
-
 static int add_component(struct mm_arguments *a, struct pieces *p, const struct mm_component *c,
 			 unsigned int nested)
 {
@@ -335,8 +302,10 @@ static int add_component(struct mm_arguments *a, struct pieces *p, const struct 
 	if (p->n == PIECES_MAX)
 		return -E2BIG;
 	if (c->text || address == MM_NO_ADDRESS) {
-		add_text(p, c->text ?: (const uint8_t *)"<unknown>",
-			 c->text ? c->size : strlen("<unknown>"));
+		p->text_at[p->n++] = p->texts.size;
+		byte_buffer__bytes(&p->texts, c->text ?: (const uint8_t *)"<unknown>",
+				   c->text ? c->size : strlen("<unknown>"));
+		byte_buffer__bytes(&p->texts, "", 1);
 		return 0;
 	}
 	err = string_of(a, address, nested + 1, &id);
@@ -385,15 +354,6 @@ static int string_of(struct mm_arguments *a, uint32_t address, unsigned int nest
 	return err ? err : u64_map__put(&a->string_of, address, *id);
 }
 
-/* Whether a label ends inside the referenced string. It never does in rustc's files. */
-static int has_separator(struct mm_arguments *a, uint64_t id, bool *has)
-{
-	int err = mm_strings__text(a->strings, id, &a->text);
-
-	*has = !err && strchr((const char *)a->text.data, MM_SEPARATOR);
-	return err;
-}
-
 /* An event's text without the label, which ends somewhere inside the text. */
 static int flat_arguments(struct mm_arguments *a, uint32_t address, uint32_t *id)
 {
@@ -414,21 +374,25 @@ static int arguments_of(struct mm_arguments *a, uint32_t address, uint32_t *id)
 {
 	uint32_t from = address, at = address;
 	struct mm_component c;
-	bool bad, nested = false;
+	bool bad;
 
 	*id = U64_MAP_NONE;
 	if (a->string_of.used >= REMEMBERED_MAX)
 		u64_map__clear(&a->string_of);
 	for (; mm_strings__component(a->strings, &at, &c, &bad); from = at) {
 		const uint8_t *end = c.text ? memchr(c.text, MM_SEPARATOR, c.size) : NULL;
-		int err = 0;
+		int err;
 
 		if (end)
 			return string_of(a, from + (uint32_t)(end - c.text) + 1, 0, id);
-		if (!c.text)
-			err = has_separator(a, c.id, &nested);
-		if (err || nested)
-			return err ? err : flat_arguments(a, address, id);
+		if (c.text)
+			continue;
+		/* A label may end inside the referenced string. It never does in rustc's files. */
+		err = mm_strings__text(a->strings, c.id, &a->text);
+		if (err)
+			return err;
+		if (strchr((const char *)a->text.data, MM_SEPARATOR))
+			return flat_arguments(a, address, id);
 	}
 	return 0;
 }
@@ -531,27 +495,19 @@ static int map_virtual(struct mm_arguments *a, uint32_t empty)
 	}
 }
 
-/* Whether any virtual id has arguments. */
-static int look_for_any(struct mm_arguments *a, bool *any)
-{
-	uint32_t string;
-
-	for (uint32_t id = 0; !*any; id++) {
-		int err = next_virtual(a, &id, &string);
-
-		if (err || id == a->strings->virtual_end)
-			return err;
-		*any = string != U64_MAP_NONE;
-	}
-	return 0;
-}
-
 int mm_arguments__map(struct mm_arguments *a)
 {
+	uint32_t string, empty;
 	bool any = a->kept;
-	uint32_t empty;
-	int err = look_for_any(a, &any);
+	int err = 0;
 
+	/* Whether any virtual id has arguments. */
+	for (uint32_t id = 0; !any && !err; id++) {
+		err = next_virtual(a, &id, &string);
+		if (id == a->strings->virtual_end)
+			break;
+		any = !err && string != U64_MAP_NONE;
+	}
 	if (!err && any)
 		err = trace_writer__intern(a->w, "", &empty);
 	if (!err && any)
@@ -594,24 +550,10 @@ static void walk__clear(struct walk *w)
 	table__destroy(&w->threads);
 }
 
-/* Close the intervals that do not enclose this one. */
-static void leave(struct walk *w, struct thread *t, const struct mm_event *e)
-{
-	bool overlaps = false;
-
-	for (; t->n; t->n--) {
-		const struct interval *top = &t->open[t->n - 1];
-
-		if (top->start <= e->start && e->end <= top->end)
-			break;
-		overlaps |= e->end > top->start;
-	}
-	w->d->overlapping += overlaps;
-}
-
 static int take(struct walk *w, const struct mm_event *e, uint16_t *depth)
 {
 	const struct interval interval = {e->start, e->end};
+	bool overlaps = false;
 	struct thread *t;
 
 	*depth = MM_NO_DEPTH;
@@ -629,7 +571,15 @@ static int take(struct walk *w, const struct mm_event *e, uint16_t *depth)
 		return 0;
 	}
 	t->next_end = e->end;
-	leave(w, t, e);
+	/* Close the intervals that do not enclose this one. */
+	for (; t->n; t->n--) {
+		const struct interval *top = &t->open[t->n - 1];
+
+		if (top->start <= e->start && e->end <= top->end)
+			break;
+		overlaps |= e->end > top->start;
+	}
+	w->d->overlapping += overlaps;
 	*depth = t->n < MM_NO_DEPTH ? t->n : MM_NO_DEPTH - 1;
 	if (e->end > w->d->last_end_ns)
 		w->d->last_end_ns = e->end;

@@ -82,19 +82,13 @@ static const uint8_t *window__bytes(struct window *w, uint64_t at, size_t size, 
 	return w->bytes + (at - w->at);
 }
 
-static int add_page(struct mm_stream *s, uint64_t file_at, uint32_t size)
-{
-	const struct mm_page page = {.at = s->size, .file_at = file_at};
-
-	s->size += size;
-	return array__add(&s->pages, &s->n, &s->capacity, &page);
-}
-
 /* Take the page with the header at `at`. Returns its end, or `at` if there is no page. */
 static uint64_t take_page(struct mm_file *f, const uint8_t *header, uint64_t at, int *err)
 {
 	uint64_t begin = at + MM_PAGE_HEADER_SIZE;
 	uint32_t size = bytes_load_u32(header + 1);
+	struct mm_page page = {.file_at = begin};
+	struct mm_stream *s;
 	uint8_t tag = header[0];
 
 	if (tag >= MM_N_STREAMS || !size) {
@@ -107,11 +101,14 @@ static uint64_t take_page(struct mm_file *f, const uint8_t *header, uint64_t at,
 				 f->size, at);
 		return at;
 	}
-	if (f->streams[tag].n == PAGES_MAX) {
+	s = &f->streams[tag];
+	if (s->n == PAGES_MAX) {
 		mm_file__problem(f, "damaged at byte %" PRIu64 ": too many pages", at);
 		return at;
 	}
-	*err = add_page(&f->streams[tag], begin, size);
+	page.at = s->size;
+	s->size += size;
+	*err = array__add(&s->pages, &s->n, &s->capacity, &page);
 	return begin + size;
 }
 
@@ -164,64 +161,42 @@ static int check_stream(struct mm_file *f, enum mm_stream_tag tag)
 	return 0;
 }
 
-static int check_header(struct mm_file *f, const char **why)
+int mm_file__open(struct mm_file *f, const char *path, const char **why)
 {
 	uint8_t header[MM_HEADER_SIZE];
+	struct stat st;
 	int err;
 
-	*why = "it is no profile of rustc's (.mm_profdata)";
-	if (f->size < MM_HEADER_SIZE)
-		return -EBADMSG;
-	err = read_at(f->fd, 0, header, sizeof(header));
-	if (err) {
-		*why = strerrordesc_np(-err);
-		return err;
-	}
-	if (memcmp(header, MM_MAGIC, 4))
-		return -EBADMSG;
-	f->version = bytes_load_u32(header + 4);
-	*why = "it has another version than 8 or 9";
-	return f->version == MM_VERSION || f->version == MM_VERSION_OLD ? 0 : -EPROTONOSUPPORT;
-}
-
-static int open_regular(struct mm_file *f, const char *path, const char **why)
-{
-	struct stat st;
-
 	/* O_NONBLOCK: the path may be a pipe without a writer. */
-	f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	*f = (struct mm_file){.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
 	if (f->fd < 0 || fstat(f->fd, &st)) {
-		int err = -errno;
-
+		err = -errno;
 		*why = strerrordesc_np(-err);
 		return err;
 	}
 	*why = "it is not a regular file";
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
 	f->size = st.st_size;
 	f->mtime_ns = clock_of_timespec(&st.st_mtim);
-	return S_ISREG(st.st_mode) ? 0 : -EINVAL;
-}
-
-int mm_file__open(struct mm_file *f, const char *path, const char **why)
-{
-	int err;
-
-	*f = (struct mm_file){.fd = -1};
-	err = open_regular(f, path, why) ?: check_header(f, why);
-	if (err)
-		return err;
-	err = find_pages(f);
+	*why = "it is no profile of rustc's (.mm_profdata)";
+	if (f->size < MM_HEADER_SIZE)
+		return -EBADMSG;
+	err = read_at(f->fd, 0, header, sizeof(header));
+	if (!err) {
+		if (memcmp(header, MM_MAGIC, 4))
+			return -EBADMSG;
+		f->version = bytes_load_u32(header + 4);
+		*why = "it has another version than 8 or 9";
+		if (f->version != MM_VERSION && f->version != MM_VERSION_OLD)
+			return -EPROTONOSUPPORT;
+		err = find_pages(f);
+	}
 	for (int tag = 0; !err && tag < MM_N_STREAMS; tag++)
 		err = check_stream(f, tag);
 	if (err)
 		*why = strerrordesc_np(-err);
 	return err;
-}
-
-/* The page that holds address `at`, which is inside the stream. */
-static size_t page_of(const struct mm_stream *s, uint64_t at)
-{
-	return bisect(s->n, i, s->pages[i].at <= at) - 1;
 }
 
 int mm_file__read(const struct mm_file *f, enum mm_stream_tag tag, uint64_t at, void *to,
@@ -232,7 +207,8 @@ int mm_file__read(const struct mm_file *f, enum mm_stream_tag tag, uint64_t at, 
 
 	if (at > s->size || size > s->size - at)
 		return -EIO;
-	for (size_t i = size ? page_of(s, at) : 0; size; i++) {
+	/* From the page on that holds `at`. */
+	for (size_t i = size ? bisect(s->n, k, s->pages[k].at <= at) - 1 : 0; size; i++) {
 		uint64_t end = i + 1 < s->n ? s->pages[i + 1].at : s->size;
 		size_t n = end - at < size ? end - at : size;
 		int err = read_at(f->fd, s->pages[i].file_at + (at - s->pages[i].at), p, n);

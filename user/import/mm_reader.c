@@ -16,40 +16,20 @@ struct mm_reader {
 	struct mm_strings strings;
 	struct mm_metadata metadata;
 	struct byte_buffer text; /* of the last kind or label */
-	uint32_t id_size;
 	uint32_t event_size;
 	uint64_t n_events;
 	uint8_t block[BLOCK_EVENTS * MM_EVENT_SIZE];
 };
 
-static int read_metadata(struct mm_reader *r)
+static uint64_t load_id(const struct mm_strings *s, const uint8_t *p)
 {
-	int err = mm_strings__text(&r->strings, MM_METADATA_ID, &r->text);
-
-	if (err)
-		return err;
-	err = mm_metadata__parse(&r->metadata, (const char *)r->text.data, r->text.size - 1);
-	if (!err && !r->metadata.found)
-		r->metadata.start_time_ns = r->file.mtime_ns;
-	return err;
-}
-
-static void count_events(struct mm_reader *r)
-{
-	uint64_t size = r->file.streams[MM_EVENTS].size;
-
-	/* Older versions differ in the size of the two ids only. */
-	r->event_size = MM_EVENT_SIZE - 2 * (8 - r->id_size);
-	if (size < MM_HEADER_SIZE)
-		return;
-	r->n_events = (size - MM_HEADER_SIZE) / r->event_size;
-	if ((size - MM_HEADER_SIZE) % r->event_size)
-		mm_file__problem(&r->file, "cut short: its events end inside one");
+	return s->id_size == 8 ? bytes_load_u64(p) : bytes_load_u32(p);
 }
 
 int mm_reader__open(const char *path, struct mm_reader **out, const char **why)
 {
 	_mm_reader_ struct mm_reader *r = calloc(1, sizeof(*r));
+	uint64_t size;
 	int err;
 
 	*why = strerrordesc_np(ENOMEM);
@@ -58,13 +38,22 @@ int mm_reader__open(const char *path, struct mm_reader **out, const char **why)
 	err = mm_file__open(&r->file, path, why);
 	if (err)
 		return err;
-	err = mm_strings__load(&r->strings, &r->file) ?: read_metadata(r);
+	err = mm_strings__load(&r->strings, &r->file)
+		      ?: mm_strings__text(&r->strings, MM_METADATA_ID, &r->text);
+	err = err ?: mm_metadata__parse(&r->metadata, (const char *)r->text.data, r->text.size - 1);
 	if (err) {
 		*why = err == -EFBIG ? "it has more than 4 GiB of strings" : strerrordesc_np(-err);
 		return err;
 	}
-	r->id_size = r->strings.id_size;
-	count_events(r);
+	if (!r->metadata.found)
+		r->metadata.start_time_ns = r->file.mtime_ns;
+	/* Older versions differ in the size of the two ids only. */
+	r->event_size = MM_EVENT_SIZE - 2 * (8 - r->strings.id_size);
+	size = r->file.streams[MM_EVENTS].size;
+	size = size < MM_HEADER_SIZE ? 0 : size - MM_HEADER_SIZE;
+	r->n_events = size / r->event_size;
+	if (size % r->event_size)
+		mm_file__problem(&r->file, "cut short: its events end inside one");
 	*out = take_ptr(r);
 	return 0;
 }
@@ -82,11 +71,11 @@ uint64_t mm_reader__n_events(const struct mm_reader *r)
 static struct mm_event load_event(const struct mm_reader *r, const uint8_t *p)
 {
 	/* The fields after the ids have the same distances in both versions. */
-	const uint8_t *rest = p + 2 * r->id_size - MM_EVENT_THREAD;
+	const uint8_t *rest = p + 2 * r->strings.id_size - MM_EVENT_THREAD;
 	uint32_t high = bytes_load_u32(rest + MM_EVENT_HIGH);
 	struct mm_event e = {
-		.kind = r->id_size == 8 ? bytes_load_u64(p) : bytes_load_u32(p),
-		.id = r->id_size == 8 ? bytes_load_u64(p + 8) : bytes_load_u32(p + 4),
+		.kind = load_id(&r->strings, p),
+		.id = load_id(&r->strings, p + r->strings.id_size),
 		.thread = bytes_load_u32(rest + MM_EVENT_THREAD),
 		.start = bytes_load_u32(rest + MM_EVENT_PAYLOAD1) | (uint64_t)(high >> 16) << 32,
 		.end = bytes_load_u32(rest + MM_EVENT_PAYLOAD2) | (uint64_t)(high & 0xffff) << 32,
@@ -174,45 +163,36 @@ void mm_reader__free(struct mm_reader *r)
 #define NESTED_MAX 64
 #define STEPS_MAX  65536 /* components of one string, which each level of references may double */
 
-static uint64_t load_id(const struct mm_strings *s, const uint8_t *p)
-{
-	return s->id_size == 8 ? bytes_load_u64(p) : bytes_load_u32(p);
-}
-
-static int add_entries(struct mm_strings *s, const uint8_t *p, size_t size)
-{
-	for (const uint8_t *end = p + size; p < end; p += 2 * s->id_size) {
-		uint64_t id = load_id(s, p), address = load_id(s, p + s->id_size);
-
-		if (id > MM_METADATA_ID || address >= MM_NO_ADDRESS)
-			continue;
-		if (id_table__put(&s->index, (uint32_t)id, (uint32_t)address))
-			return -ENOMEM;
-		if (id <= MM_VIRTUAL_ID_MAX && id >= s->virtual_end)
-			s->virtual_end = (uint32_t)id + 1;
-	}
-	return 0;
-}
-
 static int load_index(struct mm_strings *s, struct mm_file *f)
 {
 	const struct mm_stream *stream = &f->streams[MM_STRING_INDEX];
-	uint8_t block[4096];
+	const size_t entry = 2 * s->id_size;
 	uint64_t at = MM_HEADER_SIZE;
+	uint8_t block[4096];
 
 	while (at < stream->size) {
 		uint64_t left = stream->size - at;
 		size_t n = left < sizeof(block) ? left : sizeof(block);
 		int err;
 
-		n -= n % (2 * s->id_size);
+		n -= n % entry;
 		if (!n) {
 			mm_file__problem(f, "cut short: its string index ends inside an entry");
 			break;
 		}
-		err = mm_file__read(f, MM_STRING_INDEX, at, block, n) ?: add_entries(s, block, n);
+		err = mm_file__read(f, MM_STRING_INDEX, at, block, n);
 		if (err)
 			return err;
+		for (const uint8_t *p = block; p < block + n; p += entry) {
+			uint64_t id = load_id(s, p), address = load_id(s, p + s->id_size);
+
+			if (id > MM_METADATA_ID || address >= MM_NO_ADDRESS)
+				continue;
+			if (id_table__put(&s->index, (uint32_t)id, (uint32_t)address))
+				return -ENOMEM;
+			if (id <= MM_VIRTUAL_ID_MAX && id >= s->virtual_end)
+				s->virtual_end = (uint32_t)id + 1;
+		}
 		at += n;
 	}
 	return 0;
@@ -311,26 +291,11 @@ static void enter(struct expansion *x, uint64_t id)
 		x->at[x->n++] = address;
 }
 
-/* Take one component of the innermost string. */
-static void step(struct expansion *x)
-{
-	struct mm_component c;
-	bool bad;
-
-	if (!mm_strings__component(x->s, &x->at[x->n - 1], &c, &bad)) {
-		x->n--;
-		if (bad)
-			append_text(x, "<invalid>");
-	} else if (c.text) {
-		append(x, c.text, c.size);
-	} else {
-		enter(x, c.id);
-	}
-}
-
 static int expand(const struct mm_strings *s, uint64_t id, bool label, struct byte_buffer *out)
 {
 	struct expansion x = {.s = s, .out = out, .label = label};
+	struct mm_component c;
+	bool bad;
 
 	byte_buffer__clear(out);
 	enter(&x, id);
@@ -339,7 +304,16 @@ static int expand(const struct mm_strings *s, uint64_t id, bool label, struct by
 			append_text(&x, "<invalid>");
 			break;
 		}
-		step(&x);
+		/* Take one component of the innermost string. */
+		if (!mm_strings__component(s, &x.at[x.n - 1], &c, &bad)) {
+			x.n--;
+			if (bad)
+				append_text(&x, "<invalid>");
+		} else if (c.text) {
+			append(&x, c.text, c.size);
+		} else {
+			enter(&x, c.id);
+		}
 	}
 	byte_buffer__bytes(out, "", 1);
 	return out->failed ? -ENOMEM : 0;
@@ -362,9 +336,7 @@ void mm_strings__destroy(struct mm_strings *s)
 	*s = (struct mm_strings){0};
 }
 
-/* ---- Metadata -------------------------------------------------------------------------------- */
-
-/* ---- Rust's escapes -------------------------------------------------------------------------- */
+/* ---- Metadata: Rust's escapes ---------------------------------------------------------------- */
 
 /* Parse the code point "{e9}" at `p`. Returns its length, or 0 if it is malformed. */
 static size_t braced(const char *p, const char *end, uint32_t *code_point)
@@ -441,7 +413,7 @@ static char *repair(const char *text, size_t size)
 	return copy;
 }
 
-/* ---- Members --------------------------------------------------------------------------------- */
+/* ---- Metadata: members ----------------------------------------------------------------------- */
 
 /* A number from 0 to `max`; false if it is missing or out of range. */
 static bool get_number(struct json_object *object, const char *key, uint64_t max, uint64_t *value)
@@ -456,13 +428,6 @@ static bool get_number(struct json_object *object, const char *key, uint64_t max
 		return false;
 	*value = json_object_get_uint64(member);
 	return *value <= max;
-}
-
-static bool get_bool(struct json_object *object, const char *key)
-{
-	struct json_object *member;
-
-	return json_object_object_get_ex(object, key, &member) && json_object_get_boolean(member);
 }
 
 /* A copy of a text without trailing spaces; NULL if it is missing. */
@@ -486,21 +451,10 @@ static char *get_text(struct json_object *object, const char *key, int *err)
 	return text;
 }
 
-static void get_losses(struct mm_metadata *m, struct json_object *own)
-{
-	struct json_object *losses;
-
-	if (!json_object_object_get_ex(own, "losses", &losses) ||
-	    !json_object_is_type(losses, json_type_object))
-		return;
-	m->has_losses = true;
-	for (int i = 0; i < TRACE_LOSS_MAX; i++)
-		get_number(losses, trace_loss_name(i), UINT64_MAX, &m->losses.count[i]);
-}
-
 static int get_own(struct mm_metadata *m, struct json_object *own)
 {
 	struct trace_process *p = &m->process;
+	struct json_object *member;
 	uint64_t value;
 	int err = 0;
 
@@ -509,12 +463,16 @@ static int get_own(struct mm_metadata *m, struct json_object *own)
 		p->parent_pid = (uint32_t)value;
 	if (get_number(own, "exit_status", UINT32_MAX, &value))
 		p->exit_status = (int32_t)(uint32_t)value;
-	p->attached_late = get_bool(own, "attached_late");
+	p->attached_late = json_object_object_get_ex(own, "attached_late", &member) &&
+			   json_object_get_boolean(member);
 	p->crate = get_text(own, "crate", &err);
 	p->crate_type = get_text(own, "crate_type", &err);
 	p->rustc_version = get_text(own, "rustc_version", &err);
 	p->build_id = get_text(own, "build_id", &err);
-	get_losses(m, own);
+	m->has_losses = json_object_object_get_ex(own, "losses", &member) &&
+			json_object_is_type(member, json_type_object);
+	for (int i = 0; i < TRACE_LOSS_MAX && m->has_losses; i++)
+		get_number(member, trace_loss_name(i), UINT64_MAX, &m->losses.count[i]);
 	return err;
 }
 
