@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Imports a profile that rustc wrote itself as one process of a trace. */
+/*
+ * Imports a profile that rustc wrote itself as one process of a trace.
+ *
+ * To read this directory, begin with these files, in this order:
+ *
+ *   measureme_format.h  (include/qprof) the format of such a file (.mm_profdata)
+ *   mm_file.c           finds the pages of a file, and reads a stream that lies in them
+ *   mm_reader.c         reads events, strings and metadata from the streams
+ *   measureme.c         adds all of it to a trace; the arguments of events and the depths of
+ *                       intervals, which the file does not give directly, are at its end
+ */
 #ifndef QPROF_IMPORT_MEASUREME_H
 #define QPROF_IMPORT_MEASUREME_H
 
