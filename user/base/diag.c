@@ -51,13 +51,19 @@ void diag_wait_with(int fd, bool (*go_on)(void *ctx), void *ctx)
 	waiting.ctx = ctx;
 }
 
-static bool is_blocked_until_drop(void)
+/* A pipe that poll(2) reports writable takes a line at once. After one line waited, none waits. */
+static bool is_blocked(void)
 {
+	bool waited = __atomic_load_n(&n_dropped, __ATOMIC_RELAXED);
 	struct pollfd fds[] = {
 		{.fd = STDERR_FILENO, .events = POLLOUT},
 		{.fd = waiting.fd, .events = POLLIN},
 	};
 
+	if (may_drop)
+		return !poll(fds, 1, waited ? 0 : DIAG_PATIENCE_MS);
+	if (waiting.fd < 0)
+		return false;
 	do {
 		while (poll(fds, 2, -1) < 0)
 			;
@@ -65,57 +71,35 @@ static bool is_blocked_until_drop(void)
 	return !fds[0].revents;
 }
 
-/* A pipe that poll(2) reports writable takes a line at once. After one line waited, none waits. */
-static bool is_blocked(void)
-{
-	struct pollfd pfd = {.fd = STDERR_FILENO, .events = POLLOUT};
-	bool waited = __atomic_load_n(&n_dropped, __ATOMIC_RELAXED);
-
-	if (!may_drop)
-		return waiting.fd >= 0 && is_blocked_until_drop();
-	return !poll(&pfd, 1, waited ? 0 : DIAG_PATIENCE_MS);
-}
-
-static void print_line(const char *line)
-{
-	unsigned int n;
-
-	if (is_blocked()) {
-		__atomic_add_fetch(&n_dropped, 1, __ATOMIC_RELAXED);
-		return;
-	}
-	n = __atomic_exchange_n(&n_dropped, 0, __ATOMIC_RELAXED);
-	if (n)
-		fprintf(stderr, "qprof-bpf: %u line%s not printed: the reader did not read them\n",
-			n, n == 1 ? " was" : "s were");
-	fprintf(stderr, "%s\n", line);
-}
-
-/*
- * Lines hold paths and names that other users chose: they must not write to the terminal of the
- * user who records. format_clean() in place, as there may be no memory.
- */
-static void clean_line(char *line)
-{
-	while (*line) {
-		uint32_t cp;
-		size_t len = format_utf8(line, &cp);
-		bool is_clean = len && !format_is_unsafe(cp);
-
-		for (len = len ?: 1; len; len--, line++)
-			*line = is_clean ? *line : '?';
-	}
-}
-
 static void vsay(const char *prefix, const char *fmt, va_list ap)
 {
 	/* One write per line: rustc and cargo share our stderr. */
 	char line[2048];
 	int n = snprintf(line, sizeof(line), "qprof-bpf: %s", prefix);
+	unsigned int dropped;
 
 	vsnprintf(line + n, sizeof(line) - n, fmt, ap);
-	clean_line(line);
-	print_line(line);
+	/*
+	 * Lines hold paths and names that other users chose: they must not write to the terminal of
+	 * the user who records. format_clean() in place, as there may be no memory.
+	 */
+	for (char *at = line; *at;) {
+		uint32_t cp;
+		size_t len = format_utf8(at, &cp);
+		bool is_clean = len && !format_is_unsafe(cp);
+
+		for (len = len ?: 1; len; len--, at++)
+			*at = is_clean ? *at : '?';
+	}
+	if (is_blocked()) {
+		__atomic_add_fetch(&n_dropped, 1, __ATOMIC_RELAXED);
+		return;
+	}
+	dropped = __atomic_exchange_n(&n_dropped, 0, __ATOMIC_RELAXED);
+	if (dropped)
+		fprintf(stderr, "qprof-bpf: %u line%s not printed: the reader did not read them\n",
+			dropped, dropped == 1 ? " was" : "s were");
+	fprintf(stderr, "%s\n", line);
 }
 
 #define DEFINE_SAY(name, prefix, least)      \

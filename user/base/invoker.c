@@ -113,11 +113,14 @@ static int set_thread_groups(const gid_t *groups, int n)
 	return syscall(SYS_setgroups, (size_t)n, groups) ? -errno : 0;
 }
 
-static int take_groups(const struct invoker *inv)
+int invoker__take_file_rights(const struct invoker *inv)
 {
 	_free_ gid_t *own = NULL;
-	int n = getgroups(0, NULL), err;
+	int n, err;
 
+	if (!inv->sudo)
+		return 0;
+	n = getgroups(0, NULL);
 	if (n < 0)
 		return -errno;
 	own = calloc((size_t)n + 1, sizeof(*own));
@@ -131,18 +134,6 @@ static int take_groups(const struct invoker *inv)
 		return err;
 	own_groups.ids = take_ptr(own);
 	own_groups.n = n;
-	return 0;
-}
-
-int invoker__take_file_rights(const struct invoker *inv)
-{
-	int err;
-
-	if (!inv->sudo)
-		return 0;
-	err = take_groups(inv);
-	if (err)
-		return err;
 	setfsgid(inv->gid);
 	setfsuid(inv->uid);
 	/* These two report no errors, only the ids in force. */

@@ -47,28 +47,12 @@ static int check_replaceable(const char *path)
 	return fstat(fd, &st) ? -errno : S_ISREG(st.st_mode) ? 0 : -EINVAL;
 }
 
-/*
- * The name is in the same directory, so that rename(2) works, and short, as `path` may be of
- * maximal length.
- */
-static char *name_beside(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	int dir_len = slash ? (int)(slash - path + 1) : 0;
-	uint64_t nonce;
-	char *name;
-
-	if (getrandom(&nonce, sizeof(nonce), GRND_NONBLOCK) != sizeof(nonce))
-		nonce = 0;
-	if (asprintf(&name, "%.*s.qprof-%d-%016" PRIx64 ".qpt", dir_len, path, getpid(), nonce) < 0)
-		return NULL;
-	return name;
-}
-
 int output_file__choose(struct output_file *f, const char *path, bool force)
 {
 	_own_path_refusal_ struct own_path_refusal why = {0};
 	_free_ char *real = NULL;
+	const char *slash;
+	uint64_t nonce;
 	struct stat st;
 	int err = own_path__resolve(path, false, &real, &why);
 
@@ -84,8 +68,15 @@ int output_file__choose(struct output_file *f, const char *path, bool force)
 	err = check_replaceable(f->over);
 	if (err)
 		return err;
-	f->path = name_beside(f->over);
-	return f->path ? 0 : -ENOMEM;
+	/* In the same directory, so that rename(2) works; short, as a path has a maximal length. */
+	slash = strrchr(f->over, '/');
+	if (getrandom(&nonce, sizeof(nonce), GRND_NONBLOCK) != sizeof(nonce))
+		nonce = 0;
+	if (asprintf(&f->path, "%.*s.qprof-%d-%016" PRIx64 ".qpt",
+		     slash ? (int)(slash - f->over + 1) : 0, f->over, getpid(), nonce) >= 0)
+		return 0;
+	f->path = NULL;
+	return -ENOMEM;
 }
 
 const char *output_file_error(int err)

@@ -40,18 +40,6 @@ static int refuse(struct way *w, int err, const char *at, bool theirs)
 	return w->why->at ? err : -ENOMEM;
 }
 
-static int check_directory(struct way *w, struct stat *st)
-{
-	bool theirs;
-
-	if (stat(*w->at ? w->at : "/", st))
-		return -errno;
-	theirs = own_path_is_theirs(st);
-	if (w->alone && (theirs || (st->st_mode & OTHERS_WRITE && !(st->st_mode & S_ISVTX))))
-		return refuse(w, -EPERM, w->at, theirs);
-	return 0;
-}
-
 /* Go on at the target of the link `path`, which lies in the directory w->at. */
 static int follow(struct way *w, const char *path)
 {
@@ -77,10 +65,14 @@ static int enter(struct way *w, const char *name)
 {
 	struct stat directory, st;
 	_free_ char *path = NULL;
-	int err = check_directory(w, &directory);
+	bool theirs;
 
-	if (err)
-		return err;
+	if (stat(*w->at ? w->at : "/", &directory))
+		return -errno;
+	theirs = own_path_is_theirs(&directory);
+	if (w->alone &&
+	    (theirs || (directory.st_mode & OTHERS_WRITE && !(directory.st_mode & S_ISVTX))))
+		return refuse(w, -EPERM, w->at, theirs);
 	if (asprintf(&path, "%s/%s", w->at, name) < 0)
 		return -ENOMEM;
 	if (lstat(path, &st)) {

@@ -85,36 +85,6 @@ int rights__renounce(void)
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno : set_capabilities(&none);
 }
 
-/* sudo's variables are in force until here, as they name the invoker. */
-static int take_environment(const struct invoker *inv)
-{
-	_environ_ char **env = NULL;
-	int err;
-
-	if (!inv->sudo) {
-		first_environ__release();
-		return 0;
-	}
-	err = invoker__environ(inv, first_environ(), &env);
-	if (err)
-		return err;
-	first_environ__replace(take_ptr(env));
-	return 0;
-}
-
-static int drop_for(const struct invoker *inv)
-{
-	struct capabilities c;
-	int err = get_capabilities(&c);
-
-	if (err || (!inv->sudo && !c.permitted && !c.effective))
-		return err;
-	/* While CAP_SETPCAP is there. */
-	limit_bounding_set(0);
-	dropped_root = inv->sudo;
-	return invoker__become(inv) ?: rights__limit(0);
-}
-
 bool rights__dropped_root(void)
 {
 	return dropped_root;
@@ -123,10 +93,28 @@ bool rights__dropped_root(void)
 int rights__drop(void)
 {
 	_invoker_ struct invoker inv = {};
+	_environ_ char **env = NULL;
+	struct capabilities c;
 	int err = invoker__get(&inv);
 
 	if (err)
 		return err;
-	err = take_environment(&inv);
-	return err || inv.uid == 0 ? err : drop_for(&inv);
+	/* sudo's variables are in force until here, as they name the invoker. */
+	if (!inv.sudo) {
+		first_environ__release();
+	} else {
+		err = invoker__environ(&inv, first_environ(), &env);
+		if (err)
+			return err;
+		first_environ__replace(take_ptr(env));
+	}
+	if (inv.uid == 0)
+		return 0;
+	err = get_capabilities(&c);
+	if (err || (!inv.sudo && !c.permitted && !c.effective))
+		return err;
+	/* While CAP_SETPCAP is there. */
+	limit_bounding_set(0);
+	dropped_root = inv.sudo;
+	return invoker__become(&inv) ?: rights__limit(0);
 }

@@ -58,25 +58,6 @@ static int write_all(const struct writer_thread *w, const uint8_t *bytes, size_t
 	return 0;
 }
 
-static void write_queue(struct writer_thread *w)
-{
-	_free_ uint8_t *bytes = take_ptr(w->bytes);
-	int err;
-
-	w->writing = w->len;
-	w->len = 0;
-	pthread_mutex_unlock(&w->lock);
-	err = write_all(w, bytes, w->writing);
-	pthread_mutex_lock(&w->lock);
-	w->writing = 0;
-	if (err) {
-		w->error = err;
-		w->len = 0;
-	}
-	if (!w->len)
-		eventfd_write(w->idle, 1);
-}
-
 static void *run(void *arg)
 {
 	struct writer_thread *w = arg;
@@ -86,11 +67,26 @@ static void *run(void *arg)
 	rights__limit(0);
 	pthread_mutex_lock(&w->lock);
 	while (!w->ended) {
+		_free_ uint8_t *bytes = NULL;
+		int err;
+
 		if (!w->len) {
 			pthread_cond_wait(&w->work, &w->lock);
 			continue;
 		}
-		write_queue(w);
+		bytes = take_ptr(w->bytes);
+		w->writing = w->len;
+		w->len = 0;
+		pthread_mutex_unlock(&w->lock);
+		err = write_all(w, bytes, w->writing);
+		pthread_mutex_lock(&w->lock);
+		w->writing = 0;
+		if (err) {
+			w->error = err;
+			w->len = 0;
+		}
+		if (!w->len)
+			eventfd_write(w->idle, 1);
 		abandoned = w->ended;
 	}
 	pthread_mutex_unlock(&w->lock);
@@ -118,12 +114,15 @@ int writer_thread__new(int fd, struct writer_thread **out)
 	return err;
 }
 
-/* With the lock. */
-static int append(struct writer_thread *w, const void *bytes, size_t len)
+int writer_thread__put(struct writer_thread *w, const void *bytes, size_t len)
 {
-	uint8_t *more = realloc(w->bytes, w->len + len);
+	_unlock_ pthread_mutex_t *held = locked(&w->lock);
 	eventfd_t was;
+	uint8_t *more;
 
+	if (w->error || !len)
+		return w->error;
+	more = realloc(w->bytes, w->len + len);
 	if (!more)
 		return -ENOMEM;
 	memcpy(more + w->len, bytes, len);
@@ -134,26 +133,11 @@ static int append(struct writer_thread *w, const void *bytes, size_t len)
 	return 0;
 }
 
-int writer_thread__put(struct writer_thread *w, const void *bytes, size_t len)
-{
-	int err;
-
-	pthread_mutex_lock(&w->lock);
-	err = w->error;
-	if (!err && len)
-		err = append(w, bytes, len);
-	pthread_mutex_unlock(&w->lock);
-	return err;
-}
-
 size_t writer_thread__waiting(struct writer_thread *w)
 {
-	size_t n;
+	_unlock_ pthread_mutex_t *held = locked(&w->lock);
 
-	pthread_mutex_lock(&w->lock);
-	n = w->len + w->writing;
-	pthread_mutex_unlock(&w->lock);
-	return n;
+	return w->len + w->writing;
 }
 
 int writer_thread__idle_fd(const struct writer_thread *w)
