@@ -2,6 +2,15 @@
 /*
  * Ownership by scope: a local variable that owns an object has a cleanup attribute, and passes the
  * object on with take_ptr() or take_fd(). Destructors accept NULL, so every path may run them.
+ *
+ * All other directories use this one. To read it, begin with these files, in this order:
+ *
+ *   cleanup.h   the attributes that nearly every function has
+ *   diag.h      messages to a person, and how an error line names its cause and the next step
+ *   array.h     arrays that grow
+ *   table.h     items by key, in an array; map.h has the hash maps under it
+ *   invoker.h   the user who runs us, also behind sudo; rights.h drops what we have beyond his
+ *   own_path.h  paths that no other user has laid, his directories, and opening regular files
  */
 #ifndef QPROF_BASE_CLEANUP_H
 #define QPROF_BASE_CLEANUP_H
