@@ -22,18 +22,6 @@
 #define LEAST_OF_BUSY  100000 /* ppm */
 #define MILLION	       1000000
 
-/* Waiting is not in the times of samples. */
-static bool is_known_alike(const struct compare_result *r, const struct compare_row *row,
-			   enum compare_metric metric)
-{
-	uint8_t base = row->by[COMPARE_BASE], new = row->by[COMPARE_NEW];
-
-	if (metric == COMPARE_COUNT)
-		return !((base | new) & COMPARE_UNCOUNTED);
-	return !base || !new || (base & new & ~COMPARE_UNCOUNTED) ||
-	       (r->on_cpu && metric == COMPARE_SELF);
-}
-
 /* For times that depend on what else ran on the machine. */
 static bool are_enough(const struct compare_result *r)
 {
@@ -60,16 +48,19 @@ static bool is_cost_compared(const struct compare_result *r, const struct compar
 static bool is_compared(const struct compare_result *r, const struct compare_row *row,
 			enum compare_metric metric, bool has_query)
 {
+	uint8_t base = row->by[COMPARE_BASE], new = row->by[COMPARE_NEW];
 
 	if (r->rules.different_work || (r->few_crates && row->is_build))
 		return false;
 	if (compare_metric_is_of_crates(metric))
 		return !has_query && is_cost_compared(r, row, metric);
-	if (!is_known_alike(r, row, metric))
+	if (metric == COMPARE_COUNT)
+		return !((base | new) & COMPARE_UNCOUNTED);
+	/* Both sides must be known alike. Waiting is not in the times of samples. */
+	if (base && new && !(base & new & ~COMPARE_UNCOUNTED) &&
+	    !(r->on_cpu && metric == COMPARE_SELF))
 		return false;
-	if (metric == COMPARE_TOTAL && !has_query && !are_enough(r))
-		return false;
-	return true;
+	return metric != COMPARE_TOTAL || has_query || are_enough(r);
 }
 
 /* The size that a change of a time must exceed besides the noise. */

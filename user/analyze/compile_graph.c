@@ -97,27 +97,6 @@ static struct word stem_of(struct word path)
 	return name;
 }
 
-/* The stem of the library that a node makes, by rustc's rule. */
-static int hash_of_file(const struct compile_node *node, uint64_t *hash)
-{
-	struct word extra = command_line__codegen(line_of(node), "extra-filename");
-	struct word output = command_line__value(line_of(node), "-o");
-	_free_ char *stem = NULL;
-	int len;
-
-	if (output.at && !extra.len) {
-		output = stem_of(output);
-		*hash = map_hash(output.at, output.len);
-		return 0;
-	}
-	len = asprintf(&stem, "lib%s%.*s", process_of(node)->crate ?: "", (int)extra.len,
-		       extra.at ?: "");
-	if (len < 0)
-		return -ENOMEM;
-	*hash = map_hash(stem, (size_t)len);
-	return 0;
-}
-
 static bool has_type(const struct compile_node *node, const char *type)
 {
 	return strstr(process_of(node)->crate_type ?: "bin", type);
@@ -231,13 +210,26 @@ static int add_script(struct maker *m, struct compile_node *node)
 
 /* ---- Nodes ----------------------------------------------------------------------------------- */
 
+/* A node as the maker of its library, whose name is by rustc's rule, of a crate or of a script. */
 static int note(struct maker *m, const struct compile_node *node, uint32_t at)
 {
 	const char *crate = process_of(node)->crate ?: "";
 	struct word kinds = command_line__value(line_of(node), "--emit");
-	uint64_t file;
-	int err = hash_of_file(node, &file) ?: u64_map__put(&m->by_file, file, at);
+	struct word extra = command_line__codegen(line_of(node), "extra-filename");
+	struct word stem = stem_of(command_line__value(line_of(node), "-o"));
+	_free_ char *named = NULL;
+	int err;
 
+	if (!stem.at || extra.len) {
+		int len = asprintf(&named, "lib%s%.*s", crate, (int)extra.len, extra.at ?: "");
+
+		if (len < 0) {
+			named = NULL;
+			return -ENOMEM;
+		}
+		stem = (struct word){named, (size_t)len};
+	}
+	err = u64_map__put(&m->by_file, map_hash(stem.at, stem.len), at);
 	/* A compile that writes nothing but metadata (cargo check) is waited for to its end. */
 	m->only_metadata[at] = kinds.at && !word__contains(kinds, "link");
 	if (!err && compile_is_build_script(process_of(node)))

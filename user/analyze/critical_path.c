@@ -140,23 +140,6 @@ static struct blocker blocker_of(const struct walk *w, uint32_t node)
 	return last;
 }
 
-/* Returns the node before this one, and its last moment on the path; NO_NODE: it was the first. */
-static int step_back(struct walk *w, uint32_t *node, uint64_t *until_ns, bool *freed_job)
-{
-	uint32_t at = *node;
-	uint64_t start_ns = start_of(w->g, at);
-	const struct blocker b = blocker_of(w, at);
-	uint64_t from_ns = b.node == NO_NODE ? w->path->start_ns : b.ns;
-	int err = add_compile(w, at, *until_ns, *freed_job);
-
-	*node = b.node;
-	*freed_job = b.is_job;
-	*until_ns = from_ns < start_ns ? from_ns : start_ns;
-	if (err || b.node == NO_NODE || b.need != NEED_RUN)
-		return err ?: add_step(w, at, PATH_OTHER, *until_ns, start_ns);
-	return add_step(w, b.node, PATH_RUN, *until_ns, start_ns);
-}
-
 static int by_end(const void *a, const void *b, void *ctx)
 {
 	const struct compile_graph *g = ctx;
@@ -185,8 +168,21 @@ static int walk_back(struct critical_path *path, const struct compile_graph *g)
 	path->start_ns = start_of(g, 0);
 	until_ns = end_of(g, node);
 	path->wall_ns = until_ns - path->start_ns;
-	while (node != NO_NODE && !err)
-		err = step_back(&w, &node, &until_ns, &freed_job);
+	/* The last compile first, up to its last moment on the path, then what it waited for. */
+	for (uint32_t at = node; at != NO_NODE && !err; at = node) {
+		uint64_t start_ns = start_of(g, at), from_ns;
+		const struct blocker b = blocker_of(&w, at);
+
+		err = add_compile(&w, at, until_ns, freed_job);
+		node = b.node;
+		freed_job = b.is_job;
+		from_ns = node == NO_NODE ? path->start_ns : b.ns;
+		until_ns = from_ns < start_ns ? from_ns : start_ns;
+		if (!err && node != NO_NODE && b.need == NEED_RUN)
+			err = add_step(&w, node, PATH_RUN, until_ns, start_ns);
+		else if (!err)
+			err = add_step(&w, at, PATH_OTHER, until_ns, start_ns);
+	}
 	path->n_steps = w.n;
 	for (size_t i = 0; i < w.n / 2; i++) {
 		const struct path_step step = path->steps[i];

@@ -10,11 +10,6 @@
 
 #define NONE UINT32_MAX
 
-/* What a symbol stands for; it was named when a sample first had it. */
-struct named {
-	uint32_t function; /* index in the rows; NONE: it is not wanted */
-};
-
 /* The time of a generic function in the compiles of a crate. */
 struct use {
 	uint32_t generic;
@@ -31,9 +26,10 @@ struct making {
 	bool is_group; /* of processes */
 	struct llvm_rows *rows;
 	uint32_t passes_capacity, functions_capacity, generics_capacity, rests_capacity;
-	TABLE(struct named) named; /* by string of the symbol */
-	struct interner symbols;   /* without suffix: the number of each is its function's */
-	uint32_t *function_of;	   /* by number of a symbol */
+	/* By string of a symbol, which was named when a sample first had it; NONE: not wanted. */
+	TABLE(uint32_t) named;
+	struct interner symbols; /* without suffix: the number of each is its function's */
+	uint32_t *function_of;	 /* by number of a symbol */
 	uint32_t n_function_of;
 	uint32_t *generic_of; /* by index of a function */
 	uint32_t n_generic_of;
@@ -260,17 +256,15 @@ static void note_item(struct making *m, const struct llvm_cell *cell, uint32_t n
 
 static int add_function_time(struct making *m, const struct llvm_cell *cell, bool *wanted)
 {
-	struct named *named = table__find(&m->named, cell->at.entry.function);
+	const uint32_t *named = table__find(&m->named, cell->at.entry.function);
 	struct llvm_function *function;
 	struct llvm_generic *generic;
 	uint32_t number;
 
-	if (named) {
-		number = named->function;
-	} else if (find_function(m, cell, &number) ||
-		   !table__get(&m->named, cell->at.entry.function, .function = number)) {
+	if (!named && (find_function(m, cell, &number) ||
+		       !table__get(&m->named, cell->at.entry.function, number)))
 		return -ENOMEM;
-	}
+	number = named ? *named : number;
 	*wanted = number != NONE;
 	if (!*wanted)
 		return 0;

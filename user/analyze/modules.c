@@ -13,18 +13,13 @@
 
 /* ---- The module of a path -------------------------------------------------------------------- */
 
-/* The row of an item. */
-struct home {
-	uint32_t row;
-};
-
 /* Rows being made. */
 struct rollup {
 	struct trace_texts texts;
 	const char **paths; /* of all modules, sorted */
 	size_t n_paths;
-	struct interner names;	  /* the id of each is its row */
-	TABLE(struct home) homes; /* by string id of the item */
+	struct interner names; /* the id of each is its row */
+	TABLE(uint32_t) homes; /* rows, by string id of the item */
 	/* Of the queries about a row's items, by row << 32 | label; the item is the row. */
 	TABLE(struct item_cell) cells;
 	struct module_row *rows;
@@ -98,7 +93,7 @@ static size_t module_length(const struct rollup *r, const char *path)
 /* The row of the module of an item; it is made if there is none. */
 static int find_home(struct rollup *r, uint32_t item, uint32_t *row)
 {
-	const struct home *home = table__find(&r->homes, item);
+	const uint32_t *home = table__find(&r->homes, item);
 	bool none = item == TRACE_NO_STRING, is_new;
 	struct module_row new = {.sums.item = none ? item : 0};
 	_free_ char *name = NULL;
@@ -106,7 +101,7 @@ static int find_home(struct rollup *r, uint32_t item, uint32_t *row)
 	int err;
 
 	if (home) {
-		*row = home->row;
+		*row = *home;
 		return 0;
 	}
 	if (!none) {
@@ -125,7 +120,7 @@ static int find_home(struct rollup *r, uint32_t item, uint32_t *row)
 	if (err)
 		return err;
 	r->rows[*row].items += !none;
-	return table__get(&r->homes, item, .row = *row) ? 0 : -ENOMEM;
+	return table__get(&r->homes, item, *row) ? 0 : -ENOMEM;
 }
 
 static int take_cell(void *ctx, const struct item_cell *cell)

@@ -170,20 +170,6 @@ static struct samples_row *row_of_interval(struct making *m, uint32_t process, u
 	return row_of(m, process, at->label, summary_kind_bit(at->kind));
 }
 
-/* Add samples to an interval and all that are around it, and list these. */
-static void add_within(struct making *m, uint32_t interval,
-		       const struct sample_sum self[TRACE_SAMPLE_CAUSES])
-{
-	if (interval == STACK_INTERVAL_NONE)
-		return;
-	sample_sums_of__add(m->of[interval].within, self);
-	for (uint32_t i = interval; i != STACK_INTERVAL_NONE && !m->of[i].is_listed;
-	     i = m->intervals->at[i].outer) {
-		m->of[i].is_listed = true;
-		m->listed[m->n_listed++] = i;
-	}
-}
-
 /* Whether an interval of the row is around, as the stack shows. */
 static bool is_around(const struct making *m, uint32_t interval, uint32_t label, uint32_t kinds)
 {
@@ -214,7 +200,13 @@ static int add_cell(struct making *m, struct samples *s, const struct cell *cell
 		s->totals.compared += cell->executions;
 		s->totals.differ += at[query].label != pair->label ? cell->executions : 0;
 	}
-	add_within(m, seen, cell->self);
+	/* The samples are in this interval and in all that are around it, which are listed. */
+	if (seen != STACK_INTERVAL_NONE)
+		sample_sums_of__add(m->of[seen].within, cell->self);
+	for (uint32_t i = seen; i != STACK_INTERVAL_NONE && !m->of[i].is_listed; i = at[i].outer) {
+		m->of[i].is_listed = true;
+		m->listed[m->n_listed++] = i;
+	}
 	if (!probed && seen == STACK_INTERVAL_NONE)
 		return 0;
 	if (probed && (seen == STACK_INTERVAL_NONE || !summary_kinds_are_activity(pair->kinds)))

@@ -46,10 +46,6 @@ struct cell {
 /* The time of an interval, and the part of it off the CPU. */
 enum { WHOLE, OFF_CPU };
 
-struct thread_name {
-	const char *name;
-};
-
 struct subjects {
 	struct trace_texts texts;
 	const struct summary *processes;
@@ -59,7 +55,7 @@ struct subjects {
 	TABLE(struct subject) subjects;	   /* by process << 32 | name */
 	TABLE(struct cell) cells;	   /* by subject << 32 | of */
 	TABLE(struct within_track) tracks; /* by process << 32 | tid */
-	TABLE(struct thread_name) threads; /* likewise */
+	TABLE(const char *) threads;	   /* names, likewise */
 	struct interner names;
 };
 
@@ -82,12 +78,11 @@ enum subjects_of subjects__of(const struct subjects *s)
 
 int subjects__thread(struct subjects *s, const struct trace_thread *t)
 {
-	struct thread_name *known =
-		table__get(&s->threads, (uint64_t)t->process << 32 | t->tid, .name = NULL);
+	const char **known = table__get(&s->threads, (uint64_t)t->process << 32 | t->tid, NULL);
 
 	if (!known)
 		return -ENOMEM;
-	known->name = t->name;
+	*known = t->name;
 	return 0;
 }
 
@@ -254,15 +249,15 @@ int subjects__rows(struct subjects *s, struct subject_row **rows, size_t *n)
 		const struct cell *c = &s->cells.at[i];
 		struct subject *subject = &s->subjects.at[c->subject];
 		struct subject_row *row = &out[c->subject];
-		const struct thread_name *t;
+		const char **thread;
 
 		if (s->of == SUBJECTS_MACROS) {
 			note_crate(row, c->crate, c->total_ns);
 		} else if (!row->tid || c->total_ns > subject->most_ns) {
-			t = table__find(&s->threads, (uint64_t)subject->process << 32 | c->of);
+			thread = table__find(&s->threads, (uint64_t)subject->process << 32 | c->of);
 			subject->most_ns = c->total_ns;
 			row->tid = c->of;
-			row->thread = t ? t->name : NULL;
+			row->thread = thread ? *thread : NULL;
 		}
 	}
 	*rows = out;
