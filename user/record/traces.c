@@ -18,6 +18,7 @@
 #include "record/announcements.h"
 #include "record/sealer.h"
 #include "record/trace_dir.h"
+#include "trace/chunk_sink.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 /* The threads of a process report from several CPUs: some come after its exit. */

@@ -9,7 +9,6 @@
 #include "base/cleanup.h"
 #include "trace/bytes.h"
 #include "trace/chunk.h"
-#include "trace/writer.h"
 
 #define COMPRESS_LEAST 64 /* bytes; zstd gains nothing on less */
 #define COMPRESS_LEVEL 1

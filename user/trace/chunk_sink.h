@@ -45,6 +45,13 @@ int chunk_sink__write(struct chunk_sink *s, uint8_t type, const struct byte_buff
  */
 int chunk_sink__end(struct chunk_sink *s, uint8_t end[QPT_END_SIZE], int *fd);
 
+/*
+ * The last step of writing a trace, which waits for the disk. Sync a trace that has its END chunk,
+ * clear the mark of a file that is not finished, and close `fd`, in any case. 0 or a negative
+ * errno: then the file keeps its mark.
+ */
+int trace_seal(int fd);
+
 /* The same, and seal it. */
 int chunk_sink__finish(struct chunk_sink *s, uint8_t end[QPT_END_SIZE]);
 

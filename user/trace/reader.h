@@ -63,30 +63,6 @@ bool trace_reader__resume(struct trace_reader *r);
 /* Whether the end of the trace was read: its writer has finished. */
 bool trace_reader__ended(const struct trace_reader *r);
 
-/* Which items a reader returns. Times are on the trace's clock. */
-struct trace_filter {
-	/* Leaves out spans and samples that end before it. A sample is a moment, or a time off the
-	 * CPU. */
-	uint64_t from_ns;
-	uint64_t to_ns; /* leaves out those that start after it; UINT64_MAX: no limit */
-	/*
-	 * Selects processes, with their threads, spans, samples and tallies; NULL selects all. The
-	 * reader asks again after each change of the process's record.
-	 */
-	bool (*process)(void *ctx, const struct trace_process *p);
-	/*
-	 * Selects labels of spans and tallies by text, and samples by the label of the
-	 * innermost interval on their stack; NULL selects all. Asked once per label.
-	 */
-	bool (*label)(void *ctx, const char *text);
-	void *ctx;
-	/*
-	 * Number the processes that are left from 0 on, as if the file held no others. Functions of
-	 * the reader that take a process, or a span, take these numbers.
-	 */
-	bool renumber;
-};
-
 /*
  * From now on, return only items that `filter` wants. Chunks that hold none, as the index says, are
  * not read. Self times cannot be computed from filtered spans.

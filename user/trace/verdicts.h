@@ -6,7 +6,7 @@
 #include "trace/index_codec.h"
 #include "trace/name_tables.h"
 #include "trace/process_numbers.h"
-#include "trace/reader.h"
+#include "trace/trace.h"
 
 /* With `names` and `processes` set and the rest zero, there is no filter yet. */
 struct verdicts {

@@ -161,13 +161,6 @@ int trace_writer__finish(struct trace_writer *w);
 /* The same without what waits for the disk: *fd is the caller's, for trace_seal(). */
 int trace_writer__end(struct trace_writer *w, int *fd);
 
-/*
- * The last step of writing a trace, which waits for the disk. Sync a trace that has its END chunk,
- * clear the mark of a file that is not finished, and close `fd`, in any case. 0 or a negative
- * errno: then the file keeps its mark.
- */
-int trace_seal(int fd);
-
 /* Of the file; the writer's. -1 once it was ended. */
 int trace_writer__fd(const struct trace_writer *w);
 
