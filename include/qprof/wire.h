@@ -3,7 +3,7 @@
  * The interface of the two halves: ring buffer records, counters, knobs, sites of probes.
  *
  * Fixed-width, native endian (both halves run on one machine), never written to disk as they are:
- * user/tracks turns them into what a trace stores. Times are CLOCK_MONOTONIC nanoseconds.
+ * user/decode turns them into what a trace stores. Times are CLOCK_MONOTONIC nanoseconds.
  * Compiles alone on both sides; the asserts at the end keep both compilers honest.
  */
 #ifndef QPROF_WIRE_H

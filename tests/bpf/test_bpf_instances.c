@@ -7,7 +7,7 @@
 #include "names_of_target.h"
 
 #include "../../bpf/names_limits.h"
-#include "tracks/symbols.h"
+#include "decode/symbols.h"
 
 #define RING (128u << 20)
 

@@ -7,7 +7,7 @@
 #include "names_of_target.h"
 
 #include "../../bpf/names_limits.h"
-#include "tracks/sources.h"
+#include "decode/sources.h"
 
 #define BIG_RING (128u << 20)
 

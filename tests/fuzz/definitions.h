@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-#include "tracks/definitions.h"
+#include "decode/definitions.h"
 #include "fuzz.h"
 
 static uint32_t n_strings;

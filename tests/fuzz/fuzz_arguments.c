@@ -8,7 +8,7 @@
 #include <errno.h>
 
 #include "capture/record.h"
-#include "tracks/arguments.h"
+#include "decode/arguments.h"
 #include "fuzz.h"
 
 #define ASKED 512
@@ -25,7 +25,7 @@ static int on_text(void *ctx, const char *text, uint32_t *id)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const struct tracks_sink sink = {.text = on_text};
+	const struct decoder_sink sink = {.text = on_text};
 	struct guard_arguments a = {0};
 	const uint8_t *record;
 	size_t n;

@@ -11,8 +11,8 @@
 
 #include "capture/compiler_jobs.h"
 #include "capture/compiler_results.h"
-#include "tracks/definitions.h"
-#include "tracks/results.h"
+#include "decode/definitions.h"
+#include "decode/results.h"
 #include "fuzz.h"
 
 #define MEMORY	  0x10000ul /* its address */
@@ -115,7 +115,7 @@ static int on_tally(void *ctx, const struct trace_tally *t)
 static void count(const struct compiler_memory *m, const struct wire_context *c,
 		  const struct head *h)
 {
-	const struct tracks_sink sink = {.tally = on_tally};
+	const struct decoder_sink sink = {.tally = on_tally};
 	struct wire_query_table queries[QUERIES];
 	struct compiler_tables tables = {.queries = queries};
 	uint64_t lost = 0;

@@ -101,7 +101,7 @@ static void name_all(struct crates *c, const struct crates_naming *how)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const struct tracks_sink sink = {
+	const struct decoder_sink sink = {
 		.text = on_text, .compose = on_compose, .foreign = on_foreign};
 	struct dependencies dependencies = {0};
 	struct definitions d = {0};

@@ -75,7 +75,7 @@ static void add_records(struct definitions *d, const uint8_t *data, size_t size)
 
 static void name_all(struct definitions *d, const struct plan_layout *l)
 {
-	const struct tracks_sink sink = {.text = on_text, .compose = on_compose};
+	const struct decoder_sink sink = {.text = on_text, .compose = on_compose};
 	const char *crate = l->wire.size & 1 ? "crate" : NULL;
 	uint32_t id, again;
 

@@ -8,7 +8,7 @@
  */
 #include <errno.h>
 
-#include "tracks/tracks.h"
+#include "decode/decoder.h"
 #include "../fixtures/records.h"
 #include "fuzz.h"
 
@@ -108,9 +108,9 @@ static const struct plan plan = {
 	.layout.root = 1,
 };
 
-static struct tracks *new_tracks(void)
+static struct decoder *new_tracks(void)
 {
-	static const struct tracks_sink sink = {
+	static const struct decoder_sink sink = {
 		.process = on_process,
 		.span = on_span,
 		.text = on_text,
@@ -123,9 +123,9 @@ static struct tracks *new_tracks(void)
 	static const uint32_t labels[] = {10, 11, 12, 13, 14};
 	static const uint8_t keys[] = {WIRE_KEY_LOCAL, WIRE_KEY_DEF, WIRE_KEY_LOCAL, WIRE_KEY_CRATE,
 				       WIRE_KEY_MEMORY};
-	struct tracks *t = NULL;
+	struct decoder *t = NULL;
 
-	expect(!tracks__new(&sink, &t) && !tracks__set_library(t, 0, labels, 5, "ab", NULL));
+	expect(!decoder__new(&sink, &t) && !decoder__set_library(t, 0, labels, 5, "ab", NULL));
 	expect(!library__set_guards(&t->libraries[0], labels, 1));
 	expect(!library__set_keys(&t->libraries[0], keys, &plan.layout));
 	expect(!library__set_results(&t->libraries[0], &plan, (const bool[]){true}, true, true));
@@ -149,16 +149,16 @@ static bool is_wanted(const uint8_t *record, size_t n)
 }
 
 /* The bytes of a ring buffer are aligned. */
-static int take(struct tracks *t, const uint8_t *bytes, size_t n)
+static int take(struct decoder *t, const uint8_t *bytes, size_t n)
 {
 	_free_ uint8_t *copy = fuzz_copy(bytes, n);
 
-	return tracks__record(t, copy, n);
+	return decoder__record(t, copy, n);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	_tracks_ struct tracks *t = NULL;
+	_decoder_ struct decoder *t = NULL;
 	const uint8_t *record;
 	size_t n;
 
@@ -169,6 +169,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		expect(!err || err == -EBADMSG);
 	}
-	expect(!tracks__settle(t));
+	expect(!decoder__settle(t));
 	return 0;
 }

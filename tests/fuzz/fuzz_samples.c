@@ -8,7 +8,7 @@
  */
 #include <errno.h>
 
-#include "tracks/tracks.h"
+#include "decode/decoder.h"
 #include "../fixtures/records.h"
 #include "fuzz.h"
 
@@ -139,9 +139,9 @@ static const struct plan plan = {
 	.n_guard_frames = 3,
 };
 
-static struct tracks *new_tracks(void)
+static struct decoder *new_tracks(void)
 {
-	static const struct tracks_sink sink = {
+	static const struct decoder_sink sink = {
 		.process = on_process,
 		.label = on_label,
 		.stack = on_stack,
@@ -151,17 +151,17 @@ static struct tracks *new_tracks(void)
 		.text = on_text,
 		.llvm = on_llvm,
 	};
-	static const struct tracks_functions functions = {NULL, find, name, NULL, 1};
+	static const struct decoder_functions functions = {NULL, find, name, NULL, 1};
 	static const uint32_t labels[] = {10, 11};
 	static struct llvm_pass pass = {.vtable = 0x5000, .name = (char *)"InstCombinePass"};
 	static struct llvm_plan llvm = {.passes = {.items = &pass, .n = 1}};
-	struct tracks *t = NULL;
+	struct decoder *t = NULL;
 
-	expect(!tracks__new(&sink, &t) && !tracks__set_library(t, 0, labels, 2, "ab", NULL));
+	expect(!decoder__new(&sink, &t) && !decoder__set_library(t, 0, labels, 2, "ab", NULL));
 	expect(!library__set_guards(&t->libraries[0], labels, 1) &&
-	       !tracks__set_frames(t, 0, &plan));
-	tracks__set_functions(t, 0, &functions);
-	expect(!tracks__set_file(t, 1, &functions) && !samples__set_llvm(&t->samples, 1, &llvm));
+	       !decoder__set_frames(t, 0, &plan));
+	decoder__set_functions(t, 0, &functions);
+	expect(!decoder__set_file(t, 1, &functions) && !samples__set_llvm(&t->samples, 1, &llvm));
 	return t;
 }
 
@@ -174,16 +174,16 @@ static bool is_wanted(const uint8_t *record, size_t n)
 }
 
 /* The bytes of a ring buffer are aligned. */
-static int take(struct tracks *t, const uint8_t *bytes, size_t n)
+static int take(struct decoder *t, const uint8_t *bytes, size_t n)
 {
 	_free_ uint8_t *copy = fuzz_copy(bytes, n);
 
-	return tracks__record(t, copy, n);
+	return decoder__record(t, copy, n);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	_tracks_ struct tracks *t = new_tracks();
+	_decoder_ struct decoder *t = new_tracks();
 	const uint8_t *record;
 	size_t n;
 
@@ -193,6 +193,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		expect(!err || err == -EBADMSG);
 	}
-	expect(!tracks__release_samples(t));
+	expect(!decoder__release_samples(t));
 	return 0;
 }

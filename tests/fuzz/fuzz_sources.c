@@ -8,7 +8,7 @@
  */
 #include <errno.h>
 
-#include "tracks/sources.h"
+#include "decode/sources.h"
 #include "fuzz.h"
 
 #define ASKED 512

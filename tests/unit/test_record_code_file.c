@@ -38,7 +38,7 @@ static void close_opened(struct opened *o)
 
 static bool has_code_at(const struct code_file *c, uint32_t pc)
 {
-	const struct tracks_functions *f = code_file__functions(c);
+	const struct decoder_functions *f = code_file__functions(c);
 
 	return f->find(f->ctx, pc, &(uint64_t){0}, &(uint32_t){0});
 }
@@ -48,7 +48,7 @@ static char *only_name(const char *symbol)
 {
 	const struct elf_builder_symbol sym = {symbol, TEXT, 8, STT_FUNC, ELF_BUILDER_TEXT};
 	struct elf_builder b = {0};
-	const struct tracks_functions *f;
+	const struct decoder_functions *f;
 	struct opened o;
 	char *name;
 

@@ -61,7 +61,7 @@ static struct trace_location read_location(struct trace_reader **r, uint32_t loc
 	return at;
 }
 
-static void add(struct code_names *c, const char *path, const struct tracks_functions **functions)
+static void add(struct code_names *c, const char *path, const struct decoder_functions **functions)
 {
 	_library_file_ struct library_file *file = NULL;
 	struct plan plan = {.path = (char *)path};
@@ -72,7 +72,7 @@ static void add(struct code_names *c, const char *path, const struct tracks_func
 }
 
 /* Add the function at `pc` to the trace and to the names. */
-static void meet(struct code_names *c, struct trace_writer *w, const struct tracks_functions *fns,
+static void meet(struct code_names *c, struct trace_writer *w, const struct decoder_functions *fns,
 		 uint32_t pc, const char *expected)
 {
 	struct trace_function f = {.first = FIRST};
@@ -92,7 +92,7 @@ static void meet(struct code_names *c, struct trace_writer *w, const struct trac
 /* A new code_names with one library that has line information, and one caller noted. */
 static struct code_names *meet_a_caller(struct trace_writer *w)
 {
-	const struct tracks_functions *fns = NULL;
+	const struct decoder_functions *fns = NULL;
 	struct code_names *c = NULL;
 	uint32_t addr = address_of(fixture("lines.so"), "first");
 
@@ -130,7 +130,7 @@ TEST_CASE(a_library_without_lines_has_names)
 	_code_names_ struct code_names *c = NULL;
 	_trace_writer_ struct trace_writer *w = open_trace();
 	_trace_reader_ struct trace_reader *r = NULL;
-	const struct tracks_functions *fns = NULL;
+	const struct decoder_functions *fns = NULL;
 	struct trace_location at;
 
 	assert_int_equal(code_names__new(NULL, &c), 0);
@@ -147,7 +147,7 @@ TEST_CASE(a_number_goes_to_another_library)
 	_trace_writer_ struct trace_writer *w = open_trace();
 	_code_names_ struct code_names *c = meet_a_caller(w);
 	_trace_reader_ struct trace_reader *r = NULL;
-	const struct tracks_functions *fns = NULL;
+	const struct decoder_functions *fns = NULL;
 	struct trace_location at;
 
 	assert_int_equal(code_names__retire(c, LIB, w), 0);
@@ -157,9 +157,9 @@ TEST_CASE(a_number_goes_to_another_library)
 	assert_int_equal(at.line, 12);
 }
 
-static const struct tracks_functions *add_file(struct code_names *c, const char *path)
+static const struct decoder_functions *add_file(struct code_names *c, const char *path)
 {
-	const struct tracks_functions *functions = NULL;
+	const struct decoder_functions *functions = NULL;
 	_library_file_ struct library_file *file = NULL;
 
 	if (path)
@@ -171,7 +171,7 @@ static const struct tracks_functions *add_file(struct code_names *c, const char 
 TEST_CASE(a_file_has_one_number_however_it_comes)
 {
 	_code_names_ struct code_names *c = NULL;
-	const struct tracks_functions *lib = NULL, *file, *other;
+	const struct decoder_functions *lib = NULL, *file, *other;
 
 	assert_int_equal(code_names__new(NULL, &c), 0);
 	file = add_file(c, fixture("lines.so"));
@@ -193,7 +193,7 @@ TEST_CASE(a_file_has_one_number_however_it_comes)
 	assert_int_equal(code_names__retire(c, LIB, NULL), 0);
 }
 
-static char *name_at(const struct tracks_functions *fns, uint32_t pc)
+static char *name_at(const struct decoder_functions *fns, uint32_t pc)
 {
 	uint64_t addr;
 	uint32_t size;
@@ -201,7 +201,7 @@ static char *name_at(const struct tracks_functions *fns, uint32_t pc)
 	return fns->find(fns->ctx, pc, &addr, &size) ? fns->name(fns->ctx, pc) : NULL;
 }
 
-static void assert_name(const struct tracks_functions *fns, uint32_t pc, const char *expected)
+static void assert_name(const struct decoder_functions *fns, uint32_t pc, const char *expected)
 {
 	_free_ char *name = name_at(fns, pc);
 
@@ -215,7 +215,7 @@ TEST_CASE(the_vdso_has_no_file)
 {
 	_code_names_ struct code_names *c = NULL;
 	struct trace_function f = {0};
-	const struct tracks_functions *fns;
+	const struct decoder_functions *fns;
 
 	assert_int_equal(code_names__new(NULL, &c), 0);
 	fns = add_file(c, NULL);
@@ -232,7 +232,7 @@ TEST_CASE(a_file_may_have_no_names)
 {
 	_code_names_ struct code_names *c = NULL;
 	_output_ struct output o = {};
-	const struct tracks_functions *fns;
+	const struct decoder_functions *fns;
 
 	assert_int_equal(code_names__new(NULL, &c), 0);
 	fns = add_file(c, fixture("driver_stripped.so"));
@@ -245,7 +245,7 @@ TEST_CASE(a_file_may_have_no_names)
 TEST_CASE(names_are_readable)
 {
 	_code_names_ struct code_names *c = NULL;
-	const struct tracks_functions *fns;
+	const struct decoder_functions *fns;
 
 	assert_int_equal(code_names__new(NULL, &c), 0);
 	fns = add_file(c, fixture("driver_v0.so"));

@@ -19,7 +19,7 @@
 #include "cli/cmd.h"
 #include "options/exit_code.h"
 #include "qprof/trace_format.h"
-#include "tracks/caller_index.h"
+#include "decode/caller_index.h"
 
 #define LIB 4
 #define PID 4711

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The user half of bpf/: loads the BPF programs, attaches them to libraries, drains the ring buffer
- * and reads the counters. Knows nothing of tracks or files.
+ * and reads the counters. Knows nothing of decoding or files.
  */
 #ifndef QPROF_CAPTURE_KERNEL_H
 #define QPROF_CAPTURE_KERNEL_H

@@ -8,7 +8,7 @@
 #include "base/map.h"
 #include "base/table.h"
 #include "qprof/measureme_format.h"
-#include "tracks/command.h"
+#include "decode/command.h"
 #include "base/array.h"
 
 #define BLOCK	  1024

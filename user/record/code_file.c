@@ -23,7 +23,7 @@ struct noted {
 
 struct code_file {
 	struct symbol_file *symbols;
-	struct tracks_functions callbacks;
+	struct decoder_functions callbacks;
 	struct noted *noted;
 	uint32_t n_noted, capacity;
 };
@@ -86,7 +86,7 @@ int code_file__new(struct symbol_file *symbols, uint32_t number, struct code_fil
 	if (!c)
 		return -ENOMEM;
 	c->symbols = symbols;
-	c->callbacks = (struct tracks_functions){c, find, name, describe, number};
+	c->callbacks = (struct decoder_functions){c, find, name, describe, number};
 	*out = c;
 	return 0;
 }
@@ -96,7 +96,7 @@ const struct symbol_file *code_file__symbols(const struct code_file *c)
 	return c->symbols;
 }
 
-const struct tracks_functions *code_file__functions(const struct code_file *c)
+const struct decoder_functions *code_file__functions(const struct code_file *c)
 {
 	return &c->callbacks;
 }

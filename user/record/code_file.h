@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "record/code_symbols.h"
 #include "trace/writer.h"
-#include "tracks/caller_index.h"
+#include "decode/caller_index.h"
 
 struct code_file;
 
@@ -19,7 +19,7 @@ int code_file__new(struct symbol_file *symbols, uint32_t number, struct code_fil
 const struct symbol_file *code_file__symbols(const struct code_file *c);
 
 /* Valid as long as the file. */
-const struct tracks_functions *code_file__functions(const struct code_file *c);
+const struct decoder_functions *code_file__functions(const struct code_file *c);
 
 /* As code_names__note(). */
 int code_file__note(struct code_file *c, const struct trace_function *f);

@@ -54,7 +54,7 @@ static int add_code_file(struct code_names *c, struct library_file *file, uint32
 }
 
 int code_names__add_library(struct code_names *c, uint8_t lib, const struct plan *plan,
-			    const struct tracks_functions **functions)
+			    const struct decoder_functions **functions)
 {
 	uint32_t number;
 	int err = add_code_file(c, plan->file, &number);
@@ -67,7 +67,7 @@ int code_names__add_library(struct code_names *c, uint8_t lib, const struct plan
 }
 
 int code_names__add_file(struct code_names *c, struct library_file *file,
-			 const struct tracks_functions **functions)
+			 const struct decoder_functions **functions)
 {
 	uint32_t number;
 	int err = add_code_file(c, file, &number);

@@ -14,7 +14,7 @@
 #include "plan/plan.h"
 #include "record/code_symbols.h"
 #include "trace/writer.h"
-#include "tracks/tracks.h"
+#include "decode/decoder.h"
 
 struct code_names;
 
@@ -23,15 +23,15 @@ int code_names__new(struct code_symbols *shared, struct code_names **out);
 
 /*
  * The functions of the library that was attached to as `lib`, or of a file in sampled stacks (NULL:
- * the kernel's vdso), which is not forgotten any more. *functions is for tracks__set_functions() or
- * tracks__set_file(). 0 or -ENOMEM.
+ * the kernel's vdso), which is not forgotten any more. *functions is for decoder__set_functions()
+ * or decoder__set_file(). 0 or -ENOMEM.
  */
 int code_names__add_library(struct code_names *c, uint8_t lib, const struct plan *plan,
-			    const struct tracks_functions **functions);
+			    const struct decoder_functions **functions);
 int code_names__add_file(struct code_names *c, struct library_file *file,
-			 const struct tracks_functions **functions);
+			 const struct decoder_functions **functions);
 
-/* A function of a file (tracks_functions.file) occurred: its lines are wanted. 0 or -ENOMEM. */
+/* A function of a file (decoder_functions.file) occurred: its lines are wanted. 0 or -ENOMEM. */
 int code_names__note(struct code_names *c, uint32_t file, const struct trace_function *f);
 
 /*

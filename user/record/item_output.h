@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The items of executions, as tracks name them: they go into the trace alone. A trace that holds no
- * more of that is still a trace: one line says so, and the rest is left out.
+ * The items of executions, as the decoder names them: they go into the trace alone. A trace that
+ * holds no more of that is still a trace: one line says so, and the rest is left out.
  */
 #ifndef QPROF_RECORD_ITEM_OUTPUT_H
 #define QPROF_RECORD_ITEM_OUTPUT_H
@@ -15,7 +15,7 @@ struct item_output {
 	bool places_full;	    /* the same of their files and lines */
 };
 
-/* Functions of a tracks_sink: `items` is a struct item_output. Errors are noted in `trace`. */
+/* Functions of a decoder_sink: `items` is a struct item_output. Errors are noted in `trace`. */
 int item_output__text(void *items, const char *text, uint32_t *id);
 int item_output__compose(void *items, const struct trace_piece *pieces, uint32_t n, uint32_t *id);
 int item_output__foreign(void *items, uint32_t id);

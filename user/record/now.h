@@ -13,7 +13,7 @@
 
 #define NOW_THREADS WIRE_OPEN_TIDS
 
-/* Where it is from: the session and the tracks, or a test. */
+/* Where it is from: the session and the decoder, or a test. */
 struct now_source {
 	void *ctx;
 	/* As session__show_open(). */

@@ -27,16 +27,16 @@ static int item(void *ctx, pid_t pid, const char *crate, uint64_t key, char **ou
 static const char *name(void *ctx, const struct wire_open_frame *f)
 {
 	const struct now_asked *of = ((const struct asking *)ctx)->of;
-	uint32_t label = tracks__label(of->tracks, f);
+	uint32_t label = decoder__label(of->decoder, f);
 
-	return label == TRACKS_NO_LABEL ? NULL : of->texts->text(of->texts->ctx, label);
+	return label == DECODER_NO_LABEL ? NULL : of->texts->text(of->texts->ctx, label);
 }
 
 static const char *argument(void *ctx, const struct wire_open_frame *f)
 {
 	const struct asking *a = ctx;
 
-	return guard_arguments__text(&a->of->tracks->arguments, f->key);
+	return guard_arguments__text(&a->of->decoder->arguments, f->key);
 }
 
 static int symbol(void *ctx, uint32_t string, char **out)

@@ -7,14 +7,14 @@
 #include "record/now.h"
 #include "record/now_sampled.h"
 #include "record/trace_output.h"
-#include "tracks/tracks.h"
+#include "decode/decoder.h"
 
 /* Parts of a recorder. */
 struct now_asked {
 	struct now *now;
 	struct now_sampled *sampled;	/* NULL: there are probes, so the kernel half is asked */
 	const struct recent_jobs *jobs; /* of the samples */
-	const struct tracks *tracks;
+	const struct decoder *decoder;
 	const struct summary *summary;
 	const struct trace_texts *texts;
 	const struct trace_output *trace;

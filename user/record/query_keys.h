@@ -7,9 +7,9 @@
 
 #include "plan/plan.h"
 #include "record/trace_output.h"
-#include "tracks/tracks.h"
+#include "decode/decoder.h"
 
-/* Set how the tracks read the keys and arguments of a library that was set. 0 or -ENOMEM. */
+/* Set how the decoder reads the keys and arguments of a library that was set. 0 or -ENOMEM. */
 int query_keys__set(struct library *lib, const struct plan *plan);
 
 /* Write the types; `labels` are the string ids of the queries' names. */

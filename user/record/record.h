@@ -5,7 +5,7 @@
  * Six files show how this room works. Read them in this order.
  * - record.c sets up a recording, watches until it is over, and writes it down.
  * - control.c takes signals, and notices that the command has ended.
- * - recorder.c gives the records of a session to user/tracks/, and passes what comes of them on.
+ * - recorder.c gives the records of a session to user/decode/, and passes what comes of them on.
  * - trace_output.c creates the trace, and reports why it cannot be written.
  * - live_output.c writes what is shown meanwhile, and the summary at the end.
  * - traces.c has a recorder for each build, in place of the one: `record --traces`.

@@ -20,7 +20,7 @@
 #include "record/sample_output.h"
 #include "record/slow_sampled.h"
 #include "record/trace_output.h"
-#include "tracks/tracks.h"
+#include "decode/decoder.h"
 #include "view/screen.h"
 #include "view/verdict_text.h"
 
@@ -35,7 +35,7 @@ struct recorder {
 	 */
 	struct trace_output trace;
 	char *names_problem; /* why executions of a library have no names, or NULL */
-	struct tracks *tracks;
+	struct decoder *decoder;
 	struct code_names *code_names; /* NULL without callers and samples */
 	struct model model;	       /* keeps only sums of processes that have ended */
 	struct live_output live;
@@ -173,7 +173,7 @@ static int set_guards(struct recorder *r, struct library *lib, const struct plan
 	int err = labels ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; i < plan->n_guards && !err; i++) {
-		labels[i] = TRACKS_NO_LABEL;
+		labels[i] = DECODER_NO_LABEL;
 		if (plan->guards[i].label)
 			err = label_of(r, plan->guards[i].label, &labels[i]);
 	}
@@ -221,7 +221,7 @@ static bool wants_label(void *ctx, const struct wire_label_key *label)
 
 static int name_callers(struct recorder *r, uint8_t lib, const struct plan *plan)
 {
-	const struct tracks_functions *functions;
+	const struct decoder_functions *functions;
 	struct trace_writer *writer = r->trace.err ? NULL : r->trace.writer;
 	int err;
 
@@ -230,7 +230,7 @@ static int name_callers(struct recorder *r, uint8_t lib, const struct plan *plan
 	trace_output__wrote(&r->trace, code_names__retire(r->code_names, lib, writer));
 	err = code_names__add_library(r->code_names, lib, plan, &functions);
 	if (!err)
-		tracks__set_functions(r->tracks, lib, functions);
+		decoder__set_functions(r->decoder, lib, functions);
 	return err;
 }
 
@@ -242,7 +242,7 @@ static struct answers *answers_of(const struct recorder *r)
 static int take_library(struct recorder *r, const struct record *record)
 {
 	const struct plan *plan = record->library.plan;
-	struct library *set = &r->tracks->libraries[record->lib];
+	struct library *set = &r->decoder->libraries[record->lib];
 	uint8_t lib = record->lib;
 	_free_ uint32_t *labels = calloc(plan->n_queries + 1, sizeof(*labels));
 	char hex[2 * PLAN_BUILD_ID_MAX + 1];
@@ -251,7 +251,7 @@ static int take_library(struct recorder *r, const struct record *record)
 	for (uint32_t i = 0; i < plan->n_queries && !err; i++)
 		err = label_of(r, plan->queries[i].name, &labels[i]);
 	format_hex(hex, plan->build_id, plan->build_id_len);
-	err = err ?: tracks__set_library(r->tracks, lib, labels, plan->n_queries, hex,
+	err = err ?: decoder__set_library(r->decoder, lib, labels, plan->n_queries, hex,
 					 plan->rustc_version)
 		  ?: set_guards(r, set, plan);
 	if (!err && r->opt.keys) {
@@ -265,7 +265,7 @@ static int take_library(struct recorder *r, const struct record *record)
 		query_keys__note_problem(&r->names_problem, plan);
 	}
 	if (!err && sampling_options__any(&r->opt.sampling))
-		err = tracks__set_frames(r->tracks, lib, plan);
+		err = decoder__set_frames(r->decoder, lib, plan);
 	err = err ?: name_callers(r, lib, plan) ?: answers__take(answers_of(r), record);
 	if (err)
 		return diag_error_r(err, "cannot record %s: %s%s", plan->path, strerror(-err),
@@ -276,7 +276,7 @@ static int take_library(struct recorder *r, const struct record *record)
 int recorder__take(void *recorder, const struct record *record)
 {
 	struct recorder *r = recorder;
-	const struct tracks_functions *functions;
+	const struct decoder_functions *functions;
 	int err;
 
 	switch (record->kind) {
@@ -286,7 +286,7 @@ int recorder__take(void *recorder, const struct record *record)
 		if (!r->code_names)
 			return 0;
 		err = code_names__add_file(r->code_names, record->file.file, &functions);
-		return err ?: tracks__set_file(r->tracks, record->file.number, functions);
+		return err ?: decoder__set_file(r->decoder, record->file.number, functions);
 	case RECORD_RUNNING:
 		r->n_adopted++;
 		if (r->opt.begun && open_at_start__add(r->opt.begun, (pid_t)record->pid))
@@ -307,7 +307,7 @@ int recorder__take(void *recorder, const struct record *record)
 	if (now__take(&r->now, record))
 		return 0;
 	r->live.slow.key = record->kind == WIRE_SPAN ? record->span->key : 0;
-	err = tracks__take(r->tracks, record);
+	err = decoder__take(r->decoder, record);
 	/* An invalid record counts as lost; it does not end the recording. */
 	if (err != -EBADMSG || record->kind >= RECORD_LIBRARY)
 		return err;
@@ -341,7 +341,7 @@ void recorder__set_costs(struct recorder *r, const struct probe_costs *costs)
 	if (!costs->emulated.hit_ps)
 		return;
 	model__item(&r->model, &item);
-	self_time__set_costs(r->tracks->self_time, &item.costs);
+	self_time__set_costs(r->decoder->self_time, &item.costs);
 	trace_output__write(&r->trace, trace_writer__costs, &item.costs);
 }
 
@@ -352,7 +352,7 @@ void recorder__set_overhead(struct recorder *r, const struct overhead_input *in)
 
 	r->beside = in->beside > r->beside ? in->beside : r->beside;
 	known.beside = r->beside;
-	known.breakpoints = breakpoints__count(&r->breakpoints, r->tracks->images.n_processes,
+	known.breakpoints = breakpoints__count(&r->breakpoints, r->decoder->images.n_processes,
 					       in->session.breakpoints);
 	if (r->code_names && !r->opt.symbols)
 		known.set_up_ns += code_names__cpu_ns(r->code_names);
@@ -393,7 +393,7 @@ static int open_live(struct recorder *r)
 int recorder__open(const struct recorder_options *opt, struct recorder **out)
 {
 	_recorder_ struct recorder *r = calloc(1, sizeof(*r));
-	struct tracks_sink sink = {
+	struct decoder_sink sink = {
 		.ctx = r,
 		.process = on_process,
 		.over = on_over,
@@ -434,7 +434,7 @@ int recorder__open(const struct recorder_options *opt, struct recorder **out)
 	err = r->trace.path ? model__init(&r->model, &options) : -ENOMEM;
 	if (!err && r->by_samples)
 		summary__set_unwatched(r->model.summary);
-	err = err ?: tracks__new(&sink, &r->tracks) ?: open_live(r);
+	err = err ?: decoder__new(&sink, &r->decoder) ?: open_live(r);
 	if (!err && r->by_samples && opt->slow_ns)
 		slow_sampled__open(&r->slow_sampled, &r->live.slow, &r->jobs,
 				   &r->model.options.texts);
@@ -443,14 +443,14 @@ int recorder__open(const struct recorder_options *opt, struct recorder **out)
 	if (err)
 		return diag_error_r(err, "cannot start recording: %s%s", strerror(-err),
 				    diag_step(err, ""));
-	r->tracks->expects_hits = filter__wants_hits(opt->filter);
+	r->decoder->expects_hits = filter__wants_hits(opt->filter);
 	*out = take_ptr(r);
 	return 0;
 }
 
 void recorder__release_samples(struct recorder *r)
 {
-	r->err = tracks__release_samples(r->tracks) ?: r->err;
+	r->err = decoder__release_samples(r->decoder) ?: r->err;
 }
 
 static int on_result(void *ctx, const struct trace_tally *t)
@@ -473,20 +473,20 @@ void recorder__counted(struct recorder *r)
 static struct trace_losses tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX],
 				bool last)
 {
-	const struct tracks_sink results = {.ctx = &r->results, .tally = on_result};
+	const struct decoder_sink results = {.ctx = &r->results, .tally = on_result};
 	struct trace_losses losses;
 	struct live_state state;
 
 	/* Of samples that wait it is not known yet whether they find room. */
 	recorder__release_samples(r);
-	losses = tracks__losses(r->tracks, counters);
+	losses = decoder__losses(r->decoder, counters);
 	losses.count[TRACE_LOST_BAD_RECORD] = r->bad_records;
 	losses.count[TRACE_COUNT_NO_SAMPLE] += r->samples.n_no_room;
 	state = (struct live_state){
 		.now_ns = clock_ns(CLOCK_MONOTONIC),
 		.start_ns = r->start_ns,
-		.processes = r->tracks->images.n_processes,
-		.running = r->tracks->images.n_running,
+		.processes = r->decoder->images.n_processes,
+		.running = r->decoder->images.n_running,
 		.last = last,
 		.losses = &losses,
 		.summary = r->model.summary,
@@ -500,7 +500,7 @@ static struct trace_losses tick(struct recorder *r, const uint64_t counters[WIRE
 	/* Results that the summary does not have. */
 	r->results.n = 0;
 	if (recorder__counts(r))
-		r->err = images__show_results(&r->tracks->images, &results) ?: r->err;
+		r->err = images__show_results(&r->decoder->images, &results) ?: r->err;
 	recorder__commit_file(r);
 	trace_output__write(&r->trace, trace_writer__losses, &losses);
 	trace_output__write(&r->trace, trace_writer__flush);
@@ -521,7 +521,7 @@ struct now_asked recorder__now(struct recorder *r)
 		.now = &r->now,
 		.sampled = r->by_samples ? &r->now_sampled : NULL,
 		.jobs = &r->jobs,
-		.tracks = r->tracks,
+		.decoder = r->decoder,
 		.summary = r->model.summary,
 		.texts = &r->model.options.texts,
 		.trace = &r->trace,
@@ -554,7 +554,7 @@ void recorder__rebuilt(struct recorder *r, struct rebuilt *rebuilt)
 
 uint32_t recorder__processes(const struct recorder *r)
 {
-	return r->tracks->images.n_processes;
+	return r->decoder->images.n_processes;
 }
 
 static void closing_line(const struct recorder *r, const struct trace_losses *losses)
@@ -572,8 +572,8 @@ static void closing_line(const struct recorder *r, const struct trace_losses *lo
 		.samples = r->samples.n,
 		.samples_cut = r->samples.n_cut,
 		.samples_lost = losses->count[TRACE_COUNT_NO_SAMPLE],
-		.unknown_hits = r->tracks->unknown_hits,
-		.compilers = r->tracks->images.n_processes,
+		.unknown_hits = r->decoder->unknown_hits,
+		.compilers = r->decoder->images.n_processes,
 		.lost = trace_losses__total(losses),
 		.place = trace_output__place(&r->trace),
 		.bytes = trace_writer__bytes(r->trace.writer),
@@ -656,7 +656,7 @@ void recorder__cut(struct recorder *r)
 
 int recorder__begin(struct recorder *r, uint64_t time_ns)
 {
-	return images__begin(&r->tracks->images, time_ns);
+	return images__begin(&r->decoder->images, time_ns);
 }
 
 void recorder__settle(struct recorder *r)
@@ -666,12 +666,12 @@ void recorder__settle(struct recorder *r)
 	if (r->settled)
 		return;
 	r->settled = true;
-	r->err = tracks__settle(r->tracks) ?: r->err;
+	r->err = decoder__settle(r->decoder) ?: r->err;
 	if (r->err)
 		diag_error("the last records are missing: %s", strerror(-r->err));
 	r->err = slow_sampled__over(&r->slow_sampled, TRACE_NO_PROCESS) ?: r->err;
 	slow_lines__over(&r->live.slow, TRACE_NO_PROCESS);
-	refused = caller_index__refused(r->tracks->callers);
+	refused = caller_index__refused(r->decoder->callers);
 	if (refused)
 		diag_warn("%" PRIu64 " functions found no place in the trace: the callers in them "
 			  "are unknown",
@@ -693,8 +693,8 @@ int recorder__finish(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MA
 	err = live_output__finish(&r->live, r->opt.summary ? write_summary : NULL, &ending);
 	if (r->trace.err)
 		return r->trace.err;
-	query_keys__print(r->names_problem, r->tracks->images.n_unnamed);
-	query_keys__print_unread(r->tracks->unread_arguments);
+	query_keys__print(r->names_problem, r->decoder->images.n_unnamed);
+	query_keys__print_unread(r->decoder->unread_arguments);
 	closing_line(r, &ending.losses);
 	judge(r, &ending.losses);
 	if (r->trace.place_err || r->err)
@@ -708,7 +708,7 @@ void recorder__free(struct recorder *r)
 		return;
 	live_output__destroy(&r->live);
 	free(r->names_problem);
-	tracks__free(r->tracks);
+	decoder__free(r->decoder);
 	code_names__free(r->code_names);
 	sample_counts__destroy(&r->counts);
 	free(r->results.at);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Receives the records of a capture, makes tracks of them, and passes these to the trace file, the
+ * Receives the records of a capture, decodes them, and passes what they are to the trace file, the
  * summary and the live view. Needs no kernel: a test can pass it records of its own.
  */
 #ifndef QPROF_RECORD_RECORDER_H

@@ -11,7 +11,7 @@
 #include "proc/programs.h"
 #include "qprof/wire.h"
 #include "stuck/tasks.h"
-#include "tracks/command.h"
+#include "decode/command.h"
 
 static void thread__clear(struct snapshot_thread *t)
 {

@@ -13,7 +13,7 @@
 #include "proc/programs.h"
 #include "stuck/answers.h"
 #include "stuck/visit.h"
-#include "tracks/command.h"
+#include "decode/command.h"
 
 #define RING_BYTES (16u << 20)
 /*
