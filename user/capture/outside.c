@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
+#include <sys/wait.h>
 
 #include "base/array.h"
 #include "base/clock.h"
@@ -58,12 +59,14 @@ _Static_assert(sizeof(struct pidfd_exit) == 72, "struct pidfd_info");
 struct outside_process {
 	pid_t pid;
 	int pidfd;
-	uint32_t waits; /* looks since it has ended */
+	bool began_as_ours; /* somebody in this process waits for it */
+	uint32_t waits;	    /* looks since it has ended */
 	uint32_t status;
 	dev_t exe_dev; /* the program that it executes */
 	ino_t exe_ino;
 	uint64_t exec_ns; /* when that was seen */
 	uint32_t looks;	  /* at its mappings */
+	bool foreign;	  /* another user's: a read of its memory may wait for his file system */
 	uint32_t peak_kib;
 	uint64_t cpu_ns;
 	struct outside_compiler *compiler; /* or NULL */
@@ -73,7 +76,7 @@ struct outside {
 	struct broker *broker;
 	struct session_sink sink;
 	int nice;
-	uid_t user; /* of the processes that are read */
+	struct invoker invoker; /* the user of the processes that are read */
 	int timer, epoll;
 	bool started;
 	bool warned;   /* a line says that memory cannot be read */
@@ -90,7 +93,6 @@ int outside__new(struct broker *broker, const struct session_sink *sink, int nic
 		 struct outside **out)
 {
 	_outside_ struct outside *o = calloc(1, sizeof(*o));
-	_invoker_ struct invoker inv = {0};
 	struct stat st;
 	int err;
 
@@ -103,10 +105,9 @@ int outside__new(struct broker *broker, const struct session_sink *sink, int nic
 	o->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	if (o->timer < 0 || o->epoll < 0 || stat("/proc/self/exe", &st))
 		return -errno;
-	err = invoker__get(&inv) ?: epoll_watch(o->epoll, o->timer);
+	err = invoker__get(&o->invoker) ?: epoll_watch(o->epoll, o->timer);
 	if (err)
 		return err;
-	o->user = inv.uid;
 	o->own_dev = st.st_dev;
 	o->own_ino = st.st_ino;
 	*out = take_ptr(o);
@@ -164,6 +165,7 @@ static struct outside_library *library_of(struct outside *o, const struct outsid
 {
 	_library_file_ struct library_file *file = NULL;
 	struct outside_library *lib;
+	int err;
 
 	for (uint32_t i = 0; i < o->n_libs; i++) {
 		const struct library_identity *id = library_file__identity(o->libs[i].file);
@@ -172,7 +174,12 @@ static struct outside_library *library_of(struct outside *o, const struct outsid
 		    (id->dev == m->dev || !strcmp(library_file__path(o->libs[i].file), m->path)))
 			return &o->libs[i];
 	}
-	if (library_file__try(m->path, &file))
+	/* The process has named it. */
+	if (invoker__take_file_rights(&o->invoker))
+		return NULL;
+	err = library_file__try(m->path, &file);
+	invoker__return_file_rights(&o->invoker);
+	if (err)
 		return NULL;
 	lib = new_library(o, file);
 	if (lib && plan_job__start(file, o->nice, &lib->job))
@@ -207,17 +214,20 @@ static struct outside_process *find_process(struct outside *o, pid_t pid)
 	return NULL;
 }
 
-static void forget_program(struct outside_process *p)
+/* One whose library could not be planned, or not in time, was not read. */
+static void forget_program(struct outside *o, struct outside_process *p)
 {
-	if (p->compiler)
+	if (p->compiler) {
+		o->missing += !p->compiler->lib->plan;
 		outside_compiler__clear(p->compiler);
+	}
 	free(take_ptr(p->compiler));
 	p->looks = 0;
 }
 
-static void forget_process(struct outside_process *p)
+static void forget_process(struct outside *o, struct outside_process *p)
 {
-	forget_program(p);
+	forget_program(o, p);
 	cleanup_close_p(&p->pidfd);
 }
 
@@ -295,6 +305,7 @@ static int add_process(struct outside *o, pid_t parent, pid_t pid, bool runs, ui
 	if (fd < 0)
 		return 0;
 	p.pidfd = fd;
+	p.began_as_ours = parent == getpid();
 	if (array__add(&o->items, &o->n, &o->capacity, &p))
 		return -ENOMEM;
 	epoll_watch(o->epoll, take_fd(fd));
@@ -336,12 +347,13 @@ static int look_at_program(struct outside *o, struct outside_process *p, uint64_
 		p->exe_dev = exe.st_dev;
 		p->exe_ino = exe.st_ino;
 		p->exec_ns = now_ns;
-		forget_program(p);
+		p->foreign = process_uid(p->pid) != o->invoker.uid;
+		forget_program(o, p);
 		err = ran ? 0 : send_exec(o, p, now_ns);
 		if (err)
 			return err;
 	}
-	if (p->compiler || p->looks == MAPPING_LOOKS ||
+	if (p->foreign || p->compiler || p->looks == MAPPING_LOOKS ||
 	    now_ns - p->exec_ns < (LOOK_NS << p->looks) - LOOK_NS)
 		return 0;
 	p->looks++;
@@ -395,6 +407,9 @@ static bool is_over(const struct outside *o, struct outside_process *p)
 	/* It polls readable from now on. */
 	if (!p->waits++)
 		epoll_ctl(o->epoll, EPOLL_CTL_DEL, p->pidfd, NULL);
+	/* If it has lost its parent, it is ours, and nobody else's. */
+	if (!p->began_as_ours)
+		waitpid(p->pid, NULL, WNOHANG);
 	if (ioctl(p->pidfd, PIDFD_GET_EXIT, &end))
 		return true;
 	if (end.mask & PIDFD_HAS_EXIT)
@@ -420,8 +435,7 @@ static int look_at_process(struct outside *o, uint32_t i, uint64_t now_ns)
 	pid_t pid = p->pid;
 	int err;
 
-	/* A read of memory may wait for a file system of another user's. */
-	if (p->waits || process_uid(pid) != o->user)
+	if (p->waits)
 		return 0;
 	err = look_at_program(o, p, now_ns);
 	if (err)
@@ -458,7 +472,7 @@ static int look(struct outside *o)
 			continue;
 		}
 		err = err ?: send_exit(o, p, now_ns);
-		forget_process(p);
+		forget_process(o, p);
 	}
 	o->n = kept;
 	return err;
@@ -483,7 +497,7 @@ int outside__follow(struct outside *o, pid_t pid, bool runs, unsigned int *compi
 
 	if (!runs)
 		prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-	else if (process_is_running(pid) && process_uid(pid) != o->user)
+	else if (process_is_running(pid) && process_uid(pid) != o->invoker.uid)
 		return diag_error_r(-EPERM,
 				    "process %d belongs to somebody else: that takes privileges; "
 				    "run it with sudo",
@@ -561,7 +575,7 @@ void outside__free(struct outside *o)
 	if (!o)
 		return;
 	for (uint32_t i = 0; i < o->n; i++)
-		forget_process(&o->items[i]);
+		forget_process(o, &o->items[i]);
 	free(o->items);
 	for (uint32_t i = 0; i < o->n_libs; i++) {
 		struct outside_library *lib = &o->libs[i];
@@ -574,5 +588,6 @@ void outside__free(struct outside *o)
 	}
 	cleanup_close_p(&o->timer);
 	cleanup_close_p(&o->epoll);
+	invoker__clear(&o->invoker);
 	free(o);
 }
