@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "capture/outside_compiler.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <sys/syscall.h>
+
+#include "test.h"
+
+/*
+ * This process is the compiler: a thread has a context of N queries in its thread-local memory,
+ * and what a library would say of it is in `library`.
+ */
+#define N	200
+#define SIZE	64
+#define CACHE	16
+#define COUNT	16
+#define CURRENT 0 /* places in the library: thread-local offsets, and names */
+#define GLOBALS 8
+#define TEXT	64
+#define WITHIN	24 /* of the context's address, in an ImplicitCtxt */
+#define SECOND	UINT64_C(1000000000)
+
+static _Alignas(8) uint8_t library[TEXT + N];
+static _Alignas(8) uint8_t context[N * SIZE];
+static uint64_t implicit[8], globals[8];
+static __thread uint64_t thread_words[2];
+static struct wire_query_table queries[N];
+static struct plan plan;
+static struct outside_library lib;
+
+static struct {
+	pthread_t thread;
+	sem_t go, done;
+	bool in_context, ends;
+	pid_t tid;
+} worker;
+
+static void put(uint8_t *to, uint64_t value)
+{
+	memcpy(to, &value, sizeof(value));
+}
+
+static void set_results(uint32_t query, uint64_t n)
+{
+	put(context + query * SIZE + CACHE + COUNT, n);
+}
+
+static void *work(void *arg)
+{
+	uint8_t *fs = (uint8_t *)pthread_self();
+
+	worker.tid = (pid_t)syscall(SYS_gettid);
+	put(library + CURRENT, (uint64_t)((uint8_t *)&thread_words[0] - fs));
+	put(library + GLOBALS, (uint64_t)((uint8_t *)&thread_words[1] - fs));
+	do {
+		thread_words[0] = worker.in_context ? (uint64_t)implicit : 0;
+		thread_words[1] = (uint64_t)globals;
+		sem_post(&worker.done);
+		while (sem_wait(&worker.go))
+			;
+	} while (!worker.ends);
+	return arg;
+}
+
+static void set_in_context(bool on)
+{
+	worker.in_context = on;
+	sem_post(&worker.go);
+	sem_wait(&worker.done);
+}
+
+static int setup(void **state)
+{
+	pthread_attr_t attr;
+
+	(void)state;
+	for (uint32_t i = 0; i < N; i++) {
+		queries[i] = (struct wire_query_table){.text = TEXT + i,
+						       .length = 1,
+						       .name = i * SIZE,
+						       .cache = i * SIZE + CACHE,
+						       .kind = WIRE_CACHE_VEC};
+		put(context + i * SIZE, (uint64_t)library + TEXT + i);
+		put(context + i * SIZE + 8, 1);
+		set_results(i, i);
+	}
+	put((uint8_t *)implicit + WITHIN, (uint64_t)context);
+	plan.layout.wire = (struct wire_layout){
+		.size = 16,
+		.count = N * SIZE - 8, /* it has no definitions */
+		.globals = GLOBALS,
+		.current = {.offset = CURRENT, .context = WITHIN, .known = 1},
+	};
+	lib = (struct outside_library){
+		.plan = &plan,
+		.number = 3,
+		.tables = {{.n = N, .vec_count = COUNT, .items = 24, .mode = 33}, queries},
+	};
+	worker.in_context = true;
+	worker.ends = false;
+	sem_init(&worker.go, 0, 0);
+	sem_init(&worker.done, 0, 0);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 8u << 20);
+	assert_int_equal(pthread_create(&worker.thread, &attr, work, NULL), 0);
+	pthread_attr_destroy(&attr);
+	sem_wait(&worker.done);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	worker.ends = true;
+	sem_post(&worker.go);
+	pthread_join(worker.thread, NULL);
+	sem_destroy(&worker.go);
+	sem_destroy(&worker.done);
+	return 0;
+}
+
+/* What the sink got of results: the last moment, and its numbers. */
+static struct {
+	uint8_t moment;
+	uint32_t n, readings;
+	uint64_t results[N];
+} got;
+
+static int take(void *ctx, const struct record *r)
+{
+	(void)ctx;
+	if (r->kind != WIRE_COUNTS)
+		return 0;
+	got.moment = r->counts->moment;
+	got.readings += !r->counts->first;
+	got.n = r->counts->first + r->counts->n;
+	for (uint32_t i = 0; i < r->counts->n; i++)
+		got.results[r->counts->first + i] = r->counts->items[i].results;
+	return 0;
+}
+
+static const struct session_sink sink = {.take = take};
+
+static void look(struct outside_compiler *c, uint64_t now_ns)
+{
+	assert_int_equal(outside_compiler__read(c, &sink, now_ns), 0);
+}
+
+static void begin(struct outside_compiler *c)
+{
+	memset(&got, 0, sizeof(got));
+	outside_compiler__init(c, getpid(), &lib, (uint64_t)library);
+}
+
+TEST_CASE_WITH(results_are_so_far_while_the_thread_is_in_its_context, setup, teardown)
+{
+	struct outside_compiler c;
+
+	begin(&c);
+	look(&c, SECOND);
+	assert_int_equal(c.tid, worker.tid);
+	assert_int_equal(got.n, N);
+	assert_int_equal(got.moment, WIRE_COUNTS_RUNNING);
+	assert_int_equal(got.results[7], 7);
+	set_results(7, 70);
+	look(&c, SECOND + 1000);
+	assert_int_equal(got.results[7], 7);
+	look(&c, 2 * SECOND);
+	assert_int_equal(got.results[7], 70);
+	assert_int_equal(got.moment, WIRE_COUNTS_RUNNING);
+	outside_compiler__clear(&c);
+}
+
+TEST_CASE_WITH(two_readings_that_agree_after_it_are_those_of_the_end, setup, teardown)
+{
+	struct outside_compiler c;
+
+	begin(&c);
+	look(&c, SECOND);
+	set_results(9, 90);
+	set_in_context(false);
+	look(&c, SECOND + 1000);
+	assert_int_equal(got.moment, WIRE_COUNTS_RUNNING);
+	look(&c, SECOND + 2000);
+	assert_int_equal(got.moment, WIRE_COUNTS_FINISHED);
+	assert_int_equal(got.results[9], 90);
+	assert_true(c.known);
+	/* Nothing is read of it any more. */
+	got.readings = 0;
+	look(&c, 3 * SECOND);
+	assert_int_equal(got.readings, 0);
+	outside_compiler__clear(&c);
+}
+
+/* Something else lies there by now: a number is less, or a name is gone. */
+TEST_CASE_WITH(memory_that_is_used_again_proves_nothing, setup, teardown)
+{
+	struct outside_compiler c;
+
+	for (int i = 0; i < 2; i++) {
+		begin(&c);
+		set_results(9, 90);
+		look(&c, SECOND);
+		set_in_context(false);
+		if (i)
+			put(context + 9 * SIZE, 0);
+		else
+			set_results(9, 9);
+		look(&c, SECOND + 1000);
+		look(&c, SECOND + 2000);
+		assert_int_equal(got.moment, WIRE_COUNTS_RUNNING);
+		assert_true(c.known);
+		outside_compiler__clear(&c);
+		set_in_context(true);
+	}
+}
+
+TEST_CASE_WITH(a_thread_may_come_back, setup, teardown)
+{
+	struct outside_compiler c;
+
+	begin(&c);
+	look(&c, SECOND);
+	set_in_context(false);
+	set_results(9, 90);
+	look(&c, SECOND + 1000);
+	set_in_context(true);
+	set_results(9, 91);
+	look(&c, 2 * SECOND);
+	assert_int_equal(got.moment, WIRE_COUNTS_RUNNING);
+	assert_false(c.left);
+	assert_int_equal(got.results[9], 91);
+	outside_compiler__clear(&c);
+}
+
+TEST_CASE(a_process_that_is_gone_is_no_error_of_ours)
+{
+	struct outside_compiler c;
+	struct outside_mapping m;
+
+	begin(&c);
+	c.pid = 0x7ffffffe;
+	assert_int_equal(outside_compiler__read(&c, &sink, SECOND), -ESRCH);
+	assert_int_equal(outside_cpu_ns(c.pid), 0);
+	assert_true(outside_cpu_ns(getpid()) > 0);
+	assert_int_equal(outside_mapping__find(c.pid, &m), -ESRCH);
+	/* This one has no compiler's library. */
+	assert_int_equal(outside_mapping__find(getpid(), &m), -ENOENT);
+	outside_compiler__clear(&c);
+}
+
+TEST_MAIN(NULL, NULL)
