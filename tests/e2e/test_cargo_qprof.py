@@ -183,8 +183,26 @@ fn main() {
 """
 
 
+# Each program that loads it notes whose rights it has.
+PRELOADED = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+__attribute__((constructor)) static void note(void)
+{
+	FILE *f = getenv("WHO") ? fopen(getenv("WHO"), "a") : NULL;
+
+	if (f)
+		fprintf(f, "%d\n", (int)geteuid());
+	if (f)
+		fclose(f);
+}
+"""
+
+
 def test_sudo_keeps_the_environment(t):
-    """Of a user whom sudo lets run anything, in a mount namespace that says so."""
+    """Of a user whom sudo lets run this program, in a mount namespace that says so. What runs with
+    root's rights has none of it."""
     sudo = shutil.which("sudo")
     if not sudo:
         raise Skip("sudo is not installed")
@@ -204,18 +222,23 @@ def test_sudo_keeps_the_environment(t):
         for directory, _, names in os.walk(path):
             for name in (".", *names):
                 os.chown(os.path.join(directory, name), nobody.pw_uid, nobody.pw_gid)
+    preload, who = t.path("preload.so"), t.write("who", "")
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", preload, t.write("preload.c", PRELOADED)], check=True)
+    os.chmod(who, 0o666)
     with t.mounted("toolchain", "-o", "bind,ro", t.toolchain().sysroot) as sysroot:
         env = {**project.env, "RUSTC": os.path.join(sysroot, "bin/rustc"), "HOME": t.path("home"),
                "SECRET": "a b'c\nd", "RUSTFLAGS": "-Cdebuginfo=0", "LD_LIBRARY_PATH": t.path("lib"),
                "PATH": t.path("names") + ":/usr/bin:/bin"}
         script = 'mount --bind "$0" /etc/sudoers && exec setpriv --reuid=%d --regid=%d ' \
-            '--clear-groups "$@"' % (nobody.pw_uid, nobody.pw_gid)
+            '--clear-groups env LD_PRELOAD=%s WHO=%s "$@"' % (nobody.pw_uid, nobody.pw_gid, preload, who)
         done = subprocess.run(
             ["unshare", "--mount", "sh", "-c", script, rules, os.path.join(sysroot, "bin/cargo"),
-             "qprof", "--sudo", "build"],
+             "qprof", "--sudo", "--history", "build"],
             env=env, cwd=project.top, stdin=subprocess.DEVNULL, capture_output=True, text=True,
             timeout=lab.TIMEOUT)
     assert done.returncode == 0, done
+    users = set(lab.read_text(who).split())
+    assert users == {str(nobody.pw_uid)}, users
     said = dict(line.split("warning: tool@0.1.0: ")[1].split("=", 1)
                 for line in done.stderr.splitlines() if "warning: tool@" in line)
     wanted = {name: 'Ok(%s)' % json.dumps(env[name]) for name in ("SECRET", "HOME", "PATH")}

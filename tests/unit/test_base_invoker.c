@@ -289,9 +289,10 @@ TEST_CASE(an_environment_that_is_the_invokers_is_copied)
 	memcpy(own, (char *[]){home, path, mail}, 3 * sizeof(*own));
 	assert_int_equal(invoker__environ(&inv, own, &changed), 0);
 	assert_string_equal(value_of(changed, "HOME"), "/home/a");
-	first_environ__set_invokers(own);
-	assert_ptr_equal(first_environ(), own);
-	assert_int_equal(invoker__environ(&inv, first_environ(), &env), 0);
+	environ_before_sudo__set(own);
+	assert_ptr_equal(environ_before_sudo(), own);
+	assert_ptr_not_equal(first_environ(), own);
+	assert_int_equal(invoker__environ(&inv, environ_before_sudo(), &env), 0);
 	assert_string_equal(value_of(env, "HOME"), "/elsewhere");
 	assert_string_equal(value_of(env, "PATH"), "/bin");
 	assert_string_equal(value_of(env, "MAIL"), "/m");

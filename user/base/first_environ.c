@@ -17,7 +17,7 @@ static const char *const known[] = {"HOME",  "XDG_CACHE_HOME", "RUSTUP_HOME", "T
 static const char *const locale[] = {"LANG", "LC_ALL", "LC_CTYPE"};
 
 static char **saved;
-static bool saved_is_invokers;
+static char **before_sudo;
 static char **unrestricted; /* `environ` before first_environ__restrict(); or NULL */
 static char **restricted;
 
@@ -74,16 +74,19 @@ char *const *first_environ(void)
 	return saved ?: environ;
 }
 
-void first_environ__set_invokers(char **env)
+void environ_before_sudo__set(char **env)
 {
-	free(saved);
-	saved = env;
-	saved_is_invokers = true;
+	before_sudo = env;
 }
 
-bool first_environ_is_invokers(char *const env[])
+char *const *environ_before_sudo(void)
 {
-	return saved_is_invokers && env == saved;
+	return before_sudo ?: first_environ();
+}
+
+bool environ_is_before_sudo(char *const env[])
+{
+	return before_sudo && env == before_sudo;
 }
 
 static bool is_one_of(const char *entry, const char *const names[], size_t n)
@@ -132,5 +135,4 @@ void first_environ__replace(char **env)
 	first_environ__release();
 	free(saved);
 	environ = saved = env;
-	saved_is_invokers = false;
 }

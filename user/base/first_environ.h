@@ -22,11 +22,13 @@ int first_environ__save(int argc, char **argv);
 char *const *first_environ(void);
 
 /*
- * Under sudo: the first environment is `env`, which the invoker had before sudo changed it.
- * `environ` stays. `env`, one allocation, is never freed, nor are its texts.
+ * The environment that the invoker had before sudo changed it, or the first one if that is not
+ * known. It may hold LD_PRELOAD and the like: only for programs that run as the invoker. `env` of
+ * environ_before_sudo__set(), one allocation, is never freed, nor are its texts.
  */
-void first_environ__set_invokers(char **env);
-bool first_environ_is_invokers(char *const env[]);
+char *const *environ_before_sudo(void);
+void environ_before_sudo__set(char **env);
+bool environ_is_before_sudo(char *const env[]);
 
 /* Leave in `environ` only variables that are known to be safe in a process with rights. -ENOMEM. */
 int first_environ__restrict(void);

@@ -223,7 +223,7 @@ static bool is_replaced(const struct invoker *inv, const char *entry)
 
 int invoker__environ(const struct invoker *inv, char *const base[], char ***out)
 {
-	bool changed = inv->sudo && !first_environ_is_invokers(base);
+	bool changed = inv->sudo && !environ_is_before_sudo(base);
 	_environ_ char **env = NULL;
 	size_t n = 0, capacity = 5; /* PATH, HOME, USER, LOGNAME, NULL */
 

@@ -49,7 +49,7 @@ void invoker__return_file_rights(const struct invoker *inv);
 /*
  * The environment that the invoker would have without sudo, derived from `base`: the invoker's
  * HOME, USER and LOGNAME, no SUDO_ variables, and cargo's directory at the end of the PATH, which
- * sudo replaces. A plain copy when not under sudo, or if first_environ_is_invokers(base). The
+ * sudo replaces. A plain copy when not under sudo, or if environ_is_before_sudo(base). The
  * result is one allocation per string.
  */
 int invoker__environ(const struct invoker *inv, char *const base[], char ***env);

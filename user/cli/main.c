@@ -69,7 +69,11 @@ static int take_environ_of_caller(void)
 	char **env = err || !inv.sudo ? NULL : sudo_caller__environ(inv.uid);
 
 	if (env)
-		first_environ__set_invokers(env);
+		environ_before_sudo__set(env);
+	else if (!err && inv.sudo && errno == EPERM)
+		diag_warn("the environment from before sudo cannot be read, as the program file "
+			  "may not be: "
+			  "the command has the one that sudo gives; chmod go+r the file");
 	return err;
 }
 

@@ -19,10 +19,19 @@
 /* The kernel's limit of arguments and environment together. */
 #define ENVIRON_MOST (6u << 20)
 
+static bool runs_our_file(int process)
+{
+	struct stat ours, theirs;
+
+	return !stat("/proc/self/exe", &ours) && !fstatat(process, "exe", &theirs, 0) &&
+	       ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
+}
+
 /*
  * A descriptor of the process's directory in /proc: what is opened below it is that process's, even
- * if its number belongs to another one by then. A process that others may not look into has a
- * directory of root's, and sudo has one.
+ * if its number belongs to another one by then. The directories of root's processes, such as sudo,
+ * are passed over; one of the caller's that others may not look into has such a directory, too:
+ * -EPERM.
  */
 static int open_caller(uid_t caller)
 {
@@ -39,18 +48,10 @@ static int open_caller(uid_t caller)
 			return -errno;
 		if (st.st_uid == caller)
 			return take_fd(fd);
-		if (st.st_uid)
-			return -EPERM;
+		if (st.st_uid || process_uid(pid) == caller)
+			return runs_our_file(fd) ? -EPERM : -ESRCH;
 	}
 	return -ESRCH;
-}
-
-static bool runs_our_file(int process)
-{
-	struct stat ours, theirs;
-
-	return !stat("/proc/self/exe", &ours) && !fstatat(process, "exe", &theirs, 0) &&
-	       ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
 }
 
 static char *read_environ(int process, size_t *size)
@@ -71,8 +72,10 @@ char **sudo_caller__environ(uid_t caller)
 	char **env;
 	size_t size, n = 0;
 
-	if (process < 0 || !runs_our_file(process))
+	if (process < 0 || !runs_our_file(process)) {
+		errno = process == -EPERM ? EPERM : ESRCH;
 		return NULL;
+	}
 	block = read_environ(process, &size);
 	if (!block || first_environ__split(block, block + size, &env))
 		return NULL;

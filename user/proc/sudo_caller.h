@@ -12,8 +12,8 @@
 /*
  * The environment that our nearest ancestor which belongs to `caller` was executed with, without
  * sudo's variables: one allocation for the pointers, and one for the texts, neither to be freed.
- * NULL: there is no such process, it runs another file than we do, another user may not be shown
- * its memory (it has rights beyond its user's), or there is no memory.
+ * NULL: there is no such process, or it runs another file than we do; or, with an errno of EPERM,
+ * it runs ours and may not be looked into, as it has rights beyond its user's.
  */
 char **sudo_caller__environ(uid_t caller);
 

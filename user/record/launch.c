@@ -84,7 +84,7 @@ int launch__prepare(char *const argv[], struct launch **out)
 	sigset_t all, mask;
 	int err, pair[2];
 
-	err = invoker__get(&inv) ?: invoker__environ(&inv, first_environ(), &env);
+	err = invoker__get(&inv) ?: invoker__environ(&inv, environ_before_sudo(), &env);
 	if (err)
 		return err;
 	l = calloc(1, sizeof(*l));

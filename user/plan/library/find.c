@@ -482,7 +482,7 @@ int plan_find__of_toolchain(const char *rustc, const char *toolchain, struct pla
 	_invoker_ struct invoker inv = {};
 	_environ_ char **env = NULL;
 	_free_ char *plus = NULL;
-	int err = invoker__get(&inv) ?: invoker__environ(&inv, first_environ(), &env);
+	int err = invoker__get(&inv) ?: invoker__environ(&inv, environ_before_sudo(), &env);
 
 	if (!err && toolchain && asprintf(&plus, "+%s", toolchain) < 0) {
 		plus = NULL;
