@@ -90,11 +90,13 @@ def test_counts_are_rustcs_own(t, mode):
             done, path = profiled_path(t, "truth%d." % attempt, "query-provider", compile_it)
             assert MISSING in done.stderr.decode(), done.stderr
             queries = queries_of(t, trace)
-            exact = assert_equal(queries, Profile.read(path).counts())
-            if exact:
+            truth = Profile.read(path).counts()
+            exact = assert_equal(queries, truth)
+            if exact or mode == "threads":
                 break
-    assert exact > 150, exact
-    assert queries["typeck"]["count"] > 500
+    # Heads of tables that lie on the heap prove nothing.
+    assert exact > 150 if mode != "threads" else not exact, exact
+    assert queries["typeck"]["count" if exact else "results"] > (500 if exact else 0)
     # By looks at what runs.
     seen = [name for name, q in queries.items() if q["samples"]]
     assert len(seen) > 3, seen
@@ -111,7 +113,7 @@ def test_items_have_names(t):
     names = {item["name"] for item in document["items"] if item["name"]}
     assert any(name.startswith("regex_syntax::") for name in names), names
     report = t.text("report", trace)
-    assert "without privileges" in report, report
+    assert "by looks from outside" in report, report
     header = json.loads(t.text("dump", trace).splitlines()[0])
     assert header["source"] == "outside", header
 
@@ -125,11 +127,12 @@ def test_a_build_is_as_without_us(t):
             done = run(user, "-q", "--force", "-o", "trace.qpt", "--", "sh", "-c", script)
             assert done.returncode == plain.returncode == status, (script, done)
             assert done.stdout == plain.stdout, (script, done)
-            said = done.stderr.replace("qprof-bpf: warning: no Rust compiler ran", "")
-            assert plain.stderr in said, (script, plain.stderr, done.stderr)
+            ours = [line for line in done.stderr.splitlines(True) if line.startswith("qprof-bpf: ")]
+            theirs = "".join(line for line in done.stderr.splitlines(True) if line not in ours)
+            assert theirs == plain.stderr, (script, plain.stderr, done.stderr)
 
 
-@each("no memory", "no namespace")
+@each("no memory", "no kernel half")
 def test_in_a_container(t, kind):
     """As Docker's default seccomp profile forbids the kernel half. Where memory cannot be read
     either, one line says so."""
@@ -170,4 +173,18 @@ def test_a_running_process_of_ones_own(t):
         t.write("go", "")
         _, err = profiler.communicate(timeout=lab.TIMEOUT)
         assert profiler.returncode == 0 and MISSING in err, err
-    assert queries_of(t, trace)["typeck"]["name"] == "typeck"
+    typeck = queries_of(t, trace)["typeck"]
+    assert typeck["results"] and "cannot be read" not in err, (typeck, err)
+
+
+def test_it_takes_nothing_else(t):
+    """And no rights of root's through sudo."""
+    for options in (("--exact",), ("--callers",), ("-e", "none"), ("--slow", "1ms"), ("--no-sample",)):
+        done = t.run_qprof("--attach", "read", *options, "-o", t.path("x.qpt"), "--", "true")
+        assert done.returncode == 2 and "--attach read" in done.stderr, done
+    done = t.run_qprof("--attach", "read", "--system")
+    assert done.returncode == 2, done
+    env = {**os.environ, "SUDO_UID": "65534", "SUDO_GID": "65534"}
+    done = subprocess.run([t.qprof, "--attach", "read", "-o", t.path("x.qpt"), "--", "true"], env=env,
+                          capture_output=True, text=True, cwd=t.dir)
+    assert done.returncode == 125 and "without sudo" in done.stderr, done

@@ -29,8 +29,8 @@
  * An executed program maps a compiler's library within 10 ms, or is none.
  */
 #define LOOK_NS	     (UINT64_C(1000000000) / OUTSIDE_HZ)
-#define LOOK_SOON_NS UINT64_C(3000000)
-#define LOOK_MOST_NS UINT64_C(100000000)
+#define LOOK_SOON_NS UINT64_C(2000000)
+#define LOOK_MOST_NS UINT64_C(1000000000)
 #define COST_SHARE   50
 /* Looks at the mappings of a program, each twice as long after its exec as the one before. */
 #define MAPPING_LOOKS 7
@@ -66,6 +66,8 @@ struct outside_process {
 	ino_t exe_ino;
 	uint64_t exec_ns; /* when that was seen */
 	uint32_t looks;	  /* at its mappings */
+	pid_t parent;
+	bool seen_before; /* a look has met it */
 	bool foreign;	  /* another user's: a read of its memory may wait for his file system */
 	uint32_t peak_kib;
 	uint64_t cpu_ns;
@@ -108,6 +110,9 @@ int outside__new(struct broker *broker, const struct session_sink *sink, int nic
 	err = invoker__get(&o->invoker) ?: epoll_watch(o->epoll, o->timer);
 	if (err)
 		return err;
+	/* It would be root who reads what his user's processes say. */
+	if (o->invoker.sudo)
+		return -EPERM;
 	o->own_dev = st.st_dev;
 	o->own_ino = st.st_ino;
 	*out = take_ptr(o);
@@ -161,11 +166,13 @@ int outside__add_library(struct outside *o, struct library_file *file)
 }
 
 /* NULL: it cannot be read, or there are too many. */
-static struct outside_library *library_of(struct outside *o, const struct outside_mapping *m)
+static struct outside_library *library_of(struct outside *o, const struct outside_mapping *m,
+					  int *err)
 {
 	_library_file_ struct library_file *file = NULL;
 	struct outside_library *lib;
-	int err;
+	struct plan *plan;
+	int none;
 
 	for (uint32_t i = 0; i < o->n_libs; i++) {
 		const struct library_identity *id = library_file__identity(o->libs[i].file);
@@ -177,12 +184,19 @@ static struct outside_library *library_of(struct outside *o, const struct outsid
 	/* The process has named it. */
 	if (invoker__take_file_rights(&o->invoker))
 		return NULL;
-	err = library_file__try(m->path, &file);
+	none = library_file__try(m->path, &file);
 	invoker__return_file_rights(&o->invoker);
-	if (err)
+	if (none)
+		return NULL;
+	/* Another file has its name by now, or is there in our mount namespace. */
+	if (library_file__identity(file)->ino != m->ino)
 		return NULL;
 	lib = new_library(o, file);
-	if (lib && plan_job__start(file, o->nice, &lib->job))
+	if (!lib)
+		return NULL;
+	if (!plan_load__stored(file, &plan))
+		*err = set_plan(o, lib, plan);
+	else if (plan_job__start(file, o->nice, &lib->job))
 		lib->job = NULL;
 	return lib;
 }
@@ -284,6 +298,13 @@ static int send_exit(struct outside *o, const struct outside_process *p, uint64_
 	return session_sink__take(&o->sink, &r);
 }
 
+static bool has_ended(int pidfd)
+{
+	struct pollfd pfd = {.fd = pidfd, .events = POLLIN};
+
+	return poll(&pfd, 1, 0) == 1;
+}
+
 static uint32_t peak_of(pid_t pid)
 {
 	_fclose_ FILE *f = process_file(pid, "status");
@@ -297,15 +318,17 @@ static uint32_t peak_of(pid_t pid)
 	return 0;
 }
 
+/* One that has ended and whose parent does not ask for it is passed over. */
 static int add_process(struct outside *o, pid_t parent, pid_t pid, bool runs, uint64_t now_ns)
 {
 	struct outside_process p = {.pid = pid, .exec_ns = now_ns, .status = NO_STATUS};
 	_close_ int fd = o->n < PROCESSES_MOST ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
 
-	if (fd < 0)
+	if (fd < 0 || has_ended(fd))
 		return 0;
 	p.pidfd = fd;
 	p.began_as_ours = parent == getpid();
+	p.parent = parent;
 	if (array__add(&o->items, &o->n, &o->capacity, &p))
 		return -ENOMEM;
 	epoll_watch(o->epoll, take_fd(fd));
@@ -340,7 +363,13 @@ static int look_at_program(struct outside *o, struct outside_process *p, uint64_
 	/* Before its exec a child runs its parent's program, and in the middle of one has no
 	 * arguments. */
 	if (exe.st_dev != p->exe_dev || exe.st_ino != p->exe_ino) {
-		bool ran = !p->exe_ino && !o->started;
+		const struct outside_process *parent = find_process(o, p->parent);
+		bool ran = !p->exe_ino && !o->started, before = p->seen_before;
+
+		p->seen_before = true;
+		if (!ran && !p->exe_ino && !before && parent && parent->exe_dev == exe.st_dev &&
+		    parent->exe_ino == exe.st_ino)
+			return 0;
 
 		if (is_ours(o, &exe) || !process_arguments(p->pid, &byte, 1))
 			return 0;
@@ -359,8 +388,11 @@ static int look_at_program(struct outside *o, struct outside_process *p, uint64_
 	p->looks++;
 	if (outside_mapping__find(p->pid, &m))
 		return 0;
-	lib = library_of(o, &m);
+	err = 0;
+	lib = library_of(o, &m, &err);
 	free(m.path);
+	if (err)
+		return err;
 	p->compiler = lib ? calloc(1, sizeof(*p->compiler)) : NULL;
 	if (!p->compiler) {
 		o->missing += !lib;
@@ -400,9 +432,8 @@ static int add_children(struct outside *o, pid_t pid, bool runs, uint64_t now_ns
 static bool is_over(const struct outside *o, struct outside_process *p)
 {
 	struct pidfd_exit end = {.mask = PIDFD_HAS_EXIT};
-	struct pollfd pfd = {.fd = p->pidfd, .events = POLLIN};
 
-	if (poll(&pfd, 1, 0) != 1)
+	if (!has_ended(p->pidfd))
 		return false;
 	/* It polls readable from now on. */
 	if (!p->waits++)
@@ -421,7 +452,8 @@ static void warn_closed(struct outside *o, int err)
 {
 	if (!o->warned)
 		diag_warn("the memory of compilers cannot be read: %s (kernel.yama.ptrace_scope of "
-			  "2 or 3, or seccomp): only the CPU time and memory of each are recorded",
+			  "2 or 3, or of 1 with --pid, or seccomp): only the CPU time and memory "
+			  "of each are recorded",
 			  strerror(-err));
 	o->warned = true;
 }
@@ -453,17 +485,13 @@ static int look_at_process(struct outside *o, uint32_t i, uint64_t now_ns)
 	return !p->compiler || seldom ? add_children(o, pid, false, now_ns) : 0;
 }
 
-static int look(struct outside *o)
+/* Processes that have ended leave. */
+static int sweep(struct outside *o)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 	uint32_t kept = 0;
-	int err = settle_plans(o);
+	int err = 0;
 
-	o->n_looks++;
-	/* Processes that lost their parent are ours. */
-	err = err ?: add_children(o, getpid(), false, now_ns);
-	for (uint32_t i = 0; i < o->n && !err; i++)
-		err = look_at_process(o, i, now_ns);
 	for (uint32_t i = 0; i < o->n; i++) {
 		struct outside_process *p = &o->items[i];
 
@@ -478,13 +506,27 @@ static int look(struct outside *o)
 	return err;
 }
 
+static int look(struct outside *o)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	/* First: a number may be another process's by now. */
+	int err = sweep(o) ?: settle_plans(o);
+
+	o->n_looks++;
+	/* Processes that lost their parent are ours. */
+	err = err ?: add_children(o, getpid(), false, now_ns);
+	for (uint32_t i = 0; i < o->n && !err; i++)
+		err = look_at_process(o, i, now_ns);
+	return err;
+}
+
 /* A compiler has executed its queries, and its memory will soon be another's. */
 static bool is_soon(const struct outside *o)
 {
 	for (uint32_t i = 0; i < o->n; i++) {
 		const struct outside_compiler *c = o->items[i].compiler;
 
-		if (c && !c->known && (c->left || c->idle))
+		if (c && !c->known && c->lib->tables.tables.n && (c->left || c->idle))
 			return true;
 	}
 	return false;
@@ -493,22 +535,28 @@ static bool is_soon(const struct outside *o)
 int outside__follow(struct outside *o, pid_t pid, bool runs, unsigned int *compilers)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	uint32_t first = o->n;
 	int err;
 
 	if (!runs)
 		prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	else if (process_is_running(pid) && process_uid(pid) != o->invoker.uid)
-		return diag_error_r(-EPERM,
-				    "process %d belongs to somebody else: that takes privileges; "
-				    "run it with sudo",
-				    (int)pid);
-	err = add_process(o, getpid(), pid, runs, now_ns);
-	for (uint32_t i = 0; i < o->n && !err && runs; i++) {
+		return diag_error_r(
+			-EPERM,
+			"process %d belongs to another user: from outside one's own are read "
+			"alone; leave --attach out, or run it with sudo",
+			(int)pid);
+	err = find_process(o, pid) ? 0 : add_process(o, getpid(), pid, runs, now_ns);
+	if (!err && !find_process(o, pid))
+		return runs ? -ESRCH
+			    : diag_error_r(-EPERM, "cannot follow the command: %s",
+					   strerror(errno));
+	for (uint32_t i = first; i < o->n && !err && runs; i++) {
 		err = look_at_program(o, &o->items[i], now_ns);
 		*compilers += o->items[i].compiler != NULL;
 		err = err ?: add_children(o, o->items[i].pid, true, now_ns);
 	}
-	return err ?: o->n ? 0 : -ESRCH;
+	return err;
 }
 
 static void set_timer(const struct outside *o, uint64_t ns)
@@ -532,13 +580,13 @@ int outside__fd(const struct outside *o)
 
 int outside__take(struct outside *o)
 {
-	struct epoll_event any;
-	uint64_t before, ns, least;
+	uint64_t expired, before, ns, least;
 	int err;
 
-	/* It is time, or a process has ended. */
-	if (!o->started || epoll_wait(o->epoll, &any, 1, 0) < 1)
+	if (!o->started)
 		return 0;
+	if (read(o->timer, &expired, sizeof(expired)) < 0)
+		return sweep(o);
 	before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	err = look(o);
 	ns = (clock_ns(CLOCK_THREAD_CPUTIME_ID) - before) * COST_SHARE;
@@ -549,7 +597,7 @@ int outside__take(struct outside *o)
 
 int outside__stop(struct outside *o)
 {
-	int err = o->started ? look(o) : 0;
+	int err = o->started ? look(o) ?: sweep(o) : 0;
 
 	o->started = false;
 	return err;

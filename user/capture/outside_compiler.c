@@ -3,15 +3,14 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
 
-#include "base/array.h"
 #include "base/clock.h"
 #include "capture/compiler_jobs.h"
+#include "capture/running_names.h"
 #include "plan/library/find.h"
 #include "proc/processes.h"
 
@@ -194,6 +193,19 @@ static int find_context(struct outside_compiler *c)
 	return -ENOENT;
 }
 
+/*
+ * The thread that was found works in no context. While it works in one, what the pointer leads to
+ * may change between two reads, and may be anything.
+ */
+static bool has_left(struct outside_compiler *c)
+{
+	const struct compiler_memory memory = memory_of(c);
+	struct compiler_context now;
+
+	return compiler_context__of_thread(&memory, &c->lib->plan->layout, c->bias, c->fs, &now) ==
+	       -ENOENT;
+}
+
 /* ---- Jobs ------------------------------------------------------------------------------------ */
 
 static int send_record(const struct session_sink *sink, const void *bytes, size_t size)
@@ -248,11 +260,13 @@ static int send_sample(struct outside_compiler *c, const struct session_sink *si
 }
 
 /*
- * What the compiler executes now took the CPU time since the last reading. Jobs that are around no
- * other are what threads execute: one, but with -Zthreads, where they share the time.
+ * What the compiler executes now took the CPU time of its thread since the last reading. Jobs that
+ * are around no other are what threads execute: one, but with -Zthreads, where they share the time
+ * of all threads, `*others` with it, of which then nothing is left.
  */
 static int sample_jobs(struct outside_compiler *c, const struct session_sink *sink,
-		       const struct compiler_jobs *jobs, uint64_t now_ns, uint64_t cpu_ns)
+		       const struct compiler_jobs *jobs, uint64_t now_ns, uint64_t cpu_ns,
+		       uint64_t *others)
 {
 	_free_ bool *around = calloc(jobs->n + 1UL, sizeof(*around));
 	uint32_t leaves = 0;
@@ -269,6 +283,10 @@ static int sample_jobs(struct outside_compiler *c, const struct session_sink *si
 		leaves += jobs->items[i].number && !around[i];
 	if (!leaves)
 		return err ?: send_sample(c, sink, c->tid, 0, now_ns, cpu_ns);
+	if (leaves > 1) {
+		cpu_ns += *others;
+		*others = 0;
+	}
 	for (uint32_t i = 0; i < jobs->n && !err; i++)
 		if (jobs->items[i].number && !around[i])
 			err = send_jobs(c, sink, jobs, &jobs->items[i])
@@ -332,18 +350,25 @@ static bool continues(const struct wire_count *before, const struct wire_count *
 	return true;
 }
 
-/*
- * Read the results. While the thread is in the context, they are what it has so far. It leaves the
- * context when it has executed all queries; the memory of the tables' heads, which lies on its
- * stack, stays as it is until something else is called there: if two readings after that agree, and
- * continue the one before, nothing was, and the numbers are those of the end.
- */
-static int count_results(struct outside_compiler *c, const struct session_sink *sink,
-			 uint64_t now_ns)
+/* With -Zthreads tables are heads of several others, which are freed with the context. */
+static bool is_sharded(struct outside_compiler *c)
 {
-	uint32_t n = c->lib->tables.tables.n;
-	struct wire_count *last = c->counts[0];
-	struct counts_reading reading = {.to = c->counts[1]};
+	const struct compiler_tables *t = &c->lib->tables;
+	uint8_t mode = 0;
+
+	for (uint32_t i = 0; i < t->tables.n; i++) {
+		const struct broker_memory at = {
+			c->context.context + t->queries[i].cache + t->tables.mode, 1};
+
+		if (t->queries[i].kind == WIRE_CACHE_HASH)
+			return read_memory(c, &at, 1, &mode) || mode == t->tables.sharded;
+	}
+	return false;
+}
+
+static int read_results(struct outside_compiler *c, uint64_t now_ns, struct wire_count *to)
+{
+	struct counts_reading reading = {.to = to};
 	const struct compiler_memory memory = memory_of(c);
 	const struct wire_context context = {
 		.context = c->context.context,
@@ -354,50 +379,70 @@ static int count_results(struct outside_compiler *c, const struct session_sink *
 	int err = compiler_results__copy(&memory, &c->lib->tables, &context, c->pid, now_ns,
 					 take_counts, &reading);
 
+	return err ?: reading.n == c->lib->tables.tables.n ? 0 : -ENODATA;
+}
+
+/*
+ * Read the results. While the thread is in the context, they are what it has so far. It leaves the
+ * context when it has executed all queries; the memory of the tables' heads, which lies on its
+ * stack, stays as it is until something else is called there: if two readings after that agree, and
+ * continue the one before, nothing was, and the numbers are those of the end.
+ */
+static int count_results(struct outside_compiler *c, const struct session_sink *sink,
+			 uint64_t now_ns)
+{
+	size_t size = c->lib->tables.tables.n * sizeof(*c->counts[0]);
+	struct wire_count *last = c->counts[0], *next = c->counts[1];
+	int err = read_results(c, now_ns, next);
+
 	c->counted_ns = now_ns;
-	if (err || reading.n != n)
-		return err == -ESRCH ? err : 0;
-	if (c->n_counts && !continues(last, reading.to, n)) {
+	c->sharded = c->sharded || is_sharded(c);
+	if (err || (c->n_counts && !continues(last, next, c->lib->tables.tables.n)) ||
+	    (c->left && c->sharded)) {
 		c->known = c->left;
-		return 0;
+		return err == -ESRCH ? err : 0;
 	}
-	c->counts[0] = reading.to;
+	c->counts[0] = next;
 	c->counts[1] = last;
 	c->n_counts++;
+	c->n_left = c->left ? c->n_left + 1 : 0;
 	if (!c->left)
-		return send_counts(c, sink, reading.to, WIRE_COUNTS_RUNNING, now_ns);
-	if (c->n_counts < 2 || memcmp(last, reading.to, n * sizeof(*last)))
+		return send_counts(c, sink, next, WIRE_COUNTS_RUNNING, now_ns);
+	if (c->n_left < 2 || memcmp(last, next, size))
 		return 0;
 	c->known = true;
-	return send_counts(c, sink, reading.to, WIRE_COUNTS_FINISHED, now_ns);
+	return send_counts(c, sink, next, WIRE_COUNTS_FINISHED, now_ns);
 }
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
-static int pass_on(void *sink, const void *record, size_t size)
-{
-	return send_record(sink, record, size);
-}
-
-/* Definitions that have come since the last time are among all of them: the sink knows the others.
+/*
+ * Definitions that have come since the last time are among all of them: the sink knows the others.
+ * They are right if their table is where it was after the copy.
  */
 static int copy_names(struct outside_compiler *c, const struct session_sink *sink)
 {
 	const struct plan_layout *l = &c->lib->plan->layout;
-	const struct broker_memory at = {c->context.context + l->wire.count, 8};
+	const struct broker_memory at[2] = {{c->context.context + l->wire.count, 8},
+					    {c->context.context + l->wire.table, 8}};
 	const struct compiler_memory memory = memory_of(c);
-	uint64_t n, began_ns = clock_ns(CLOCK_MONOTONIC);
-	int err = l->wire.size ? read_memory(c, &at, 1, (uint8_t *)&n) : -ENODATA;
+	uint64_t began_ns = clock_ns(CLOCK_MONOTONIC), before[2], after[2];
+	struct kept_records kept = {.n = 0};
+	int err = l->wire.size ? read_memory(c, at, 2, (uint8_t *)before) : -ENODATA;
 
-	if (err || n <= c->n_definitions)
+	if (err || before[0] <= c->n_definitions)
 		return err == -ESRCH ? err : 0;
-	err = compiler_names__copy(&memory, l, &c->context, c->pid, c->lib->number, pass_on,
-				   (void *)sink);
-	if (!err)
-		c->n_definitions = n;
+	err = compiler_names__copy(&memory, l, &c->context, c->pid, c->lib->number,
+				   kept_records__add, &kept)
+		      ?: read_memory(c, at, 2, (uint8_t *)after);
+	if (!err && after[1] == before[1] && !has_left(c)) {
+		err = kept_records__pass_on(&kept, sink->take, sink->ctx);
+		c->n_definitions = before[0];
+	}
+	free(kept.bytes);
 	c->names_ns = began_ns + NAMES_SHARE * (clock_ns(CLOCK_MONOTONIC) - began_ns);
 	/* The next time, then. */
-	return err == -EFAULT || err == -ENODATA ? 0 : err;
+	return err == -EFAULT || err == -ENODATA || err == -E2BIG ? 0 : err;
 }
 
 /* ---- One reading ----------------------------------------------------------------------------- */
@@ -408,21 +453,8 @@ void outside_compiler__init(struct outside_compiler *c, pid_t pid,
 	*c = (struct outside_compiler){.pid = pid, .lib = lib, .bias = bias};
 }
 
-/*
- * The thread that was found works in no context. While it works in one, what the pointer leads to
- * may change between two reads, and may be anything.
- */
-static bool has_left(struct outside_compiler *c)
-{
-	const struct compiler_memory memory = memory_of(c);
-	struct compiler_context now;
-
-	return compiler_context__of_thread(&memory, &c->lib->plan->layout, c->bias, c->fs, &now) ==
-	       -ENOENT;
-}
-
 static int read_jobs(struct outside_compiler *c, const struct session_sink *sink, uint64_t now_ns,
-		     uint64_t cpu_ns)
+		     uint64_t cpu_ns, uint64_t *others)
 {
 	const struct compiler_memory memory = memory_of(c);
 	_compiler_jobs_ struct compiler_jobs jobs = {0};
@@ -435,7 +467,7 @@ static int read_jobs(struct outside_compiler *c, const struct session_sink *sink
 		return err;
 	c->idle = !err && !jobs.n;
 	return err ? send_sample(c, sink, c->tid, 0, now_ns, cpu_ns)
-		   : sample_jobs(c, sink, &jobs, now_ns, cpu_ns);
+		   : sample_jobs(c, sink, &jobs, now_ns, cpu_ns, others);
 }
 
 static int prepare_counts(struct outside_compiler *c)
@@ -453,7 +485,8 @@ static int prepare_counts(struct outside_compiler *c)
 int outside_compiler__read(struct outside_compiler *c, const struct session_sink *sink,
 			   uint64_t now_ns)
 {
-	uint64_t cpu_ns = outside_cpu_ns(c->pid), thread_ns, in_thread, all;
+	uint64_t cpu_ns = outside_cpu_ns(c->pid), thread_ns, in_thread, others, age_ns;
+	bool due;
 	int err = cpu_ns ? prepare_counts(c) : -ESRCH;
 
 	if (!err && !c->fs && !c->closed)
@@ -462,22 +495,27 @@ int outside_compiler__read(struct outside_compiler *c, const struct session_sink
 	if (err && err != -ENOENT)
 		return err;
 	thread_ns = c->tid ? thread_cpu_ns(c->pid, c->tid) : 0;
-	in_thread = c->thread_ns && thread_ns > c->thread_ns ? thread_ns - c->thread_ns : 0;
-	all = cpu_ns > c->cpu_ns ? cpu_ns - c->cpu_ns : 0;
-	if (in_thread > all)
-		in_thread = all;
+	others = cpu_ns > c->cpu_ns ? cpu_ns - c->cpu_ns : 0;
+	in_thread = thread_ns > c->thread_ns && c->thread_ns ? thread_ns - c->thread_ns : 0;
+	/* In a PID namespace the thread has another number here. */
+	if (in_thread > others || (c->tid && !thread_ns))
+		in_thread = others;
+	others -= in_thread;
 	c->cpu_ns = cpu_ns;
 	c->thread_ns = thread_ns;
-	c->read_ns = now_ns;
 	if (c->fs && !c->known)
 		c->left = has_left(c);
-	err = c->fs ? read_jobs(c, sink, now_ns, in_thread) : 0;
-	err = err ?: send_sample(c, sink, c->pid, 0, now_ns, all - in_thread);
-	if (!err && c->fs && !c->left && now_ns >= c->names_ns &&
-	    now_ns - c->counted_ns >= COUNT_NS)
+	err = c->fs ? read_jobs(c, sink, now_ns, in_thread, &others) : 0;
+	err = err ?: send_sample(c, sink, c->pid, 0, now_ns, others);
+	if (err || !c->fs)
+		return err;
+	c->found_ns = c->found_ns ?: now_ns;
+	/* Of a short compile the last reading would be one of its begin. */
+	age_ns = now_ns - c->found_ns;
+	due = now_ns - c->counted_ns >= (age_ns / 4 < COUNT_NS ? age_ns / 4 : COUNT_NS);
+	if (due && !c->left && now_ns >= c->names_ns)
 		err = copy_names(c, sink);
-	if (!err && c->fs && c->lib->tables.tables.n && !c->known &&
-	    (c->left || now_ns - c->counted_ns >= COUNT_NS))
+	if (!err && c->lib->tables.tables.n && !c->known && (c->left || due))
 		err = count_results(c, sink, now_ns);
 	return err;
 }

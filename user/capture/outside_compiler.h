@@ -37,12 +37,13 @@ struct outside_compiler {
 	bool idle;		    /* it executes none: it may be about to leave it */
 	bool known;		    /* its numbers of results are, for good */
 	uint64_t cpu_ns, thread_ns; /* as of the last reading: of the process, and of that thread */
-	uint64_t read_ns, counted_ns; /* when it, and its results, were last read */
-	uint64_t n_definitions;	      /* that were copied */
-	uint64_t names_ns;	      /* they are not copied again before */
-	struct u64_map sent;	      /* jobs whose record was sent */
-	struct wire_count *counts[2]; /* the last two readings */
-	uint32_t n_counts;	      /* readings */
+	uint64_t found_ns, counted_ns; /* when its context was, and its results were last read */
+	bool sharded;		       /* tables are several others */
+	uint64_t n_definitions;	       /* that were copied */
+	uint64_t names_ns;	       /* they are not copied again before */
+	struct u64_map sent;	       /* jobs whose record was sent */
+	struct wire_count *counts[2];  /* the last two readings */
+	uint32_t n_counts, n_left;     /* readings; of these, since the thread has left */
 };
 
 /* All zeroes but for the first three. */

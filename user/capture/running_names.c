@@ -114,21 +114,14 @@ int running_names__path(struct running_names *r, pid_t pid, const char *crate, u
 	return err;
 }
 
-/* Records that wait for the proof that they are right: each its size, and its bytes, aligned. */
-struct waiting {
-	uint8_t *bytes;
-	size_t n, room;
-	uint64_t until_ns;
-};
-
 static size_t room_for(size_t size)
 {
 	return sizeof(size) + ((size + 7) & ~7ul);
 }
 
-static int keep(void *ctx, const void *record, size_t size)
+int kept_records__add(void *kept, const void *record, size_t size)
 {
-	struct waiting *w = ctx;
+	struct kept_records *w = kept;
 	size_t n = w->n + room_for(size);
 
 	if (n > RUNNING_NAMES_BYTES)
@@ -147,7 +140,7 @@ static int keep(void *ctx, const void *record, size_t size)
 	return 0;
 }
 
-static int pass_on(const struct waiting *w, record_fn take, void *ctx)
+int kept_records__pass_on(const struct kept_records *w, record_fn take, void *ctx)
 {
 	size_t size;
 	int err = 0;
@@ -163,7 +156,7 @@ static int pass_on(const struct waiting *w, record_fn take, void *ctx)
 }
 
 /* An unreadable compiler has no names and no results; it is no error. */
-static int copy_one(struct running_names *r, pid_t pid, struct waiting *w, record_fn take,
+static int copy_one(struct running_names *r, pid_t pid, struct kept_records *w, record_fn take,
 		    void *ctx)
 {
 	struct reading reading;
@@ -176,18 +169,18 @@ static int copy_one(struct running_names *r, pid_t pid, struct waiting *w, recor
 	lib = (uint8_t)reading.found.lib;
 	/* First, as they take less time. */
 	if (compiler_results__copy(&reading.memory, &r->tables[lib], &reading.found, pid,
-				   clock_ns(CLOCK_MONOTONIC), keep, w))
+				   clock_ns(CLOCK_MONOTONIC), kept_records__add, w))
 		w->n = 0;
 	n = w->n;
 	if (compiler_names__copy(&reading.memory, &r->layouts[lib], &reading.context, pid, lib,
-				 keep, w))
+				 kept_records__add, w))
 		w->n = n;
-	return w->n && was_there(r, &reading) ? pass_on(w, take, ctx) : 0;
+	return w->n && was_there(r, &reading) ? kept_records__pass_on(w, take, ctx) : 0;
 }
 
 int running_names__copy(struct running_names *r, record_fn take, void *ctx)
 {
-	struct waiting w = {.until_ns = clock_ns(CLOCK_MONOTONIC) + RUNNING_NAMES_NS};
+	struct kept_records w = {.until_ns = clock_ns(CLOCK_MONOTONIC) + RUNNING_NAMES_NS};
 	_free_ pid_t *pids = NULL;
 	size_t n = 0;
 	int err = 0;
@@ -223,7 +216,7 @@ bool running_names__begin_round(struct running_names *r)
 }
 
 /* What cannot be read now is read in the next round. */
-static int count_one(struct running_names *r, const struct counted *c, struct waiting *w,
+static int count_one(struct running_names *r, const struct counted *c, struct kept_records *w,
 		     record_fn take, void *ctx)
 {
 	struct reading reading;
@@ -234,14 +227,15 @@ static int count_one(struct running_names *r, const struct counted *c, struct wa
 	    reading.found.serial != c->serial)
 		return 0;
 	err = compiler_results__copy(&reading.memory, &r->tables[(uint8_t)reading.found.lib],
-				     &reading.found, c->pid, clock_ns(CLOCK_MONOTONIC), keep, w);
-	return !err && was_there(r, &reading) ? pass_on(w, take, ctx) : 0;
+				     &reading.found, c->pid, clock_ns(CLOCK_MONOTONIC),
+				     kept_records__add, w);
+	return !err && was_there(r, &reading) ? kept_records__pass_on(w, take, ctx) : 0;
 }
 
 int running_names__count(struct running_names *r, record_fn take, void *ctx)
 {
 	uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + RUNNING_NAMES_COUNT_NS;
-	struct waiting w = {};
+	struct kept_records w = {};
 	bool ends;
 	int err = 0;
 

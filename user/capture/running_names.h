@@ -10,6 +10,19 @@
 #include "capture/compiler_names.h"
 #include "capture/kernel.h"
 
+/*
+ * Records that wait for the proof that they are right: each its size, and its bytes, aligned. The
+ * owner frees `bytes`. Adding is a compiler_names_fn; -E2BIG past RUNNING_NAMES_BYTES.
+ */
+struct kept_records {
+	uint8_t *bytes;
+	size_t n, room;
+	uint64_t until_ns; /* running_names.c's */
+};
+
+int kept_records__add(void *kept, const void *record, size_t size);
+int kept_records__pass_on(const struct kept_records *kept, record_fn take, void *ctx);
+
 struct running_names;
 
 /* Both outlive it. 0 or -ENOMEM. */

@@ -364,7 +364,11 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 	if (opt->outside) {
 		err = outside__new(s->broker, sink, s->nice, &s->outside);
 		if (err)
-			return diag_error_r(err, "cannot look at processes: %s", strerror(-err));
+			return diag_error_r(err, "cannot look at processes: %s%s", strerror(-err),
+					    err == -EPERM
+						    ? "; --attach read takes no rights: run it "
+						      "without sudo"
+						    : "");
 		*out = take_ptr(s);
 		return 0;
 	}

@@ -168,6 +168,12 @@ int cli_check_recording(const struct cli_record_options *o)
 	if (cli_ways_to_record(o) > 1)
 		return diag_error_r(-EINVAL, "--pid, --system, --cgroup and a command exclude each "
 					     "other: record one of them");
+	if (o->attach == CLI_ATTACH_READ &&
+	    (o->exact || o->callers || o->events.n || cli_samples(o) || o->no_sample ||
+	     o->slow_ns || o->system || o->cgroup))
+		return diag_error_r(-EINVAL,
+				    "--attach read takes no other probes or samples, and only a "
+				    "command or --pid: see docs/outside.md");
 	if (o->traces && !o->system && !o->cgroup)
 		return diag_error_r(-EINVAL,
 				    "--traces takes --system or --cgroup: one build has one "

@@ -27,10 +27,8 @@ void report_notes__unfinished(FILE *out, uint64_t unwound, const struct summary 
 /* Below tables whose times are by samples. */
 #define REPORT_SAMPLED_TEXT \
 	"times of queries and items are by samples, on the CPU; --exact records each execution"
-#define REPORT_OUTSIDE_TEXT                                                                   \
-	"times are by looks from outside, without privileges: no stacks, waits or passes of " \
-	"LLVM; with "                                                                         \
-	"sudo they are recorded, too"
+#define REPORT_OUTSIDE_TEXT \
+	"times are by looks from outside; stacks, waits and passes of LLVM take privileges: sudo"
 
 /* Print which of these holds, of times by samples. */
 void report_notes__sampled(FILE *out, const struct summary *s);
