@@ -102,8 +102,9 @@ BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -std=gnu17 $(WARN) -Wno-unused-paramet
 
 BIN := $(B)/qprof-bpf
 LIB := $(B)/libqprof.a
-# One file per command.
-COMMANDS := $(subst _,-,$(patsubst user/cli/cmd_%.c,%,$(sort $(wildcard user/cli/cmd_*.c))))
+# As CLI_COMMANDS has them: COMMAND(ID, name).
+COMMANDS := $(subst _,-,$(shell sed -n 's/^\tCOMMAND([A-Z_]*, \([a-z_]*\)).*/\1/p' \
+	user/options/options.h))
 # The other name of the program, by which cargo runs it.
 CARGO_BIN := $(B)/cargo-qprof
 MAN := $(B)/man/qprof-bpf.1 $(COMMANDS:%=$(B)/man/qprof-bpf-%.1) $(B)/man/cargo-qprof.1

@@ -233,7 +233,7 @@ def test_sudo_keeps_the_environment(t):
             '--clear-groups env LD_PRELOAD=%s WHO=%s "$@"' % (nobody.pw_uid, nobody.pw_gid, preload, who)
         done = subprocess.run(
             ["unshare", "--mount", "sh", "-c", script, rules, os.path.join(sysroot, "bin/cargo"),
-             "qprof", "--sudo", "--history", "build"],
+             "qprof", "--sudo", "--history", "--store=" + t.path("state/h.db"), "build"],
             env=env, cwd=project.top, stdin=subprocess.DEVNULL, capture_output=True, text=True,
             timeout=lab.TIMEOUT)
     assert done.returncode == 0, done

@@ -576,7 +576,7 @@ def test_without_privileges(t):
     # A copy in an open directory: the checkout may be in a home that nobody can enter.
     binary = shutil.copy(t.qprof, t.path("qprof-bpf"))
     os.chmod(binary, 0o755)
-    argv = [binary, "-o", t.path("x.qpt"), "--", "true"]
+    argv = [binary, "--exact", "-o", t.path("x.qpt"), "--", "true"]
     if os.geteuid() == 0:
         argv = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *argv]
     env = {k: v for k, v in os.environ.items() if not k.startswith("SUDO_")}

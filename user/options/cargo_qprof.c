@@ -261,7 +261,7 @@ static void print_fish(FILE *out)
 	fputs("'\n", out);
 	fputs(in_qprof, out);
 	print_words(out, " ");
-	fprintf(out, "' -l %s -d '%s'\n", CARGO_QPROF_SUDO + 2, options[0].what);
+	fprintf(out, "' -l %s -d '%s'\n", &CARGO_QPROF_SUDO[2], options[0].what);
 }
 
 void cargo_qprof_print_completion(FILE *out, enum cli_shell shell)
