@@ -280,4 +280,19 @@ TEST_CASE_WITH(what_is_no_file_is_left_out, make_built, cargo_tree_remove)
 	assert_found(r, "low: environment V\n");
 }
 
+/* Anybody can put a Cargo.lock and a target directory into /tmp, above a project of ours. */
+TEST_CASE_WITH(what_another_user_has_laid_is_not_read, make_built, cargo_tree_remove)
+{
+	static const char *const paths[] = {"Cargo.lock", "target", "."};
+
+	if (geteuid())
+		skip();
+	for (size_t i = 0; i < N_OF(paths); i++) {
+		assert_int_equal(chown(paths[i], 12345, 12345), 0);
+		assert_null(remembered());
+		assert_int_equal(chown(paths[i], 0, 0), 0);
+	}
+	assert_found(remembered(), "");
+}
+
 TEST_MAIN(NULL, NULL)

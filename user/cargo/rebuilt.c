@@ -39,16 +39,22 @@ struct finding {
 
 /* ---- Before ---------------------------------------------------------------------------------- */
 
+/* Others could lay one where the invoker's cargo finds it, as in /tmp, and make up what is in it.
+ */
 static int open_own_directory(const char *path)
 {
 	_own_path_refusal_ struct own_path_refusal why = {0};
 	_free_ char *real = NULL;
-	int fd, err = own_path__resolve(path, false, &real, &why);
+	_close_ int fd = -1;
+	struct stat st;
+	int err = own_path__resolve(path, false, &real, &why);
 
 	if (err)
 		return err;
 	fd = open(real, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	if (fd < 0 || fstat(fd, &st))
+		return -errno;
+	return own_path_is_theirs(&st) ? -EPERM : take_fd(fd);
 }
 
 static int remember(struct rebuilt *r, char *const argv[], char *const env[])

@@ -68,7 +68,10 @@ static bool to_parent(char *path)
 	return true;
 }
 
-/* The nearest directory with a Cargo.lock, which cargo writes in the root of a workspace. */
+/*
+ * The nearest directory with a Cargo.lock, which cargo writes in the root of a workspace. -EPERM:
+ * another user has put it there.
+ */
 static int find_workspace(const char *from, char **workspace)
 {
 	_free_ char *dir = strdup(from);
@@ -81,7 +84,9 @@ static int find_workspace(const char *from, char **workspace)
 
 		if (!lock)
 			return -ENOMEM;
-		if (!stat(lock, &st)) {
+		if (!lstat(lock, &st)) {
+			if (own_path_is_theirs(&st))
+				return -EPERM;
 			*workspace = take_ptr(dir);
 			return 0;
 		}

@@ -7,8 +7,8 @@
  * Set *workspace and *target to the paths of the workspace of a command, and of the directory in
  * which its cargo keeps fingerprints; to be freed. By the arguments, `env` and cargo's
  * configuration files, as cargo has them in this working directory. -ENOENT: it is no cargo, or its
- * workspace was never built. A guess that is wrong does no harm: nothing changes in a directory
- * that is not used.
+ * workspace was never built. -EPERM: its Cargo.lock is another user's. A guess that is wrong does
+ * no harm: nothing changes in a directory that is not used.
  */
 int target_dir__find(char *const argv[], char *const env[], char **workspace, char **target);
 
