@@ -122,9 +122,12 @@ def test_what_fails_is_said_and_passed_on(t):
     unknown = project.run("qprof", "check", "--no-such")
     assert unknown.status == 1 and "nothing was compiled before the command failed" in \
         unknown.stderr, unknown
-    nowhere = project.run("qprof", "build", cwd=t.mkdir("empty"))
-    (line,) = nowhere.stderr.splitlines()
-    assert nowhere.status == FAILURE and "no Cargo.toml in " in line, nowhere
+    empty = t.mkdir("empty")
+    nowhere = project.run("qprof", "build", cwd=empty)
+    assert nowhere.status == 101 and "could not find `Cargo.toml`" in nowhere.stderr, nowhere
+    assert "nothing was compiled before the command failed" in nowhere.stderr, nowhere
+    asked = project.run("qprof", "build", "--help", cwd=empty)
+    assert asked.status == 0 and asked.stdout == project.run("build", "--help", cwd=empty).stdout
     assert len(project.kept()) == 1
 
 

@@ -107,36 +107,15 @@ static char *named_directory(char *const words[])
 
 /* ---- Where the traces are -------------------------------------------------------------------- */
 
-/* Commands of cargo that need no manifest have the traces of the working directory. */
-static bool needs_manifest(const char *command)
-{
-	static const char *const commands[] = {"b",    "build", "c",   "check", "clippy",
-					       "d",    "doc",	"r",   "run",	"t",
-					       "test", "bench", "fix", "rustc", "rustdoc"};
-
-	for (size_t i = 0; i < N_OF(commands); i++)
-		if (!strcmp(commands[i], command))
-			return true;
-	return false;
-}
-
-static int no_manifest(const char *from)
-{
-	_free_ char *real = realpath(from, NULL);
-
-	return diag_error_r(-ENOENT,
-			    "there is no Cargo.toml in %s, nor in a directory above it; go to the "
-			    "directory of your project, or name its manifest with --manifest-path",
-			    real ?: from);
-}
-
-/* Set c->directory. Without a manifest it is that of `from` itself. */
-static int find_directory(struct cargo_call *c, const char *from, bool *has_manifest)
+/*
+ * Set c->directory. Without a manifest it is that of `from` itself: many commands of cargo need
+ * none, as build --help, and cargo says it of the others.
+ */
+static int find_directory(struct cargo_call *c, const char *from)
 {
 	_free_ char *top = NULL;
 	int err = cargo_workspace__find(from, &top);
 
-	*has_manifest = !err;
 	if (err == -ENOENT) {
 		top = realpath(from, NULL);
 		err = top ? 0 : -errno;
@@ -194,7 +173,7 @@ static int begin_with_sudo(struct cargo_call *c)
  */
 static int record(struct cargo_call *c, char *const words[], char *const *command, bool sudo)
 {
-	bool has_toolchain = **command == '+', has_manifest;
+	bool has_toolchain = **command == '+';
 	const char *cargo = has_toolchain ? NULL : getenv("CARGO");
 	const char *subcommand = command[has_toolchain];
 	_free_ char *from = named_directory(command);
@@ -204,10 +183,7 @@ static int record(struct cargo_call *c, char *const words[], char *const *comman
 		return CARGO_HELP_NEEDED;
 	if (!from)
 		return diag_error_r(-ENOMEM, "out of memory");
-	err = find_directory(c, from, &has_manifest);
-	if (!err && !has_manifest && needs_manifest(subcommand))
-		return no_manifest(from);
-	err = err ?: make_trace(c, words);
+	err = find_directory(c, from) ?: make_trace(c, words);
 	/* Root and a program file with capabilities have the rights. */
 	if (!err && sudo && geteuid() && !getauxval(AT_SECURE))
 		err = begin_with_sudo(c);
@@ -235,8 +211,7 @@ static int find_newest(struct cargo_call *c, const struct cargo_word *word)
 {
 	_cargo_traces_ struct cargo_traces all = CARGO_TRACES_NONE;
 	const struct cargo_trace *before;
-	bool has_manifest;
-	int err = find_directory(c, ".", &has_manifest);
+	int err = find_directory(c, ".");
 
 	if (err)
 		return err;
@@ -249,11 +224,10 @@ static int find_newest(struct cargo_call *c, const struct cargo_word *word)
 	if (err && err != -ENOENT)
 		return diag_error_r(err, "cannot look into %s: %s%s", c->directory, strerror(-err),
 				    diag_step(err, ""));
-	if (!all.n && !has_manifest)
-		return no_manifest(".");
 	if (!all.n)
-		return diag_error_r(-ENOENT, "no recording of this workspace is kept; record one: "
-					     "cargo qprof build");
+		return diag_error_r(-ENOENT,
+				    "no recording of this workspace is kept; record one in the "
+				    "directory of a project: cargo qprof build");
 	before = cargo_traces__before(&all, 0);
 	if (word->command == CLI_DIFF && !before)
 		return diag_error_r(-ENOENT,
