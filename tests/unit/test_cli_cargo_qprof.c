@@ -118,6 +118,33 @@ PROJECT_CASE(options_before_the_command_are_of_the_recording)
 		    "/toolchain/bin/cargo build -q");
 }
 
+/* Else the value would be taken for cargo's command, or "build" for the value. */
+PROJECT_CASE(a_value_stands_behind_an_equals_sign)
+{
+	assert_refused("--attach perf build", -EINVAL, "equals sign: --attach=HOW");
+	assert_refused("--att perf build", -EINVAL, "equals sign: --attach=HOW");
+	assert_refused("--exact -e none build", -EINVAL, "equals sign: --events=");
+	assert_refused("-vo x.qpt build", -EINVAL, "-vo: write each option of one letter");
+	assert_call("--att=perf -enone -v build",
+		    "qprof-bpf record --att=perf -enone -v --quiet --output TRACE -- "
+		    "/toolchain/bin/cargo build");
+}
+
+PROJECT_CASE(what_is_recorded_and_where_to_is_no_option)
+{
+	static const char *const lines[][2] = {
+		{"-o x.qpt build", "take --output"},	  {"-ox.qpt build", "take --output"},
+		{"--out=x.qpt build", "take --output"},	  {"--traces=d build", "take --traces"},
+		{"--exact --pid=7 build", "take --pid"},  {"-p7 build", "take --pid"},
+		{"--cgroup /x build", "take --cgroup"},	  {"--system build", "take --system"},
+		{"-- build", "-- must not stand before"}, {"- build", "- must not stand before"},
+	};
+
+	for (size_t i = 0; i < N_OF(lines); i++)
+		assert_refused(lines[i][0], -EINVAL, lines[i][1]);
+	assert_int_not_equal(access(getenv("XDG_STATE_HOME"), F_OK), 0);
+}
+
 /* Root has the rights already. */
 PROJECT_CASE(sudo_runs_this_file)
 {
@@ -227,7 +254,7 @@ PROJECT_CASE(the_page_lies_beside_the_trace)
 PROJECT_CASE(without_a_recording_a_line_says_how_to_make_one)
 {
 	assert_refused("report", -ENOENT, "of a project: cargo qprof build");
-	assert_refused("--exact report", -EINVAL, "--exact is for a recording");
+	assert_refused("--exact --sudo report", -EINVAL, "options before report are those of a");
 	/* Help needs none. */
 	assert_call("report --help", "qprof-bpf report --help");
 }

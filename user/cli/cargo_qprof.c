@@ -74,6 +74,52 @@ static bool has_help(char *const words[])
 	return false;
 }
 
+/* The option of a recording that a word is, by its letter or its name, which may be cut short. */
+static const struct cli_option *option_of(const char *word)
+{
+	const struct cli_option *o, *found = NULL;
+	size_t length = strcspn(word + 2, "=");
+
+	for (size_t i = 0; (o = cli_option(CLI_RECORD, i)); i++) {
+		if (word[1] == '-' ? !strcmp(word + 2, o->name) : word[1] == o->letter)
+			return o;
+		if (!found && word[1] == '-' && !strncmp(word + 2, o->name, length))
+			found = o;
+	}
+	return found;
+}
+
+/* Refuse an option before the command that would take a word of cargo's, or the trace from us. */
+static int check_option(const char *word)
+{
+	static const char *const refused[] = {"output", "traces", "pid", "system", "cgroup"};
+	const struct cli_option *o;
+
+	if (!strcmp(word, "-") || !strcmp(word, "--"))
+		return diag_error_r(-EINVAL, "%s must not stand before the command of cargo", word);
+	if (!strcmp(word, CARGO_QPROF_SUDO))
+		return 0;
+	o = option_of(word);
+	/* One that is not known is refused by name when the recording's options are parsed. */
+	if (!o)
+		return 0;
+	for (size_t i = 0; i < N_OF(refused); i++)
+		if (!strcmp(o->name, refused[i]))
+			return diag_error_r(-EINVAL,
+					    "cargo qprof does not take --%s: it records the "
+					    "command of cargo, and names the trace; see qprof-bpf "
+					    "record --help",
+					    o->name);
+	if (word[1] != '-' && !o->arg && word[2])
+		return diag_error_r(-EINVAL, "%s: write each option of one letter as its own word",
+				    word);
+	if (o->arg && !o->implied && (word[1] == '-' ? !strchr(word, '=') : !word[2]))
+		return diag_error_r(-EINVAL,
+				    "the value of --%s stands behind an equals sign: --%s=%s",
+				    o->name, o->name, o->arg);
+	return 0;
+}
+
 /*
  * The directory of the manifest, as an option of cargo's names it, or else the working directory.
  * To be freed; NULL: no memory.
@@ -280,8 +326,12 @@ int cargo_call__of(struct cargo_call *c, char *const words[])
 		add(c, "version");
 		return end_words(c);
 	}
-	for (; *command && **command == '-' && !is_help(*command); command++)
+	for (; *command && **command == '-' && !is_help(*command); command++) {
+		err = check_option(*command);
+		if (err)
+			return err;
 		sudo |= !strcmp(*command, CARGO_QPROF_SUDO);
+	}
 	if (!*command)
 		return CARGO_HELP_NEEDED;
 	if (is_help(*command))
@@ -289,9 +339,9 @@ int cargo_call__of(struct cargo_call *c, char *const words[])
 	word = cargo_word(*command);
 	if (word && command != words)
 		return diag_error_r(-EINVAL,
-				    "%s is for a recording; options of %s come after it: cargo "
-				    "qprof %s --help",
-				    *words, word->name, word->name);
+				    "options before %s are those of a recording; its own come "
+				    "after it: cargo qprof %s --help",
+				    word->name, word->name);
 	err = word ? look(c, word, command + 1) : record(c, words, command, sudo);
 	return err ?: end_words(c);
 }
