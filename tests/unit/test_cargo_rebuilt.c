@@ -73,6 +73,7 @@ static int make_built(void **state)
 	cargo_tree_write("a b/low/src/lib.rs", "", 50);
 	cargo_tree_write("dep/Cargo.toml", "", 50);
 	cargo_tree_write("dep/src/lib.rs", "", 50);
+	cargo_tree_write("dep/build/main.rs", "", 50);
 	cargo_tree_write("dep/watched", "", 50);
 	cargo_tree_write("target/debug/deps/low-0123456789abcdef.d",
 			 "/t/low.d: a\\ b/low/src/lib.rs\n", 100);
@@ -260,6 +261,21 @@ TEST_CASE_WITH(a_watched_file_is_found, make_built, cargo_tree_remove)
 	assert_found(r, "dep (build script run): file watched\n");
 }
 
+TEST_CASE_WITH(an_empty_name_hides_no_other_one, make_built, cargo_tree_remove)
+{
+	static const char watched[] =
+		"{\"RerunIfChanged\":{\"output\":\"o\",\"paths\":[\"\",\"watched\"]}}";
+	struct rebuilt *r;
+
+	put_unit(RUN, "run-build-script-build-script-build", "0300000000000000", FIELDS,
+		 "[9,\"build_script_build\",false,4]", watched, 100);
+	r = remembered();
+	cargo_tree_write("dep/watched", "x", 150);
+	put_unit(RUN, "run-build-script-build-script-build", "0300000000000000", FIELDS,
+		 "[9,\"build_script_build\",false,4]", watched, 200);
+	assert_found(r, "dep (build script run): file watched\n");
+}
+
 /* Nothing of these is read, and none waits. */
 TEST_CASE_WITH(what_is_no_file_is_left_out, make_built, cargo_tree_remove)
 {
@@ -278,6 +294,25 @@ TEST_CASE_WITH(what_is_no_file_is_left_out, make_built, cargo_tree_remove)
 	r = remembered();
 	put_low(FIELDS, "other", 200);
 	assert_found(r, "low: environment V\n");
+}
+
+/* Cargo.lock of the time before the package was a member: its target directory is another one. */
+TEST_CASE_WITH(nothing_is_said_of_files_of_another_workspace, make_built, cargo_tree_remove)
+{
+	char *argv[] = {"cargo", "build", "--target-dir=../target", NULL}, *env[] = {NULL};
+	struct rebuilt *r = NULL;
+
+	cargo_tree_write("dep/Cargo.lock", "", 50);
+	assert_int_equal(chdir("dep"), 0);
+	assert_int_equal(rebuilt__remember(argv, env, &r), 0);
+	assert_int_equal(chdir(".."), 0);
+	cargo_tree_write("dep/watched", "x", 150);
+	put_low(FIELDS, "v", 200);
+	put_dep("[9,\"low\",false,1],[8,\"build_script_build\",false,3]", 200);
+	put_unit(RUN, "run-build-script-build-script-build", "0300000000000000", FIELDS,
+		 "[9,\"build_script_build\",false,4]",
+		 "{\"RerunIfChanged\":{\"output\":\"o\",\"paths\":[\"watched\"]}}", 200);
+	assert_found(r, "");
 }
 
 /* Anybody can put a Cargo.lock and a target directory into /tmp, above a project of ours. */

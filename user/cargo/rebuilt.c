@@ -214,6 +214,15 @@ static const struct unit *script_of(const struct rebuilt *r, const struct unit *
 	return NULL;
 }
 
+/* The first source of a unit, or of its build script, relative to the workspace or absolute. */
+static bool source_of(const struct rebuilt *r, const struct unit *u, char path[PATH_MAX])
+{
+	char list[PATH_MAX];
+
+	u = u->inputs ? u : script_of(r, u);
+	return u && output_of(u, "", ".d", list) && first_source(r->target, list, path);
+}
+
 /*
  * The directory of a unit's package, relative to the workspace or absolute: that of the nearest
  * Cargo.toml above its first source, or its build script's. It ends with a slash, unless it is "",
@@ -221,11 +230,10 @@ static const struct unit *script_of(const struct rebuilt *r, const struct unit *
  */
 static bool package_directory(const struct rebuilt *r, const struct unit *u, char path[PATH_MAX])
 {
-	char list[PATH_MAX], manifest[PATH_MAX + 16], *slash;
+	char manifest[PATH_MAX + 16], *slash;
 	bool absolute;
 
-	u = u->inputs ? u : script_of(r, u);
-	if (!u || !output_of(u, "", ".d", list) || !first_source(r->target, list, path))
+	if (!source_of(r, u, path))
 		return false;
 	absolute = *path == '/';
 	while ((slash = strrchr(path, '/'))) {
@@ -281,9 +289,8 @@ static bool watched_file_changed(const struct rebuilt *r, const struct unit *bef
 
 	if (!package_directory(r, before, package))
 		return false;
-	while (!is_too_late(r) && (path = fingerprint__watched(&before->print, &at)).at &&
-	       path.len) {
-		enum file_state is = look_at(r, package, path, before, after);
+	while (!is_too_late(r) && (path = fingerprint__watched(&before->print, &at)).at) {
+		enum file_state is = path.len ? look_at(r, package, path, before, after) : FILE_OLD;
 
 		if (is == FILE_NEWER || is == FILE_GONE)
 			return found(f,
@@ -413,6 +420,7 @@ static bool new_unit_is_again(const struct rebuilt *r, const struct unit *u, str
 static bool is_again(const struct rebuilt *r, const struct unit *u, struct finding *f)
 {
 	const struct unit *before = units__find(&r->before, u->name);
+	char source[PATH_MAX];
 
 	*f = (struct finding){.reason = TRACE_REBUILT_UNKNOWN};
 	if (!before)
@@ -420,6 +428,12 @@ static bool is_again(const struct rebuilt *r, const struct unit *u, struct findi
 	if (fingerprint__differs(&before->print, &u->print, &f->reason, f->detail) &&
 	    f->reason != TRACE_REBUILT_DEPENDENCY)
 		return true;
+	/*
+	 * Another directory is the workspace, as beside a Cargo.lock that was left in a member: all
+	 * of its files would seem to be gone.
+	 */
+	if (source_of(r, before, source) && !is_there(r->workspace, source))
+		return false;
 	if (source_changed(r, before, u, f) || variable_changed(r, before, u, f))
 		return true;
 	if (f->reason == TRACE_REBUILT_DEPENDENCY ||
