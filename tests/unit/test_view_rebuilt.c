@@ -5,7 +5,7 @@
 #include "../fixtures/output.h"
 #include "../fixtures/sample_build.h"
 
-enum { LOW, DEP, APP, SYN, ODD, SCRIPT, LIB_RS, ADDED };
+enum { LOW, DEP, APP, SYN, ODD, SCRIPT, LIB_RS, ADDED, TEST, ABSOLUTE };
 
 static const char *text_of(const void *ctx, uint32_t id)
 {
@@ -14,6 +14,7 @@ static const char *text_of(const void *ctx, uint32_t id)
 		"app (bin)",  "syn",
 		"o\033dd",    "dep (build script run)",
 		"src/lib.rs", "+std -a_feature_of_a_long_name +another_feature_of_a_long_name",
+		"low (test)", "/etc/os-release",
 	};
 
 	return texts[id];
@@ -26,7 +27,7 @@ static const struct trace_rebuilt rows[] = {
 	{SCRIPT, LIB_RS, TRACE_REBUILT_MISSING},
 	{ODD, ADDED, TRACE_REBUILT_FEATURES},
 	{ODD, TRACE_NO_STRING, TRACE_REBUILT_PROFILE},
-	{DEP, LIB_RS, TRACE_REBUILT_FILE},
+	{TEST, LIB_RS, TRACE_REBUILT_FILE},
 	{DEP, TRACE_NO_STRING, TRACE_REBUILT_DEPENDENCY},
 	{APP, TRACE_NO_STRING, TRACE_REBUILT_DEPENDENCY},
 	{SYN, TRACE_NO_STRING, TRACE_REBUILT_DEPENDENCY},
@@ -63,7 +64,7 @@ TEST_CASE(crates_of_one_reason_are_together)
 
 	assert_string_equal(
 		text,
-		"rebuilt   low, dep: src/lib.rs changed\n"
+		"rebuilt   low, low (test): src/lib.rs changed\n"
 		"          dep (build script run): watches src/lib.rs, which is missing, so it\n"
 		"          runs each time\n"
 		"          o?dd: other features: +std -a_feature_of_a_long_name\n"
@@ -85,6 +86,25 @@ TEST_CASE(many_crates_of_one_reason_are_counted)
 	v.n_rebuilt -= 5;
 	text = printed_lines(&v);
 	assert_contains(text, "rebuilt   dep, app (bin), syn and 2 more: a dependency");
+}
+
+/* Each package has its own src/lib.rs. */
+TEST_CASE(files_of_different_packages_are_not_one)
+{
+	static const struct trace_rebuilt files[] = {
+		{LOW, LIB_RS, TRACE_REBUILT_FILE},   {DEP, LIB_RS, TRACE_REBUILT_FILE},
+		{TEST, LIB_RS, TRACE_REBUILT_FILE},  {DEP, ABSOLUTE, TRACE_REBUILT_FILE},
+		{APP, ABSOLUTE, TRACE_REBUILT_FILE},
+	};
+	_sample_build_ struct sample_build s = {};
+	struct build_view v = view_of(&s, N_OF(files));
+	_free_ char *text = NULL;
+
+	v.rebuilt = files;
+	text = printed_lines(&v);
+	assert_string_equal(text, "rebuilt   low, low (test): src/lib.rs changed\n"
+				  "          dep: src/lib.rs changed\n"
+				  "          dep, app (bin): /etc/os-release changed\n");
 }
 
 TEST_CASE(nothing_is_said_without_any)

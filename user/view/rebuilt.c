@@ -42,9 +42,23 @@ static const char *text_of(const struct build_view *v, uint32_t string)
 	return string == TRACE_NO_STRING ? "" : v->names->text(v->names->ctx, string);
 }
 
-static bool is_one_reason(const struct trace_rebuilt *a, const struct trace_rebuilt *b)
+/* "dep" and "dep (test)", whose names are those of one crate. */
+static bool are_one_crate(const char *a, const char *b)
 {
-	return a->reason == b->reason && a->detail == b->detail;
+	size_t len = strcspn(a, " ");
+
+	return len == strcspn(b, " ") && !strncmp(a, b, len);
+}
+
+/* Two packages have each a file of one relative name. */
+static bool is_one_reason(const struct build_view *v, const struct trace_rebuilt *a,
+			  const struct trace_rebuilt *b)
+{
+	bool of_file = a->reason == TRACE_REBUILT_FILE || a->reason == TRACE_REBUILT_MISSING;
+
+	return a->reason == b->reason && a->detail == b->detail &&
+	       (!of_file || *text_of(v, a->detail) == '/' ||
+		are_one_crate(text_of(v, a->crate), text_of(v, b->crate)));
 }
 
 static bool shows(const struct build_view *v)
@@ -60,7 +74,7 @@ static uint32_t next_reason(const struct build_view *v, uint32_t i)
 	for (; i < v->n_rebuilt; i++) {
 		uint32_t k = 0;
 
-		while (k < i && !is_one_reason(&v->rebuilt[k], &v->rebuilt[i]))
+		while (k < i && !is_one_reason(v, &v->rebuilt[k], &v->rebuilt[i]))
 			k++;
 		if (k == i)
 			break;
@@ -68,7 +82,7 @@ static uint32_t next_reason(const struct build_view *v, uint32_t i)
 	return i;
 }
 
-/* "dep, app (bin) and 3 more: src/lib.rs changed"; the number of crates in *n. NULL: no memory. */
+/* "dep, app (bin) and 3 more: RUSTFLAGS changed"; the number of crates in *n. NULL: no memory. */
 static char *line_of(const struct build_view *v, uint32_t first, uint32_t *n)
 {
 	const struct trace_rebuilt *r = &v->rebuilt[first];
@@ -81,9 +95,9 @@ static char *line_of(const struct build_view *v, uint32_t first, uint32_t *n)
 		return NULL;
 	*n = 0;
 	for (uint32_t i = first; i < v->n_rebuilt; i++)
-		*n += is_one_reason(r, &v->rebuilt[i]);
+		*n += is_one_reason(v, r, &v->rebuilt[i]);
 	for (uint32_t i = first; i < v->n_rebuilt; i++) {
-		if (!is_one_reason(r, &v->rebuilt[i]) ||
+		if (!is_one_reason(v, r, &v->rebuilt[i]) ||
 		    (named == FIT_CRATES && *n > FIT_CRATES && !v->full))
 			continue;
 		fprintf(to, "%s%s", named++ ? ", " : "", text_of(v, v->rebuilt[i].crate));
