@@ -72,7 +72,9 @@ TEST_CASE(crates_of_one_reason_are_together)
 		"          6 more: report --full\n");
 	v.full = true;
 	full = printed_lines(&v);
-	assert_contains(full, "\n          o?dd: settings of the profile changed\n"
+	assert_contains(full, "\n          o?dd: other settings of the profile, or another command "
+			      "(such as cargo\n"
+			      "          test)\n"
 			      "          dep, app (bin), syn, o?dd, low: a dependency");
 }
 
@@ -131,8 +133,11 @@ TEST_CASE(the_head_of_a_report_has_them)
 	v.rebuilt = again;
 	v.n_rebuilt = 2;
 	with = printed_build(build_text, &v);
-	assert_contains(with, "\nrebuilt   typeck: settings of the profile changed\n"
-			      "          app::parse::{{impl}}[2]::expression: cargo's");
+	assert_contains(
+		with,
+		"\nrebuilt   typeck: other settings of the profile, or another command (such as\n"
+		"          cargo test)\n"
+		"          app::parse::{{impl}}[2]::expression: cargo's");
 	assert_lacks(without, "rebuilt");
 }
 

@@ -23,7 +23,8 @@ static const struct {
 	[TRACE_REBUILT_FILE] = {"", " changed"},
 	[TRACE_REBUILT_MISSING] = {"watches ", ", which is missing, so it runs each time"},
 	[TRACE_REBUILT_FEATURES] = {"other features: ", ""},
-	[TRACE_REBUILT_PROFILE] = {"settings of the profile changed", ""},
+	[TRACE_REBUILT_PROFILE] =
+		{"other settings of the profile, or another command (such as cargo test)", ""},
 	[TRACE_REBUILT_COMMAND] = {"built before by another command, such as cargo check", ""},
 	[TRACE_REBUILT_FLAGS] = {"RUSTFLAGS changed", ""},
 	[TRACE_REBUILT_RUSTC] = {"another rustc", ""},
