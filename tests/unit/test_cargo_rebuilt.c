@@ -18,7 +18,7 @@ static void put_unit(const char *dir, const char *file, const char *hash, const 
 	char path[256], json[1024];
 
 	snprintf(json, sizeof(json),
-		 "{\"rustc\":7,%s,\"target\":3,\"path\":5,\"deps\":[%s],\"local\":[%s],"
+		 "{\"rustc\":7,%s,\"target\":3,\"deps\":[%s],\"local\":[%s],"
 		 "\"config\":8,\"compile_kind\":0}",
 		 fields, deps, local);
 	snprintf(path, sizeof(path), PRINT "%s/%s.json", dir, file);
@@ -27,12 +27,11 @@ static void put_unit(const char *dir, const char *file, const char *hash, const 
 	cargo_tree_write(path, hash, time + 5);
 }
 
-#define FIELDS                                                            \
-	"\"features\":\"[]\",\"declared_features\":\"[]\",\"profile\":1," \
-	"\"rustflags\":[]"
-#define FIELDS_WITH(features, profile)                                                    \
+#define FIELDS_WITH(features, profile) FIELDS_AT("5", features, profile)
+#define FIELDS			       FIELDS_WITH("[]", "1")
+#define FIELDS_AT(path, features, profile)                                                \
 	"\"features\":\"" features "\",\"declared_features\":\"[]\",\"profile\":" profile \
-	",\"rustflags\":[]"
+	",\"rustflags\":[],\"path\":" path
 #define CHECK "{\"CheckDepInfo\":{\"dep_info\":\"debug/.fingerprint/x\",\"checksum\":false}}"
 
 /* Its list of inputs: "src/lib.rs" of the package, and the variable V. */
@@ -213,6 +212,17 @@ TEST_CASE_WITH(other_features_have_another_directory, make_built, cargo_tree_rem
 	put_unit("low-e123456789abcdef", "test-lib-low", "0d00000000000000", FIELDS, "", CHECK,
 		 200);
 	assert_found(r, "low: features +std\n");
+}
+
+/* A second version of a package, and a wrapper such as clippy's, have directories of their own. */
+TEST_CASE_WITH(another_version_was_not_built_before, make_built, cargo_tree_remove)
+{
+	struct rebuilt *r = remembered();
+
+	put_unit("low-f123456789abcdef", "lib-low", "0f00000000000000", FIELDS, "", CHECK, 200);
+	put_unit("low-e123456789abcdef", "lib-low", "0e00000000000000", FIELDS_AT("6", "[]", "1"),
+		 "", CHECK, 200);
+	assert_found(r, "");
 }
 
 TEST_CASE_WITH(a_check_is_told_from_a_build, make_built, cargo_tree_remove)

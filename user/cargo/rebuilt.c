@@ -399,7 +399,10 @@ static const struct unit *most_like(const struct rebuilt *r, const struct unit *
 	return best;
 }
 
-/* Of a unit in a directory that was not there before. */
+/*
+ * Of a unit in a directory that was not there before. What names the directory and is in no field,
+ * the version and a wrapper of rustc, or another source make it one that was never built.
+ */
 static bool new_unit_is_again(const struct rebuilt *r, const struct unit *u, struct finding *f)
 {
 	bool checked = is_checked(r, u);
@@ -407,9 +410,9 @@ static bool new_unit_is_again(const struct rebuilt *r, const struct unit *u, str
 
 	if (!before)
 		return false;
-	/* What names the directory and is in no field: the version, and a wrapper of rustc. */
-	if (!fingerprint__differs(&before->print, &u->print, &f->reason, f->detail))
-		f->reason = TRACE_REBUILT_SOURCE;
+	if (!fingerprint__differs(&before->print, &u->print, &f->reason, f->detail) ||
+	    f->reason == TRACE_REBUILT_SOURCE)
+		return false;
 	/* A profile's settings are one number with what the command makes of them. */
 	if (f->reason == TRACE_REBUILT_PROFILE && is_checked(r, before) != checked)
 		f->reason = TRACE_REBUILT_COMMAND;

@@ -2,7 +2,8 @@
 /*
  * What a cargo that is recorded compiles again although it had compiled it before, and why: cargo's
  * fingerprints as they are before the command starts are compared with those after it. Nothing is
- * said of what was compiled for the first time. The command is not touched.
+ * said of what was compiled for the first time, as another version of a package is. The command is
+ * not touched.
  */
 #ifndef QPROF_CARGO_REBUILT_H
 #define QPROF_CARGO_REBUILT_H

@@ -235,7 +235,7 @@ enum trace_rebuilt_reason {
 	TRACE_REBUILT_ENVIRONMENT, /* a variable: its name */
 	TRACE_REBUILT_DEPENDENCIES, /* it has other dependencies: "+added -removed" */
 	TRACE_REBUILT_DEPENDENCY,   /* one of them was built again, or its build script was run */
-	TRACE_REBUILT_SOURCE,	    /* another version, place of its source, or wrapper of rustc */
+	TRACE_REBUILT_SOURCE,	    /* another main source file */
 	TRACE_REBUILT_MANIFEST,	    /* its Cargo.toml: the edition, the features that there are */
 	TRACE_REBUILT_CONFIG,	    /* cargo's configuration, such as the linker */
 	TRACE_REBUILT_BUILD_SCRIPT, /* its build script watches other files or variables */

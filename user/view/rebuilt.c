@@ -31,7 +31,7 @@ static const struct {
 	[TRACE_REBUILT_ENVIRONMENT] = {"variable ", " changed"},
 	[TRACE_REBUILT_DEPENDENCIES] = {"other dependencies: ", ""},
 	[TRACE_REBUILT_DEPENDENCY] = {"a dependency was built again", ""},
-	[TRACE_REBUILT_SOURCE] = {"another version, source or wrapper of rustc", ""},
+	[TRACE_REBUILT_SOURCE] = {"another main source file", ""},
 	[TRACE_REBUILT_MANIFEST] = {"Cargo.toml changed", ""},
 	[TRACE_REBUILT_CONFIG] = {"cargo's configuration changed", ""},
 	[TRACE_REBUILT_BUILD_SCRIPT] = {"the build script watches other things", ""},
