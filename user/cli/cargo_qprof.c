@@ -245,7 +245,6 @@ static int record(struct cargo_call *c, char *const words[], char *const *comman
 	add(c, "--output");
 	add(c, c->trace);
 	add(c, "--");
-	c->command = c->n;
 	add(c, cargo && *cargo ? cargo : "cargo");
 	add_all(c, command);
 	return 0;
@@ -420,7 +419,7 @@ static int run_recording(const struct cargo_call *c, int (*run)(int argc, char *
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	setlocale(LC_CTYPE, "");
 	if (!cmd_drop_rights())
-		cargo_report(c->directory, c->trace, c->argv + c->command, status);
+		cargo_report(c->directory, c->trace, status);
 	launch__exit_like(status);
 }
 

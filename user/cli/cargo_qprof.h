@@ -25,14 +25,13 @@ int cargo_qprof_main(char **argv, int (*run)(int argc, char **argv));
 struct cargo_call {
 	char **argv; /* NULL-terminated; the array is ours, its texts are not */
 	uint32_t n, capacity;
-	char *program;	  /* with sudo: our file; each of these is ours, or NULL */
-	char *directory;  /* of the workspace's traces */
-	char *trace;	  /* that is recorded, or the newest */
-	char *before;	  /* the one before it, for diff */
-	char *page;	  /* that is written, and to be opened */
-	bool records;	  /* `trace` is still to be made */
-	uint32_t command; /* then, where cargo is in argv */
-	bool sudo;	  /* argv begins with sudo */
+	char *program;	 /* with sudo: our file; each of these is ours, or NULL */
+	char *directory; /* of the workspace's traces */
+	char *trace;	 /* that is recorded, or the newest */
+	char *before;	 /* the one before it, for diff */
+	char *page;	 /* that is written, and to be opened */
+	bool records;	 /* `trace` is still to be made */
+	bool sudo;	 /* argv begins with sudo */
 };
 
 enum cargo_help {

@@ -11,26 +11,13 @@
 #include "base/diag.h"
 #include "cli/cargo_traces.h"
 #include "cli/cmd.h"
-#include "plan/library/find.h"
-#include "record/toolchain_guess.h"
 
 /* Rows of a table of queries, which is printed if one crate was compiled. */
 #define ROWS 20
 
-/* A toolchain whose compiler is not known by its library is not seen. */
-static void explain_nothing(const struct build_totals *totals, char *const command[], int status)
+static void explain_nothing(const struct build_totals *totals, int status)
 {
-	__cleanup(toolchain_guess__clear) struct toolchain_guess compiler = {};
-	const char *path;
-	int err = 0;
-
-	if (!totals->asked && !totals->cached) {
-		toolchain_guess__start(&compiler, command);
-		err = toolchain_guess__finish(&compiler, &path);
-	}
-	if (err)
-		diag_warn("no compiler was recorded: %s", plan_find__toolchain_error(err));
-	else if (totals->cached)
+	if (totals->cached)
 		diag_info(
 			"nothing was compiled: a cache, as sccache, had all of it (%u crate%s). To "
 			"record "
@@ -43,11 +30,12 @@ static void explain_nothing(const struct build_totals *totals, char *const comma
 		diag_info(
 			"nothing was compiled. If cargo found all up to date, it compiles one "
 			"crate again after touch src/lib.rs or src/main.rs there, and all of them "
-			"after cargo clean; then record the same command");
+			"after cargo clean; then record the same command. Compilers of a toolchain "
+			"without librustc_driver are not seen");
 }
 
 /* Whether anything was compiled, or lost so that this is not known; else a line says why not. */
-static int has_compiles(const char *trace, char *const command[], int status, bool *has)
+static int has_compiles(const char *trace, int status, bool *has)
 {
 	_trace_reader_ struct trace_reader *r = NULL;
 	_model_ struct model m = {};
@@ -66,7 +54,7 @@ static int has_compiles(const char *trace, char *const command[], int status, bo
 	*has = totals->compiles || totals->doctests ||
 	       verdict_of(m.summary, m.has_losses ? &m.losses : NULL).state != VERDICT_SOUND;
 	if (!*has)
-		explain_nothing(totals, command, status);
+		explain_nothing(totals, status);
 	return 0;
 }
 
@@ -81,7 +69,7 @@ static int print_report(const char *trace)
 	return err && err != -ENODATA ? cmd_unreadable(trace, NULL, err) : err;
 }
 
-void cargo_report(const char *directory, const char *trace, char *const command[], int status)
+void cargo_report(const char *directory, const char *trace, int status)
 {
 	_cargo_traces_ struct cargo_traces all = CARGO_TRACES_NONE;
 	bool has;
@@ -90,7 +78,7 @@ void cargo_report(const char *directory, const char *trace, char *const command[
 	if (WIFSIGNALED(status) && isatty(STDERR_FILENO))
 		fputc('\n', stderr);
 	/* The recording did not begin, and has said why. */
-	if (access(trace, F_OK) || has_compiles(trace, command, status, &has))
+	if (access(trace, F_OK) || has_compiles(trace, status, &has))
 		return;
 	if (!has) {
 		if (unlink(trace))

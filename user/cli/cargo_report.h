@@ -6,9 +6,8 @@
 /*
  * Print the report of `trace` to stderr, as stdout is cargo's, and remove traces that are not kept
  * from the directory. A trace without a compile is removed, and a line says why there is none.
- * `command` is that of cargo, NULL-terminated; `status`: how the recording ended, as of wait(2).
- * Errors are printed.
+ * `status`: how the recording ended, as of wait(2). Errors are printed.
  */
-void cargo_report(const char *directory, const char *trace, char *const command[], int status);
+void cargo_report(const char *directory, const char *trace, int status);
 
 #endif /* QPROF_CLI_CARGO_REPORT_H */
