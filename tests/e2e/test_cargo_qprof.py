@@ -97,6 +97,12 @@ def test_record_look_change_compare(t):
     assert compared.stdout == t.text("diff", "--json", "--metric", "count", trace, newest)
     page = project.run("qprof", "page")
     assert page.status == 0 and [page.stdout.strip()] == project.kept(".html"), page
+    # Also where a browser was asked to open it, which may fail.
+    browser = t.write("names/xdg-open", "#!/bin/sh\nexit 3\n")
+    os.chmod(browser, 0o755)
+    project.env["DISPLAY"] = ":none"
+    assert project.run("qprof", "page").stdout == page.stdout
+    project.env["DISPLAY"] = ""
     counts = project.run("qprof", "export", "-f", "counts", "-o", "-")
     assert "typeck," in counts.stdout, counts
     wrong = project.run("qprof", "report", "old.qpt")

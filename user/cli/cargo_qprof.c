@@ -423,29 +423,27 @@ static int run_recording(const struct cargo_call *c, int (*run)(int argc, char *
 	launch__exit_like(status);
 }
 
-/* Its browser may run for long, and needs nothing of ours. */
-static bool open_in_browser(const char *page)
+/* Its browser may run for long, and needs nothing of ours. Whether it opens the page is not known.
+ */
+static void open_in_browser(const char *page)
 {
 	const char *const argv[] = {"xdg-open", page, NULL};
 	const char *x = getenv("DISPLAY"), *wayland = getenv("WAYLAND_DISPLAY");
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attributes;
 	pid_t pid;
-	int err;
 
 	if ((!x || !*x) && (!wayland || !*wayland))
-		return false;
+		return;
 	posix_spawn_file_actions_init(&files);
 	posix_spawnattr_init(&attributes);
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
-	err = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDWR, 0)
-		      ?: posix_spawn_file_actions_adddup2(&files, STDIN_FILENO, STDOUT_FILENO)
-		      ?: posix_spawn_file_actions_adddup2(&files, STDIN_FILENO, STDERR_FILENO)
-		      ?: posix_spawnp(&pid, argv[0], &files, &attributes, (char *const *)argv,
-				      environ);
+	if (!posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDWR, 0) &&
+	    !posix_spawn_file_actions_adddup2(&files, STDIN_FILENO, STDOUT_FILENO) &&
+	    !posix_spawn_file_actions_adddup2(&files, STDIN_FILENO, STDERR_FILENO))
+		posix_spawnp(&pid, argv[0], &files, &attributes, (char *const *)argv, environ);
 	posix_spawn_file_actions_destroy(&files);
 	posix_spawnattr_destroy(&attributes);
-	return !err;
 }
 
 int cargo_qprof_main(char **argv, int (*run)(int argc, char **argv))
@@ -474,8 +472,9 @@ int cargo_qprof_main(char **argv, int (*run)(int argc, char **argv))
 	if (c.records)
 		return run_recording(&c, run);
 	status = run((int)c.n, c.argv);
-	if (status || !c.page || open_in_browser(c.page))
+	if (status || !c.page)
 		return status;
+	open_in_browser(c.page);
 	puts(c.page);
 	return cmd_finish_stdout(EXIT_CODE_OK);
 }

@@ -130,7 +130,7 @@ void cargo_qprof_print_man(FILE *out)
 	      "subcommands. Without it, and with +TOOLCHAIN, the PATH has it.\n"
 	      ".TP\n.B XDG_STATE_HOME\nWhere traces are kept, in qprof\\-bpf below it.\n"
 	      ".TP\n.BR DISPLAY \", \" WAYLAND_DISPLAY\nWith neither,\n.B page\n"
-	      "prints the path of the page instead of opening it.\n"
+	      "only prints the path of the page, and opens no browser.\n"
 	      ".SH EXAMPLES\n",
 	      out);
 	for (size_t i = 0; i < N_OF(examples); i++) {
