@@ -5,20 +5,21 @@
 #include <unistd.h>
 
 #include "../fixtures/output.h"
+#include "cli/cargo_traces.h"
 #include "test.h"
 
 static char base[] = "/tmp/qprof-test.XXXXXX";
-static char trace[64];
+static char trace[96];
 
-static void path_of(char path[64], const char *name)
+static void path_of(char path[96], const char *name)
 {
-	snprintf(path, 64, "%s/%s", base, name);
+	snprintf(path, 96, "%s/%s", base, name);
 }
 
 /* A copy of a trace of tests/golden. */
 static void set_up(const char *golden)
 {
-	char command[128];
+	char command[160];
 
 	strcpy(base, "/tmp/qprof-test.XXXXXX");
 	assert_non_null(mkdtemp(base));
@@ -72,6 +73,28 @@ TEST_CASE(without_a_compile_a_line_says_why_and_no_trace_is_kept)
 	assert_nothing("good-empty.qpt", 0, "up to date, it compiles one crate again after");
 	assert_nothing("good-empty.qpt", 101 << 8, "nothing was compiled before the command");
 	assert_nothing("good-zstd.qpt", 0, "toolchain without librustc_driver are not seen");
+}
+
+/* Else they would add up: each is as large as a trace that can be read. */
+TEST_CASE(one_that_cannot_be_read_counts_as_one_that_is_kept)
+{
+	char path[96], name[64];
+	_output_ struct output o = {};
+
+	set_up("good-plain.qpt");
+	for (int i = 0; i < CARGO_TRACES_KEPT; i++) {
+		snprintf(name, sizeof(name), "build-1b2c3d4e-20251101T095111.%03dZ.qpt", i);
+		path_of(path, name);
+		output_write(path, "");
+	}
+	output_write(trace, "no trace");
+	report(0, &o);
+	path_of(path, "build-1b2c3d4e-20251101T095111.000Z.qpt");
+	assert_int_not_equal(access(path, F_OK), 0);
+	path_of(path, "build-1b2c3d4e-20251101T095111.001Z.qpt");
+	assert_int_equal(access(path, F_OK), 0);
+	assert_int_equal(access(trace, F_OK), 0);
+	clean();
 }
 
 /* The recording has said why. */

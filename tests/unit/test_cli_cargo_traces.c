@@ -210,4 +210,21 @@ TEST_CASE_WITH(ten_of_each_command_are_kept, make_base, remove_base)
 	assert_int_equal(access(at(kept), F_OK), 0);
 }
 
+TEST_CASE_WITH(fifty_of_all_commands_are_kept, make_base, remove_base)
+{
+	_cargo_traces_ struct cargo_traces all = CARGO_TRACES_NONE, left = CARGO_TRACES_NONE;
+	char line[32];
+
+	for (int i = 0; i < CARGO_TRACES_MOST + 2; i++) {
+		snprintf(line, sizeof(line), "build -p p%d", i);
+		make_trace(line, 1000 + i);
+	}
+	assert_int_equal(cargo_traces__list(&all, base), 0);
+	cargo_traces__trim(&all);
+	assert_int_equal(cargo_traces__list(&left, base), 0);
+	assert_int_equal(left.n, CARGO_TRACES_MOST);
+	for (uint32_t i = 0; i < left.n; i++)
+		assert_string_equal(left.at[i].name, all.at[i].name);
+}
+
 TEST_MAIN(NULL, NULL)

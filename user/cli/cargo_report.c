@@ -73,22 +73,25 @@ void cargo_report(const char *directory, const char *trace, int status)
 {
 	_cargo_traces_ struct cargo_traces all = CARGO_TRACES_NONE;
 	bool has;
+	int err;
 
 	/* Behind the ^C. */
 	if (WIFSIGNALED(status) && isatty(STDERR_FILENO))
 		fputc('\n', stderr);
 	/* The recording did not begin, and has said why. */
-	if (access(trace, F_OK) || has_compiles(trace, status, &has))
+	if (access(trace, F_OK))
 		return;
-	if (!has) {
+	err = has_compiles(trace, status, &has);
+	if (!err && !has) {
 		if (unlink(trace))
 			diag_warn("cannot remove %s, which is empty: %s", trace, strerror(errno));
 		return;
 	}
-	if (!print_report(trace))
+	/* One that is not kept takes no place of another, and one that cannot be read takes one. */
+	if (!cargo_traces__list(&all, directory))
+		cargo_traces__trim(&all);
+	if (!err && !print_report(trace))
 		diag_info("kept %s; next: cargo qprof page, or, after a change and the same "
 			  "command again, cargo qprof diff",
 			  trace);
-	if (!cargo_traces__list(&all, directory))
-		cargo_traces__trim(&all);
 }

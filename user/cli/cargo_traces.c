@@ -243,7 +243,7 @@ void cargo_traces__trim(const struct cargo_traces *t)
 
 		for (uint32_t j = 0; j < i; j++)
 			newer += is_same_command(&t->at[i], &t->at[j]);
-		if (newer < CARGO_TRACES_KEPT)
+		if (newer < CARGO_TRACES_KEPT && i < CARGO_TRACES_MOST)
 			continue;
 		unlinkat(t->fd, t->at[i].name, 0);
 		if (page)

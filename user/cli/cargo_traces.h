@@ -14,8 +14,8 @@
 
 #include "base/cleanup.h"
 
-/* Of each command. */
-#define CARGO_TRACES_KEPT 10
+#define CARGO_TRACES_KEPT 10 /* of each command, */
+#define CARGO_TRACES_MOST 50 /* and of all: there are many lists of arguments */
 
 /*
  * Set *top to the real path of the workspace of `from`, a directory: the nearest one, from there
@@ -66,7 +66,7 @@ int cargo_traces__list(struct cargo_traces *t, const char *directory);
 /* The one before list->at[i] of the same command; NULL: there is none. */
 const struct cargo_trace *cargo_traces__before(const struct cargo_traces *t, uint32_t i);
 
-/* Remove all but the newest of each command, with their pages. */
+/* Remove all but the newest of each command, and of all, with their pages. */
 void cargo_traces__trim(const struct cargo_traces *t);
 
 void cargo_traces__clear(struct cargo_traces *t);

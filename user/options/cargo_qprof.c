@@ -35,8 +35,8 @@ static const char about[] =
 	"test, clippy, doc, run, bench, install, ...), and then prints the report.\n"
 	"Output and exit status are cargo's.\n";
 static const char kept[] =
-	"The ten newest recordings of each command are kept for each workspace. These\n"
-	"words are about them:\n";
+	"Of each workspace, the ten newest recordings of each command are kept, and 50\n"
+	"of all commands. These words are about them:\n";
 static const char theirs[] =
 	"Options of these are those of qprof-bpf report, top, export and diff.\n";
 
