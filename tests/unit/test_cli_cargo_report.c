@@ -97,6 +97,22 @@ TEST_CASE(one_that_cannot_be_read_counts_as_one_that_is_kept)
 	clean();
 }
 
+/* As of `2>&1 | head -1`: the caller has the status of cargo to pass on. */
+TEST_CASE(a_reader_that_is_gone_ends_nothing)
+{
+	int ends[2], before = dup(STDERR_FILENO);
+
+	set_up("good-plain.qpt");
+	assert_int_equal(pipe(ends), 0);
+	close(ends[0]);
+	dup2(ends[1], STDERR_FILENO);
+	cargo_report(base, trace, 0);
+	dup2(before, STDERR_FILENO);
+	close(ends[1]);
+	close(before);
+	clean();
+}
+
 /* The recording has said why. */
 TEST_CASE(a_recording_that_did_not_begin_has_nothing_to_add)
 {

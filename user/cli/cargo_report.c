@@ -2,6 +2,7 @@
 #include "cli/cargo_report.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -75,6 +76,8 @@ void cargo_report(const char *directory, const char *trace, int status)
 	bool has;
 	int err;
 
+	/* Without a reader, as behind head -1, the status is cargo's all the same. */
+	signal(SIGPIPE, SIG_IGN);
 	/* Behind the ^C. */
 	if (WIFSIGNALED(status) && isatty(STDERR_FILENO))
 		fputc('\n', stderr);

@@ -6,7 +6,8 @@
 /*
  * Print the report of `trace` to stderr, as stdout is cargo's, and remove traces that are not kept
  * from the directory. A trace without a compile is removed, and a line says why there is none.
- * `status`: how the recording ended, as of wait(2). Errors are printed.
+ * `status`: how the recording ended, as of wait(2). Errors are printed, and
+ * SIGPIPE is ignored from now on.
  */
 void cargo_report(const char *directory, const char *trace, int status);
 
