@@ -554,7 +554,8 @@ static int finish(struct capture *c)
 	} else {
 		if (c->recorder)
 			recorder__settle(c->recorder);
-		if (c->recorder && c->rebuilt)
+		/* It takes up to two seconds, and whoever interrupts a build does not wait. */
+		if (c->recorder && c->rebuilt && !c->control.signal)
 			recorder__rebuilt(c->recorder, c->rebuilt);
 		look_beside(c);
 		set_overhead(c, counters);
