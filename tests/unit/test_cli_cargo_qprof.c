@@ -84,12 +84,27 @@ static void assert_refused(const char *line, int err, const char *says)
 	assert_one_line(o.text[1]);
 }
 
+static bool is_cargo_qprof(const char *name, const char *word)
+{
+	return cargo_qprof_is((char *[]){(char *)name, (char *)word, NULL});
+}
+
 TEST_CASE(the_name_of_the_program_decides)
 {
-	assert_true(cargo_qprof_is("cargo-qprof"));
-	assert_true(cargo_qprof_is("/usr/bin/cargo-qprof"));
-	assert_false(cargo_qprof_is("/cargo-qprof/qprof-bpf"));
-	assert_false(cargo_qprof_is(NULL));
+	assert_true(is_cargo_qprof("cargo-qprof", NULL));
+	assert_true(is_cargo_qprof("/usr/bin/cargo-qprof", "record"));
+	assert_false(is_cargo_qprof("/cargo-qprof/qprof-bpf", "build"));
+	assert_false(is_cargo_qprof(NULL, NULL));
+}
+
+/* The program file may be a copy of that name, which sudo then runs. */
+TEST_CASE(a_recording_by_sudo_is_none_of_cargo)
+{
+	setenv("SUDO_UID", "1000", 1);
+	assert_false(is_cargo_qprof("/usr/bin/cargo-qprof", "record"));
+	assert_true(is_cargo_qprof("/usr/bin/cargo-qprof", "build"));
+	assert_true(is_cargo_qprof("/usr/bin/cargo-qprof", NULL));
+	unsetenv("SUDO_UID");
 }
 
 PROJECT_CASE(a_command_of_cargo_is_recorded)

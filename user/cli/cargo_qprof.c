@@ -25,9 +25,12 @@
 #include "options/exit_code.h"
 #include "record/launch.h"
 
-bool cargo_qprof_is(const char *argv0)
+bool cargo_qprof_is(char *const argv[])
 {
-	return argv0 && !strcmp(basename(argv0), CARGO_QPROF_NAME);
+	if (!argv[0] || strcmp(basename(argv[0]), CARGO_QPROF_NAME) != 0)
+		return false;
+	/* Run by begin_with_sudo(), by the name of a file that is a copy and no link. */
+	return !getenv("SUDO_UID") || !argv[1] || strcmp(argv[1], "record") != 0;
 }
 
 /* ---- Words ----------------------------------------------------------------------------------- */

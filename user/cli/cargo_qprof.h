@@ -12,8 +12,11 @@
 
 #include "base/cleanup.h"
 
-/* Judged by the name that the program was started by. */
-bool cargo_qprof_is(const char *argv0);
+/*
+ * Judged by the name that the program was started by; but `record` under sudo is the recording that
+ * cargo_qprof_main() has begun.
+ */
+bool cargo_qprof_is(char *const argv[]);
 
 /*
  * Do what the words ask for, by `run`, which parses and runs a command line of qprof-bpf. It may be

@@ -131,5 +131,5 @@ int main(int argc, char **argv)
 			   "cap_bpf,cap_perfmon+ep FILE");
 		return EXIT_CODE_FAILURE;
 	}
-	return cargo_qprof_is(argv[0]) ? cargo_qprof_main(argv, run_line) : run_line(argc, argv);
+	return cargo_qprof_is(argv) ? cargo_qprof_main(argv, run_line) : run_line(argc, argv);
 }
