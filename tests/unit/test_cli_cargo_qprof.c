@@ -202,6 +202,7 @@ PROJECT_CASE(a_manifest_names_the_project)
 		"build --manifest-path project/Cargo.toml",
 		"build --manifest-path=project/Cargo.toml",
 		"install --path project/sub",
+		"install --path=project/sub",
 	};
 	_cargo_call_ struct cargo_call own = {};
 

@@ -24,8 +24,7 @@ static const char *variable(char *const env[], const char *name)
 	return NULL;
 }
 
-/* Of an option of cargo itself: those of a program that it runs come after "--". */
-static const char *option(char *const argv[], const char *name)
+const char *cargo_option(char *const argv[], const char *name)
 {
 	size_t len = strlen(name);
 
@@ -167,7 +166,7 @@ int target_dir__find(char *const argv[], char *const env[], char **workspace, ch
 	cwd = getcwd(NULL, 0);
 	if (!cwd)
 		return -errno;
-	manifest = option(argv, "--manifest-path");
+	manifest = cargo_option(argv, "--manifest-path");
 	from = manifest ? joined(cwd, manifest) : strdup(cwd);
 	if (!from)
 		return -ENOMEM;
@@ -177,7 +176,7 @@ int target_dir__find(char *const argv[], char *const env[], char **workspace, ch
 	if (err)
 		return err;
 	given = variable(env, "CARGO_BUILD_BUILD_DIR")
-			?: option(argv, "--target-dir")
+			?: cargo_option(argv, "--target-dir")
 			?: variable(env, "CARGO_TARGET_DIR")
 			?: variable(env, "CARGO_BUILD_TARGET_DIR");
 	found = given ? joined(cwd, given) : find_configured(cwd, env) ?: joined(root, "target");

@@ -12,4 +12,10 @@
  */
 int target_dir__find(char *const argv[], char *const env[], char **workspace, char **target);
 
+/*
+ * The value of an option in a command line of cargo, as "--manifest-path"; NULL: it has none. What
+ * stands behind "--" is of the program that cargo runs.
+ */
+const char *cargo_option(char *const argv[], const char *name);
+
 #endif /* QPROF_CARGO_TARGET_DIR_H */

@@ -17,6 +17,7 @@
 #include "base/invoker.h"
 #include "base/own_path.h"
 #include "base/signals.h"
+#include "cargo/target_dir.h"
 #include "cli/cargo_report.h"
 #include "cli/cargo_traces.h"
 #include "cli/cmd.h"
@@ -129,29 +130,13 @@ static int check_option(const char *word)
  */
 static char *named_directory(char *const words[])
 {
-	static const char manifest[] = "--manifest-path", path[] = "--path";
+	const char *manifest = cargo_option(words, "--manifest-path");
+	const char *path = cargo_option(words, "--path");
+	const char *slash = manifest ? strrchr(manifest, '/') : NULL;
 
-	for (; *words && strcmp(*words, "--"); words++) {
-		bool is_manifest = !strncmp(*words, manifest, strlen(manifest));
-		size_t length = is_manifest ? strlen(manifest) : strlen(path);
-		const char *value = *words + length;
-		const char *slash;
-
-		if (!is_manifest && strncmp(*words, path, length))
-			continue;
-		if (*value == '=')
-			value++;
-		else if (!*value && words[1])
-			value = words[1];
-		else
-			continue;
-		if (!is_manifest)
-			return strdup(value);
-		slash = strrchr(value, '/');
-		return slash ? strndup(value, slash == value ? 1 : (size_t)(slash - value))
-			     : strdup(".");
-	}
-	return strdup(".");
+	if (slash)
+		return strndup(manifest, slash == manifest ? 1 : (size_t)(slash - manifest));
+	return strdup(path && !manifest ? path : ".");
 }
 
 /* ---- Where the traces are -------------------------------------------------------------------- */
