@@ -148,11 +148,11 @@ PROJECT_CASE(a_value_stands_behind_an_equals_sign)
 PROJECT_CASE(what_is_recorded_and_where_to_is_no_option)
 {
 	static const char *const lines[][2] = {
-		{"-o x.qpt build", "take --output"},	  {"-ox.qpt build", "take --output"},
-		{"--out=x.qpt build", "take --output"},	  {"--traces=d build", "take --traces"},
-		{"--exact --pid=7 build", "take --pid"},  {"-p7 build", "take --pid"},
-		{"--cgroup /x build", "take --cgroup"},	  {"--system build", "take --system"},
-		{"-- build", "-- must not stand before"}, {"- build", "- must not stand before"},
+		{"-o x.qpt build", "take --output"},	 {"-ox.qpt build", "take --output"},
+		{"--out=x.qpt build", "take --output"},	 {"--traces=d build", "take --traces"},
+		{"--exact --pid=7 build", "take --pid"}, {"-p7 build", "take --pid"},
+		{"--cgroup /x build", "take --cgroup"},	 {"--system build", "take --system"},
+		{"-- build", "leave out the -- before"}, {"- build", "leave out the - before"},
 	};
 
 	for (size_t i = 0; i < N_OF(lines); i++)

@@ -100,7 +100,7 @@ static int check_option(const char *word)
 	const struct cli_option *o;
 
 	if (!strcmp(word, "-") || !strcmp(word, "--"))
-		return diag_error_r(-EINVAL, "%s must not stand before the command of cargo", word);
+		return diag_error_r(-EINVAL, "leave out the %s before the command of cargo", word);
 	if (!strcmp(word, CARGO_QPROF_SUDO))
 		return 0;
 	o = option_of(word);
@@ -111,8 +111,8 @@ static int check_option(const char *word)
 		if (!strcmp(o->name, refused[i]))
 			return diag_error_r(-EINVAL,
 					    "cargo qprof does not take --%s: it records the "
-					    "command of cargo, and names the trace; see qprof-bpf "
-					    "record --help",
+					    "command of cargo, and names the trace; qprof-bpf "
+					    "record takes it",
 					    o->name);
 	if (word[1] != '-' && !o->arg && word[2])
 		return diag_error_r(-EINVAL, "%s: write each option of one letter as its own word",
