@@ -19,19 +19,20 @@
 /* The kernel's limit of arguments and environment together. */
 #define ENVIRON_MOST (6u << 20)
 
-static bool runs_our_file(int process)
+/* 1, 0, or a negative errno. */
+static int runs_our_file(int process)
 {
 	struct stat ours, theirs;
 
-	return !stat("/proc/self/exe", &ours) && !fstatat(process, "exe", &theirs, 0) &&
-	       ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
+	if (stat("/proc/self/exe", &ours) || fstatat(process, "exe", &theirs, 0))
+		return -errno;
+	return ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
 }
 
 /*
  * A descriptor of the process's directory in /proc: what is opened below it is that process's, even
- * if its number belongs to another one by then. The directories of root's processes, such as sudo,
- * are passed over; one of the caller's that others may not look into has such a directory, too:
- * -EPERM.
+ * if its number belongs to another one by then. Directories of root's, as of sudo, are passed over,
+ * but that of a process of the caller's which runs our file and may not be looked into: -EPERM.
  */
 static int open_caller(uid_t caller)
 {
@@ -48,8 +49,10 @@ static int open_caller(uid_t caller)
 			return -errno;
 		if (st.st_uid == caller)
 			return take_fd(fd);
-		if (st.st_uid || process_uid(pid) == caller)
-			return runs_our_file(fd) ? -EPERM : -ESRCH;
+		if (st.st_uid)
+			return -ESRCH;
+		if (process_uid(pid) == caller && runs_our_file(fd))
+			return -EPERM;
 	}
 	return -ESRCH;
 }
@@ -72,7 +75,7 @@ char **sudo_caller__environ(uid_t caller)
 	char **env;
 	size_t size, n = 0;
 
-	if (process < 0 || !runs_our_file(process)) {
+	if (process < 0 || runs_our_file(process) != 1) {
 		errno = process == -EPERM ? EPERM : ESRCH;
 		return NULL;
 	}
