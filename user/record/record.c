@@ -366,8 +366,7 @@ static int begin(struct capture *c)
 					    strerror(-err), diag_step(err, ""));
 		toolchain_guess__start(&c->likely, c->opt->command);
 		if (!c->opt->traces &&
-		    rebuilt__remember(c->opt->command, environ_before_sudo(),
-				      &c->rebuilt))
+		    rebuilt__remember(c->opt->command, environ_before_sudo(), &c->rebuilt))
 			return diag_error_r(-ENOMEM, "out of memory");
 	}
 	err = open_recorder(c) ?: open_session(c);
