@@ -8,7 +8,7 @@
  * - walk.c finds the calls that a stopped thread is in.
  * - answers.c keeps what a session reports: compilers, and what a thread has entered.
  * - rows.c joins what was entered with what the stack shows.
- * - jobs.c reads the queries that run, and what they are about, from the compiler's memory.
+ * - copied.c finds which job a frame is of; capture/compiler_jobs.c reads all jobs that run.
  */
 #ifndef QPROF_STUCK_SNAPSHOT_H
 #define QPROF_STUCK_SNAPSHOT_H
