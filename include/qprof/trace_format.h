@@ -69,6 +69,7 @@ enum qpt_chunk_type {
 	QPT_LLVM = 30,
 	QPT_SYMBOLS = 31,
 	QPT_REBUILT = 32,
+	QPT_CHUNKS, /* readers know the types below */
 };
 
 /*

@@ -68,8 +68,7 @@ static int reserve(uint8_t **buffer, uint32_t *capacity, uint32_t size)
 static bool is_known(uint8_t type)
 {
 	return (type >= QPT_INFO && type <= QPT_DECISIONS) ||
-	       (type >= QPT_LABELS && type <= QPT_FILES) ||
-	       (type >= QPT_JOBS && type <= QPT_SYMBOLS);
+	       (type >= QPT_LABELS && type <= QPT_FILES) || (type >= QPT_JOBS && type < QPT_CHUNKS);
 }
 
 static int unpack(struct chunk_stream *s)
