@@ -100,7 +100,14 @@ def test_functions_have_the_time_of_llvms_own_trace(t, *flags):
     source = crates.source("semver")
     arguments = ("--crate-name=semver", "--crate-type=lib", "--edition=2018", "--cap-lints=allow",
                  "-Cembed-bitcode=no", *flags, source)
-    return time_trace.recorded(t, t.rustc, arguments, BOOTSTRAP).assert_alike()
+    # Where the machine takes its CPUs away between two clocks, these seem apart.
+    for attempt in range(3):
+        try:
+            return time_trace.recorded(t, t.rustc, arguments, BOOTSTRAP,
+                                       "compared%d" % attempt).assert_alike()
+        except AssertionError:
+            if attempt == 2:
+                raise
 
 
 def test_a_compiler_whose_llvm_is_not_understood_has_none(t):

@@ -54,7 +54,9 @@ class Service:
         self.process.send_signal(signal.SIGINT)
         out, err = self.process.communicate(timeout=lab.TIMEOUT)
         assert not out, out
-        lab.check_end(self.process.returncode, err)
+        # Of several traces, most must have lost most.
+        if self.process.returncode:
+            lab.check_end(self.process.returncode, err)
 
 
 def crates_of(t, trace):

@@ -62,7 +62,7 @@ uint64_t outside_cpu_ns(pid_t pid)
 	struct timespec ts;
 
 	/* The clock of another process's CPU time, as clock_getcpuclockid(3) has it. */
-	if (clock_gettime(~(clockid_t)pid * 8 | 2, &ts))
+	if (clock_gettime((clockid_t)(~(unsigned int)pid << 3 | 2), &ts))
 		return 0;
 	return clock_of_timespec(&ts);
 }

@@ -57,7 +57,8 @@ static int print_interrupted(FILE *out, const struct build_rows *r, const struct
 
 	if (n)
 		fputc('\n', out);
-	for (const struct build_thread *t = threads; !err && t < threads + shown; t++) {
+	for (size_t k = 0; k < shown && !err; k++) {
+		const struct build_thread *t = &threads[k];
 		uint32_t n_open = build_rows__shown(v, t->n_open, FIT_OPEN);
 
 		fputs("- ", out);

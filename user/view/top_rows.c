@@ -302,9 +302,10 @@ static int make_process(const struct top_data *data, const struct sampled_rows *
 		row->events = sums[TRACE_SAMPLE_CPU].n;
 		row->cells[PROCESS_ON_CPU].number = sums[TRACE_SAMPLE_CPU].value;
 	}
-	for (const struct samples_row *q = sampled->at; q < sampled->at + sampled->n; q++)
-		if (q->process == i && (!most_sampled || self_of(q) > self_of(most_sampled)))
-			most_sampled = q;
+	for (size_t q = 0; q < sampled->n; q++)
+		if (sampled->at[q].process == i &&
+		    (!most_sampled || self_of(&sampled->at[q]) > self_of(most_sampled)))
+			most_sampled = &sampled->at[q];
 	if (most_sampled)
 		most = most_sampled->label;
 
@@ -357,7 +358,7 @@ static int make_sampled_queries(const struct top_data *data, uint32_t process, s
 	out->at = calloc(n ?: 1, sizeof(*out->at));
 	if (!out->at)
 		return -ENOMEM;
-	for (const struct samples_row *q = rows; q < rows + n && !err; q++) {
+	for (const struct samples_row *q = rows; n && q < rows + n && !err; q++) {
 		uint32_t at = u64_map__get(&index_of, q->label);
 		struct top_row *row = at == U64_MAP_NONE ? &out->at[out->n] : &out->at[at];
 
