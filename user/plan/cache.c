@@ -22,7 +22,8 @@
 #include "base/own_path.h"
 #include "base/cleanup.h"
 
-/* The two directories that cache.h describes: opened with care; files are mapped, and written whole. */
+/* The two directories that cache.h describes: opened with care; files are mapped, and written
+ * whole. */
 
 enum cache_dir_kind {
 	CACHE_DIR_SYSTEM, /* only root can write to it, and to every directory above it */
