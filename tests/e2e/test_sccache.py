@@ -42,14 +42,24 @@ def test_its_compilers_are_recorded_for_their_client(t):
     t.need_capture()
     server, env = start_server(t)
     argv, cargo_env = workspace.cargo(t, "build", "-q")
-    done = t.record(argv, options=(), env={**cargo_env, **env}, cwd=workspace.make(t))
-    report = t.report(done.trace)
-    assert {row["name"] for row in report["build"]["crates"]} == set(workspace.COMPILES)
-    served = [p for p in report["processes"] if p["parent_pid"] == server.pid and p["crate"]]
-    # The server asks one compiler for the sources of a crate, and has another one compile it.
-    for asked in (True, False):
-        crates = {p["crate"] for p in served if ("--out-dir" not in p["command"]) == asked}
-        assert crates == {"base", "both", "made"}, (asked, crates, report["losses"], done.stderr)
+    where = workspace.make(t)
+    for attempt in range(5):
+        clean = {"SCCACHE_RECACHE": "1", "CARGO_TARGET_DIR": t.path("target-%d" % attempt)}
+        done = t.record(argv, options=(), env={**cargo_env, **env, **clean}, cwd=where)
+        report = t.report(done.trace)
+        compiled = {row["name"] for row in report["build"]["crates"]}
+        served = [p for p in report["processes"] if p["parent_pid"] == server.pid and p["crate"]]
+        # The server asks one compiler for the sources of a crate, and has another one compile it.
+        crates = {asked: {p["crate"] for p in served if ("--out-dir" not in p["command"]) == asked}
+                  for asked in (True, False)}
+        whole = compiled == set(workspace.COMPILES) and all(
+            of == {"base", "both", "made"} for of in crates.values())
+        if whole:
+            break
+        # On a busy machine one may be late, or have ended before it was compared with its client.
+        assert b"ended before" in done.stderr or report["losses"]["compilers"] or any(
+            p["attached_late"] for p in report["processes"]), (compiled, crates, done.stderr)
+    assert whole, (compiled, crates, done.stderr)
     return "%d compilers, %d of them the server's" % (len(report["processes"]), len(served))
 
 
