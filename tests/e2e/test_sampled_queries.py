@@ -48,10 +48,10 @@ def compile_argv(t, crate, *flags):
     return [t.rustc] + crates.arguments(crate, t.mkdir("out"), *flags)
 
 
-def compare(samples):
+def compare(recordings):
     """How often the innermost query by frames is that of the probes, and what the others are."""
     n, others = collections.Counter(), collections.Counter()
-    for s in samples.samples:
+    for samples, s in ((samples, s) for samples in recordings for s in samples.samples):
         if s["stack"] is None or s.get("kind") != "Query":
             continue
         chain = samples.chain(s["stack"])
@@ -64,8 +64,8 @@ def compare(samples):
     return n, others
 
 
-def assert_agree(samples, same=SAME, unknown=0):
-    n, others = compare(samples)
+def assert_agree(recordings, same=SAME, unknown=0):
+    n, others = compare(recordings)
     total = sum(n.values())
     assert total >= 100, n
     assert n["same"] >= same * total, (n, others)
@@ -77,7 +77,7 @@ def assert_agree(samples, same=SAME, unknown=0):
 @each(("regex-syntax",), ("semver", "-O"))
 def test_frames_agree_with_probes(t, *crate):
     t.need_capture()
-    return assert_agree(record(t, compile_argv(t, *crate, "--emit=metadata,link"), "--sample=4999"))
+    return assert_agree([record(t, compile_argv(t, *crate, "--emit=metadata,link"), "--sample=4999")])
 
 
 def test_forced_queries(t):
@@ -85,7 +85,8 @@ def test_forced_queries(t):
     t.need_capture()
     argv = compile_argv(t, "regex-syntax", "-C", "incremental=" + t.mkdir("state"))
     assert t.plain(argv).status == 0
-    return assert_agree(record(t, argv, "--sample=4999"), SAME_INCREMENTAL,
+    # One of some 450 samples would be one hundredth above or below by chance.
+    return assert_agree([record(t, argv, "--sample=4999") for _ in range(4)], SAME_INCREMENTAL,
                         UNKNOWN_INCREMENTAL)
 
 
@@ -94,8 +95,8 @@ def test_forced_queries_of_the_oldest(t):
     t.need_capture()
     argv = [debian_toolchains.toolchain(t, "1.63").rustc]
     argv += crates.arguments("regex-syntax", t.mkdir("out"), "-C", "incremental=" + t.mkdir("state"))
-    first = assert_agree(record(t, argv, "--sample=999"))
-    second = assert_agree(record(t, argv, "--sample=4999", trace="second.qpt"), SAME_INCREMENTAL,
+    first = assert_agree([record(t, argv, "--sample=999")])
+    second = assert_agree([record(t, argv, "--sample=4999", trace="second.qpt")], SAME_INCREMENTAL,
                           UNKNOWN_INCREMENTAL)
     return "first: %s; second: %s" % (first, second)
 
