@@ -110,7 +110,7 @@ int outside__new(struct broker *broker, const struct session_sink *sink, int nic
 	err = invoker__get(&o->invoker) ?: epoll_watch(o->epoll, o->timer);
 	if (err)
 		return err;
-	/* It would be root who reads what his user's processes say. */
+	/* Root would read memory that another user's processes point to. */
 	if (o->invoker.sudo)
 		return -EPERM;
 	o->own_dev = st.st_dev;
@@ -559,17 +559,10 @@ int outside__follow(struct outside *o, pid_t pid, bool runs, unsigned int *compi
 	return err;
 }
 
-static void set_timer(const struct outside *o, uint64_t ns)
-{
-	const struct itimerspec when = {.it_value = clock_timespec(ns)};
-
-	timerfd_settime(o->timer, 0, &when, NULL);
-}
-
 int outside__start(struct outside *o)
 {
 	o->started = true;
-	set_timer(o, LOOK_NS);
+	epoll_set_timer(o->timer, clock_ns(CLOCK_MONOTONIC) + LOOK_NS);
 	return 0;
 }
 
@@ -591,7 +584,8 @@ int outside__take(struct outside *o)
 	err = look(o);
 	ns = (clock_ns(CLOCK_THREAD_CPUTIME_ID) - before) * COST_SHARE;
 	least = is_soon(o) ? LOOK_SOON_NS : LOOK_NS;
-	set_timer(o, ns < least ? least : ns > LOOK_MOST_NS ? LOOK_MOST_NS : ns);
+	ns = ns < least ? least : ns > LOOK_MOST_NS ? LOOK_MOST_NS : ns;
+	epoll_set_timer(o->timer, clock_ns(CLOCK_MONOTONIC) + ns);
 	return err;
 }
 
