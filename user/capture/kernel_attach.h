@@ -42,9 +42,9 @@ void attachments__stop(struct attachments *a);
 void attachments__begin_recording(struct attachments *a);
 
 /*
- * Detach all probes of a library in the background; its number stays taken. Probes stop to fire
- * now, but the kernel's grace periods take some 40 ms. Perf events are removed one after the other:
- * 40 to 140 ms each.
+ * Detach all probes of a library in the background; its number stays taken. Probes fire until a
+ * child process has run, and the kernel's grace periods take some 40 ms more. Perf events are
+ * removed one after the other: 40 to 140 ms each.
  */
 void attachments__begin_detach(struct attachments *a, uint8_t lib);
 

@@ -346,6 +346,7 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 	s->nice = getpriority(PRIO_PROCESS, 0);
 	s->epoll = -1;
 	s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	err = s->wake_fd < 0 ? -errno : 0;
 	/*
 	 * A compiler must be stopped while its loader works, so we must run at once, also on a busy
 	 * machine. Without CAP_SYS_NICE the niceness stays as it is.
@@ -357,7 +358,7 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 		lim.rlim_cur = lim.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &lim);
 	}
-	err = s->wake_fd < 0 ? -errno : broker__new(&s->broker);
+	err = err ?: broker__new(&s->broker);
 	if (err)
 		return diag_error_r(err, "cannot look at processes: %s%s", strerror(-err),
 				    diag_step(err, ""));

@@ -295,7 +295,7 @@ static int make_process(const struct top_data *data, const struct sampled_rows *
 	if (n)
 		most = rows[0].label;
 	for (size_t q = 0; q < n; q++) {
-		row->events += summary_row__is_counted(&rows[q]) ? rows[q].results : rows[q].count;
+		row->events += summary_row__executions(&rows[q]);
 		row->cells[PROCESS_ON_CPU].number += rows[q].self_cpu_ns;
 	}
 	if (sums) {
@@ -402,7 +402,7 @@ static int make_queries(const struct top_data *data, uint32_t process, struct to
 
 		row->id = q->label;
 		row->process = process;
-		row->events = summary_row__is_counted(q) ? q->results : q->count;
+		row->events = summary_row__executions(q);
 		set_text(&row->cells[QUERY_NAME], "%s", label_text(data, q->label));
 		row->cells[QUERY_ON_CPU].number = q->best_cpu_ns;
 		row->cells[QUERY_ON_CPU].mark = report_self_mark(q->self_by);

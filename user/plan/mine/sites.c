@@ -310,21 +310,24 @@ static int add_request(struct chooser *c, uint32_t i, uint64_t wrapper, uint32_t
 		.reg = WIRE_REG_NONE,
 	};
 	struct mined_entry at;
-	int reach, err = 0;
+	int reach, err;
 
 	if (!is_own_wrapper(c->plan, q, wrapper) || mine_entry(c->decoder, wrapper, &at) ||
 	    !at.emulated)
 		return 0;
+	if (is_start) {
+		q->n_request++;
+		return 0;
+	}
 	reach = reach_of(c, wrapper, body);
-	if (reach < 0 && !is_start)
+	if (reach < 0)
 		return 0;
 	site.addr = at.addr;
 	site.slot = at.pushed;
 	site.sp_delta = at.pushed + 8 - reach;
 	if (plan_site_excess(&site))
 		return 0;
-	if (!is_start)
-		err = add_site(c, site);
+	err = add_site(c, site);
 	q->n_request += !err;
 	return err;
 }
