@@ -108,9 +108,9 @@ static const struct cli_option options[] = {
 		.initial = "512m",
 		.help = "Write no more than this. In perfetto and html, whose "
 			"viewers may not take more, the shortest intervals are left out, "
-			"with a message; html never exceeds 96m. The other formats stop with "
-			"an error, measureme when all its files together are larger. With k, "
-			"m or g as the unit; 0: no limit.",
+			"with a message; html never exceeds 96m, but with 0. The other formats "
+			"stop with an error, measureme when all its files together are "
+			"larger. With k, m or g as the unit; 0: no limit.",
 	},
 	{},
 };

@@ -281,6 +281,11 @@ static int check(const struct cli *cli)
 		return -ENODATA;
 	if (o->own && !o->functions && !o->tree)
 		return diag_error_r(-EINVAL, "--own is for --functions");
+	if (o->schema && (o->functions || o->tree || o->memory || o->waits))
+		return diag_error_r(
+			-EINVAL, "--schema has the fields of report --json alone: leave out "
+				 "--functions, --tree, --memory and --waits; docs/report.md lists "
+				 "theirs");
 	if (o->functions || o->tree || o->memory || o->waits)
 		return check_samples(o);
 	if (o->json && o->markdown)
