@@ -201,7 +201,8 @@ TEST_CASE(samples_have_rows_of_their_own)
 	refuse("qprof-bpf report --waits --raw a", "choose the rows");
 	refuse("qprof-bpf report --memory --waits a", "exclude each other");
 	refuse("qprof-bpf report --own a", "--own is for --functions");
-	refuse("qprof-bpf report --schema --memory", "--schema has the fields of report --json alone");
+	refuse("qprof-bpf report --schema --memory",
+	       "--schema has the fields of report --json alone");
 	refuse("qprof-bpf report --own --functions a", "name one");
 	refuse("qprof-bpf report --memory --query x a", "use it with --functions");
 	refuse("qprof-bpf report --memory --min 1ms a", "give --min as a share");
