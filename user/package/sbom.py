@@ -41,6 +41,7 @@ LICENCES = {
 # Those of libraries that the program loads by dlopen(3).
 LOADED = {
     "libcurl.so.4": "curl",
+    "libdebuginfod.so.1": LICENCES["elfutils"],
 }
 
 
