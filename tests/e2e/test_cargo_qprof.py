@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """`cargo qprof`, as a new user types it: cargo finds the program by its other name in the PATH."""
 
+import contextlib
 import json
 import os
 import pwd
@@ -119,6 +120,32 @@ def test_a_program_that_runs_has_the_terminal(t):
     assert said + "\n" == plain.stderr and report.startswith("compile   tool (bin): "), run.stderr
 
 
+# It goes on after interrupts.
+DEAF = """
+extern "C" { fn signal(number: i32, handler: usize) -> usize; }
+fn main() {
+    unsafe { signal(2, 1); }
+    println!("begun");
+    std::io::stdin().read_line(&mut String::new()).unwrap();
+    std::process::exit(7);
+}
+"""
+
+
+def test_a_recording_ends_before_the_program(t):
+    """The trace is whole then, and Ctrl-C is for the program alone."""
+    project = Project(t, {"Cargo.toml": MANIFEST % "tool", "src/main.rs": DEAF})
+    process = project.start("qprof", "run", "-q", start_new_session=True)
+    assert process.stdout.readline() == "begun\n"
+    lab.wait_for("a whole trace", lambda: project.kept() and
+                 t.run_qprof("verify", project.kept()[0]).returncode == 0)
+    for _ in range(3):
+        os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate("line\n", timeout=lab.TIMEOUT)
+    assert (process.returncode, out) == (7, ""), (process.returncode, out, err)
+    assert err.startswith("compile   tool (bin): "), err
+
+
 def test_what_fails_is_said_and_passed_on(t):
     project = Project(t, {"Cargo.toml": MANIFEST % "tool", "src/lib.rs": "fn wrong() -> u32 { }\n"})
     plain = project.run("check")
@@ -209,14 +236,12 @@ __attribute__((constructor)) static void note(void)
 """
 
 
-def test_sudo_keeps_the_environment(t):
-    """Of a user whom sudo lets run this program, in a mount namespace that says so. What runs with
-    root's rights has none of it."""
-    sudo = shutil.which("sudo")
-    if not sudo:
+@contextlib.contextmanager
+def sudoer(t, project, **more):
+    """Of a user whom sudo lets run this program, in a mount namespace that says so: the command line
+    that words of `cargo qprof` are added to, and its environment."""
+    if not shutil.which("sudo"):
         raise Skip("sudo is not installed")
-    project = Project(t, {"Cargo.toml": MANIFEST % "tool", "src/lib.rs": LIBRARY,
-                          "build.rs": LOOKING})
     nobody = pwd.getpwnam("nobody")
     # sudo and its user need a program and a toolchain that are not in root's home.
     program = t.path("names/cargo-qprof")
@@ -230,18 +255,29 @@ def test_sudo_keeps_the_environment(t):
         for directory, _, names in os.walk(path):
             for name in (".", *names):
                 os.chown(os.path.join(directory, name), nobody.pw_uid, nobody.pw_gid)
+    with t.mounted("toolchain", "-o", "bind,ro", t.toolchain().sysroot) as sysroot:
+        env = {**project.env, "RUSTC": os.path.join(sysroot, "bin/rustc"), "HOME": t.path("home"),
+               "PATH": t.path("names") + ":/usr/bin:/bin"}
+        script = 'mount --bind "$0" /etc/sudoers && exec setpriv --reuid=%d --regid=%d ' \
+            '--clear-groups env "$@"' % (nobody.pw_uid, nobody.pw_gid)
+        variables = ["%s=%s" % pair for pair in more.items()]
+        yield ["unshare", "--mount", "sh", "-c", script, rules, *variables,
+               os.path.join(sysroot, "bin/cargo"), "qprof", "--sudo"], env
+
+
+def test_sudo_keeps_the_environment(t):
+    """What runs with root's rights has none of it."""
+    project = Project(t, {"Cargo.toml": MANIFEST % "tool", "src/lib.rs": LIBRARY,
+                          "build.rs": LOOKING})
+    nobody = pwd.getpwnam("nobody")
     preload, who = t.path("preload.so"), t.write("who", "")
     subprocess.run(["cc", "-shared", "-fPIC", "-o", preload, t.write("preload.c", PRELOADED)], check=True)
     os.chmod(who, 0o666)
-    with t.mounted("toolchain", "-o", "bind,ro", t.toolchain().sysroot) as sysroot:
-        env = {**project.env, "RUSTC": os.path.join(sysroot, "bin/rustc"), "HOME": t.path("home"),
-               "SECRET": "a b'c\nd", "RUSTFLAGS": "-Cdebuginfo=0", "LD_LIBRARY_PATH": t.path("lib"),
-               "PATH": t.path("names") + ":/usr/bin:/bin"}
-        script = 'mount --bind "$0" /etc/sudoers && exec setpriv --reuid=%d --regid=%d ' \
-            '--clear-groups env LD_PRELOAD=%s WHO=%s "$@"' % (nobody.pw_uid, nobody.pw_gid, preload, who)
+    with sudoer(t, project, LD_PRELOAD=preload, WHO=who) as (command, env):
+        env = {**env, "SECRET": "a b'c\nd", "RUSTFLAGS": "-Cdebuginfo=0",
+               "LD_LIBRARY_PATH": t.path("lib")}
         done = subprocess.run(
-            ["unshare", "--mount", "sh", "-c", script, rules, os.path.join(sysroot, "bin/cargo"),
-             "qprof", "--sudo", "--history", "--store=" + t.path("state/h.db"), "build"],
+            [*command, "--history", "--store=" + t.path("state/h.db"), "build"],
             env=env, cwd=project.top, stdin=subprocess.DEVNULL, capture_output=True, text=True,
             timeout=lab.TIMEOUT)
     assert done.returncode == 0, done
@@ -260,3 +296,19 @@ def test_sudo_keeps_the_environment(t):
     owners = {os.lstat(os.path.join(path, name)).st_uid
               for path, _, names in os.walk(t.path("target")) for name in names}
     assert owners == {os.stat(trace).st_uid} == {nobody.pw_uid}, owners
+
+
+def test_a_signal_to_who_waits_for_sudo_ends_cargo(t):
+    """sudo and the recording are root's, and the kernel keeps it from them."""
+    begun = t.path("begun/file")
+    project = Project(t, {"Cargo.toml": MANIFEST % "tool", "src/lib.rs": LIBRARY,
+                          "build.rs": WAITING % begun})
+    os.chmod(t.mkdir("begun"), 0o777)
+    with sudoer(t, project) as (command, env):
+        process = t.start([*command, "build", "-q"], env=env, cwd=project.top,
+                          stdin=subprocess.DEVNULL, text=True)
+        lab.wait_for("the build script", lambda: os.path.exists(begun))
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=lab.TIMEOUT)
+    assert process.returncode == -signal.SIGTERM, (process.returncode, err)
+    assert "tool (build script)" in err and len(project.kept()) == 1, err

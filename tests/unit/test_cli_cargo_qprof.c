@@ -112,11 +112,12 @@ PROJECT_CASE(a_command_of_cargo_is_recorded)
 	assert_call("build --release -p x",
 		    "qprof-bpf record --quiet --output TRACE -- /toolchain/bin/cargo build "
 		    "--release -p x");
-	assert_call(
-		"run -- report",
-		"qprof-bpf record --quiet --output TRACE -- /toolchain/bin/cargo run -- report");
+	assert_call("run -- report", "qprof-bpf record --until-run --quiet --output TRACE -- "
+				     "/toolchain/bin/cargo run -- report");
 	unsetenv("CARGO");
 	assert_call("c", "qprof-bpf record --quiet --output TRACE -- cargo c");
+	assert_call("+nightly r",
+		    "qprof-bpf record --until-run --quiet --output TRACE -- cargo +nightly r");
 }
 
 /* rustup's cargo, which the PATH has, knows toolchains. */

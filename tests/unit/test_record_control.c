@@ -154,6 +154,42 @@ TEST_CASE_WITH(the_end_of_the_command_is_waited_for, NULL, end)
 	assert_false(blocks_interrupts());
 }
 
+/* The program ignores interrupts, however many come. */
+TEST_CASE_WITH(a_program_that_cargo_runs_has_its_signals, NULL, end)
+{
+	begin(true);
+	launch_shell("trap '' INT; echo cargo >/proc/$$/comm; kill -STOP $$; "
+		     "exec sh -c 'sleep 0.05; exit 3'");
+	while (!c.is_cargo) {
+		assert_false(control__runs_on(&c));
+		usleep(1000);
+	}
+	while (!control__runs_on(&c)) {
+		launch__signal(c.launch, SIGCONT);
+		usleep(1000);
+	}
+	for (int i = 0; i < 3; i++) {
+		raise(SIGINT);
+		control__take(&c);
+	}
+	control__wait_for_command(&c);
+	assert_int_equal(c.signal, 0);
+	assert_true(WIFEXITED(c.child_status));
+	assert_int_equal(WEXITSTATUS(c.child_status), 3);
+}
+
+/* Nor does a shell that executes a program, as it is no cargo. */
+TEST_CASE_WITH(another_command_never_runs_on, NULL, end)
+{
+	begin(true);
+	launch_shell("exec sleep 0.05");
+	while (!c.child_done) {
+		assert_false(control__runs_on(&c));
+		usleep(1000);
+		control__take(&c);
+	}
+}
+
 TEST_CASE_WITH(a_wait_ends_with_its_result_or_a_signal, NULL, end)
 {
 	int ready[2], never[2];

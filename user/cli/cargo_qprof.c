@@ -24,6 +24,7 @@
 #include "options/cargo_qprof.h"
 #include "options/command.h"
 #include "options/exit_code.h"
+#include "proc/processes.h"
 #include "record/launch.h"
 
 bool cargo_qprof_is(char *const argv[])
@@ -229,6 +230,8 @@ static int record(struct cargo_call *c, char *const words[], char *const *comman
 	for (; words != command; words++)
 		if (strcmp(*words, CARGO_QPROF_SUDO))
 			add(c, *words);
+	if (is_one_of(subcommand, "run", "r"))
+		add(c, "--until-run");
 	add(c, "--quiet");
 	add(c, "--output");
 	add(c, c->trace);
@@ -352,6 +355,23 @@ static bool is_of_terminal(const siginfo_t *info)
 	return (info->si_signo == SIGINT || info->si_signo == SIGQUIT) && info->si_code > 0;
 }
 
+/*
+ * sudo and the recording are root's, and take no signal of ours. Those below them that are ours do:
+ * the command, whose end ends the recording, and at first what looks for its toolchain.
+ */
+static void signal_below(pid_t root, int sig)
+{
+	struct process_list below = {};
+
+	if (process_list__descendants(root, &below))
+		return;
+	for (size_t i = 0; i < below.n; i++)
+		if (process_uid(below.pids[i]) == getuid() &&
+		    process_uid(process_parent(below.pids[i])) != getuid())
+			kill(below.pids[i], sig);
+	process_list__clear(&below);
+}
+
 static int wait_for(pid_t child, const sigset_t *taken)
 {
 	siginfo_t info;
@@ -360,9 +380,10 @@ static int wait_for(pid_t child, const sigset_t *taken)
 	for (;;) {
 		if (sigwaitinfo(taken, &info) < 0)
 			continue;
-		if (info.si_signo != SIGCHLD && !is_of_terminal(&info))
-			kill(child, info.si_signo);
-		else if (info.si_signo == SIGCHLD && waitpid(child, &status, WNOHANG) == child)
+		if (info.si_signo != SIGCHLD && !is_of_terminal(&info)) {
+			if (kill(child, info.si_signo) && errno == EPERM)
+				signal_below(child, info.si_signo);
+		} else if (info.si_signo == SIGCHLD && waitpid(child, &status, WNOHANG) == child)
 			return status;
 	}
 }

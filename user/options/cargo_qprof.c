@@ -48,14 +48,16 @@ static const char places[] =
 	"--manifest-path, whose Cargo.toml has a table [workspace], or else the nearest one with "
 	"a Cargo.toml.\n\n"
 	"Where nothing was compiled, no trace is kept, and a line says how to make cargo compile "
-	"again. A recording of run, test or bench goes on until the command ends, as a program "
-	"may start compilers, too; its times end with the last compiler. Ctrl-C ends the recording "
+	"again. A recording of run ends when the program begins; the report follows the program. "
+	"One "
+	"of test or bench goes on until the command ends, as its programs may start compilers, "
+	"too; its times end with the last compiler. Ctrl-C ends the recording "
 	"and the command, and the report follows.\n\n"
 	"Options of qprof-bpf record stand before COMMAND, and their values after an equals "
 	"sign. All arguments after COMMAND are cargo's.\n\n"
 	"With --sudo, qprof-bpf itself runs as root, and cargo as you, with your environment, PATH "
 	"and toolchain, which it reads from the process that waits for sudo. sudo passes on what "
-	"the terminal sends; a signal from another program does not reach it, as it is root's.";
+	"the terminal sends; a signal from another program goes to cargo.";
 
 static const struct cli_example examples[] = {
 	{"Why is my build slow?", "cargo qprof build --release"},

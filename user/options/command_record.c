@@ -91,6 +91,14 @@ static const struct cli_option options[] = {
 		.help = "No live counts and no summary at the end; only errors are printed.",
 	},
 	{
+		.name = "until-run",
+		.kind = CLI_FLAG,
+		.offset = AT(record.until_run),
+		.help = "With cargo as the command: end the recording when cargo run executes the "
+			"program that it has built. The program goes on, and its status is passed "
+			"on.",
+	},
+	{
 		.name = "callers",
 		.kind = CLI_FLAG,
 		.offset = AT(record.callers),
@@ -181,6 +189,8 @@ int cli_check_recording(const struct cli_record_options *o)
 	if (o->traces && (o->output || o->force))
 		return diag_error_r(-EINVAL, "--traces names its traces: leave out --output and "
 					     "--force");
+	if (o->until_run && !o->command)
+		return diag_error_r(-EINVAL, "--until-run takes a command: -- cargo run");
 	if (!o->traces && (o->rotate.ns || o->rotate.bytes || o->keep.ns || o->keep.bytes))
 		return diag_error_r(-EINVAL, "--rotate and --keep take --traces");
 	if (!o->history && (o->store || o->label))

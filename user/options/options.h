@@ -182,6 +182,7 @@ struct cli_record_options {
 	uint64_t slow_ns;	 /* print intervals that take this long; 0: none */
 	bool json;
 	bool quiet;
+	bool until_run;
 	int begun_fd; /* not 0: print nothing, and write a byte here when the recording has begun */
 	int now_fd;   /* with begun_fd: send what compilers are in here, as struct top_nows */
 	bool callers;

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/signals.h"
+#include "proc/processes.h"
 
 /* After a signal, the last output waits for a reader no longer than this. */
 #define READER_MS  3000
@@ -92,7 +93,7 @@ static void take_one(struct control *c, const struct signalfd_siginfo *info)
 	 */
 	if (c->launch && (!has_key || info->ssi_code <= 0))
 		launch__signal(c->launch, (int)info->ssi_signo);
-	if (!ends_recording(info->ssi_signo))
+	if (c->runs_on || !ends_recording(info->ssi_signo))
 		return;
 	c->signal = (int)info->ssi_signo;
 	c->n_signals++;
@@ -108,6 +109,22 @@ void control__take(struct control *c)
 
 	while (read(c->fd, &info, sizeof(info)) == sizeof(info))
 		take_one(c, &info);
+}
+
+bool control__runs_on(struct control *c)
+{
+	char name[PROCESS_NAME_MAX];
+
+	if (c->child_done || c->signal)
+		return false;
+	process_name(launch__pid(c->launch), name, sizeof(name));
+	/* rustup's cargo executes the toolchain's, and a script of another name may execute cargo.
+	 */
+	if (!strcmp(name, "cargo"))
+		c->is_cargo = true;
+	else
+		c->runs_on = c->is_cargo;
+	return c->runs_on;
 }
 
 int control__wait(struct control *c, int fd, int ms)
@@ -178,7 +195,10 @@ void control__wait_for_command(struct control *c)
 {
 	struct pollfd fd = {.fd = c->fd, .events = POLLIN};
 
-	end_recording(c);
+	/* The terminal sends its keys' signals to the program, which may do with them as it likes.
+	 */
+	if (!c->runs_on)
+		end_recording(c);
 	control__take(c);
 	while (!c->child_done && (poll(&fd, 1, -1) >= 0 || errno == EINTR))
 		control__take(c);

@@ -15,6 +15,7 @@ struct control {
 	struct launch *launch; /* the command; NULL: there is none */
 	bool child_done;       /* the command has ended */
 	int child_status;
+	bool is_cargo, runs_on; /* as control__runs_on() has last seen it */
 	int signal;		/* the signal that ended the recording, or 0 */
 	unsigned int n_signals; /* such signals so far */
 	bool stop;		/* the recording is over */
@@ -28,6 +29,12 @@ int control__open(struct control *c, bool has_command);
 
 /* Take the signals that have come. */
 void control__take(struct control *c);
+
+/*
+ * Whether the command was cargo, and now is the program that cargo run executes in its own place.
+ * From then on the command's signals are its own: none ends anything of ours.
+ */
+bool control__runs_on(struct control *c);
 
 /*
  * Wait until `fd` polls readable, at once if it is -1, for `ms` at most unless that is negative. 0;
@@ -52,7 +59,8 @@ void control__block_interrupts(void);
 
 /*
  * The recording is over and all output is written: wait for the end of the command. Other signals
- * are still passed on; SIGINT has its default effect.
+ * are still passed on; SIGINT has its default effect, unless the command is a program that cargo
+ * runs.
  */
 void control__wait_for_command(struct control *c);
 

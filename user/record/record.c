@@ -518,7 +518,7 @@ static int watch(struct capture *c)
 			c->next_tick_ns += cli_interval_ns(c->opt);
 			err = tick(c);
 		}
-		if (all_gone(c))
+		if (all_gone(c) || (c->opt->until_run && control__runs_on(&c->control)))
 			c->control.stop = true;
 	}
 	if (err)
