@@ -173,6 +173,23 @@ TEST_CASE_WITH(missing_capabilities_come_with_a_command, setup, NULL)
 	expect(&nosuid, "capabilities", FINDING_PROBLEM, "nosuid", "without what takes");
 }
 
+/* Missing capabilities, and containers. */
+TEST_CASE_WITH(where_the_kernel_does_not_help_a_command_is_recorded_from_outside, setup, NULL)
+{
+	for (int i = 0; i < 4; i++) {
+		struct doctor_facts here = facts;
+		_findings_ struct findings f = {0};
+
+		here.capabilities = i == 1 ? 0 : here.capabilities;
+		here.first_user_ns = i != 2;
+		here.first_pid_ns = i != 3;
+		judge_privileges(&f, &here, &trials, "me");
+		assert_int_equal(findings__has_outside(&f), i > 0);
+		if (i)
+			expect(&f, "from outside", FINDING_NOTE, "without the kernel's help", NULL);
+	}
+}
+
 TEST_CASE_WITH(other_users_are_judged_by_what_was_tried, setup, NULL)
 {
 	_findings_ struct findings f = {0}, none = {0}, root = {0};

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -17,9 +16,6 @@
 #include "capture/loads.h"
 #include "capture/privilege.h"
 #include "capture/uprobe_multi.h"
-
-/* The kernel's PROC_PID_INIT_INO. */
-#define FIRST_PID_NAMESPACE 0xeffffffcu
 
 static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
@@ -525,14 +521,13 @@ static int check_surroundings(const struct kernel_options *opt)
 {
 	bool perf = opt->attach == KERNEL_ATTACH_PERF;
 	char missing[128];
-	struct stat ns;
 
 	if (privilege_missing(privilege_effective(), perf, missing, sizeof(missing))) {
 		privilege_explain("attach", perf);
 		return -EPERM;
 	}
 	/* The kernel half knows processes by their numbers in the first namespace. */
-	if (!stat("/proc/self/ns/pid", &ns) && ns.st_ino != FIRST_PID_NAMESPACE)
+	if (!privilege_first_numbers())
 		return diag_error_r(-ENOTSUP,
 				    "cannot follow processes from inside a container with "
 				    "process numbers of its own; run it on the host, or in "

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -52,6 +53,38 @@ uint64_t privilege_effective(void)
 		if (sscanf(line, "CapEff: %" SCNx64, &mask) == 1)
 			return mask;
 	return 0;
+}
+
+/* The numbers of these files are part of the kernel's interface. */
+#define FIRST_USER_NAMESPACE 0xeffffffdu
+#define FIRST_PID_NAMESPACE  0xeffffffcu
+
+static bool is_first(const char *path, ino_t first)
+{
+	struct stat ns;
+
+	return stat(path, &ns) || ns.st_ino == first;
+}
+
+bool privilege_first_numbers(void)
+{
+	return is_first("/proc/self/ns/pid", FIRST_PID_NAMESPACE);
+}
+
+enum privilege_refusal privilege_refused(char why[PRIVILEGE_NAMES_MAX])
+{
+	char missing[PRIVILEGE_NAMES_MAX - sizeof(" are missing")];
+	bool users = is_first("/proc/self/ns/user", FIRST_USER_NAMESPACE);
+	int n;
+
+	if (!users || !privilege_first_numbers()) {
+		snprintf(why, PRIVILEGE_NAMES_MAX, "this container has %s of its own",
+			 users ? "process numbers" : "users");
+		return PRIVILEGE_CONTAINER;
+	}
+	n = privilege_missing(privilege_effective(), 0, missing, sizeof(missing));
+	snprintf(why, PRIVILEGE_NAMES_MAX, "%s %s missing", missing, n > 1 ? "are" : "is");
+	return n ? PRIVILEGE_MISSING : PRIVILEGE_GRANTED;
 }
 
 uint64_t privilege_to_record(bool perf_events, bool sudo)

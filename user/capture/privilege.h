@@ -22,6 +22,20 @@ int privilege_missing(uint64_t effective, int perf_events, char *buf, size_t siz
 /* Our own CapEff mask; 0 if it cannot be read. */
 uint64_t privilege_effective(void);
 
+enum privilege_refusal {
+	PRIVILEGE_GRANTED,   /* as far as can be known before it is tried */
+	PRIVILEGE_MISSING,   /* capabilities, which sudo has */
+	PRIVILEGE_CONTAINER, /* BPF takes the first user namespace, and our programs the first
+				numbers of processes: no right within helps */
+};
+
+/* Whether the kernel half cannot be used here; `why` has room for a clause that gives the reason.
+ */
+enum privilege_refusal privilege_refused(char why[PRIVILEGE_NAMES_MAX]);
+
+/* Whether processes have the numbers of the host; also true if that is unknown. */
+bool privilege_first_numbers(void);
+
 /*
  * The capabilities that a recording uses after set-up: to attach to libraries that come later
  * (CAP_SYS_ADMIN with perf events), to read compilers and stop them by ptrace, to read their

@@ -22,6 +22,8 @@ static bool is_refusal(int err)
 	return err == -EPERM || err == -EACCES;
 }
 
+#define OUTSIDE "from outside"
+
 static bool has_capability(const struct doctor_facts *facts, int cap)
 {
 	return facts->capabilities >> cap & 1;
@@ -193,9 +195,6 @@ static void judge_capabilities(struct findings *f, const struct doctor_facts *fa
 		      "mounted nosuid";
 	findings__add(f, FINDING_PRIVILEGES, FINDING_PROBLEM, "capabilities", fix, "missing %s%s",
 		      missing, why);
-	findings__add(f, FINDING_PRIVILEGES, FINDING_NOTE, "from outside", NULL,
-		      "a command, and your own processes, are recorded without them: counts, and "
-		      "times of queries and items");
 }
 
 void judge_privileges(struct findings *f, const struct doctor_facts *facts,
@@ -203,6 +202,10 @@ void judge_privileges(struct findings *f, const struct doctor_facts *facts,
 {
 	findings__add(f, FINDING_PRIVILEGES, FINDING_OK, "user", NULL, "%s", user);
 	judge_capabilities(f, facts);
+	if (!may_attach(facts) || !facts->first_user_ns || !facts->first_pid_ns)
+		findings__add(f, FINDING_PRIVILEGES, FINDING_NOTE, OUTSIDE, NULL,
+			      "a command, and your own processes, are recorded without the "
+			      "kernel's help: counts, and times of queries and items");
 	if (!may_attach(facts))
 		return;
 	if (!t->others || (t->others == -ESRCH && has_capability(facts, CAP_SYS_PTRACE)))
@@ -356,6 +359,14 @@ uint32_t findings__problems(const struct findings *f)
 	for (uint32_t i = 0; i < f->n; i++)
 		n += f->items[i].state == FINDING_PROBLEM;
 	return n;
+}
+
+bool findings__has_outside(const struct findings *f)
+{
+	for (uint32_t i = 0; i < f->n; i++)
+		if (!strcmp(f->items[i].name, OUTSIDE))
+			return true;
+	return false;
 }
 
 const char *finding_section_name(enum finding_section section)

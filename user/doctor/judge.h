@@ -61,6 +61,9 @@ void findings__add(struct findings *f, enum finding_section section, enum findin
 
 uint32_t findings__problems(const struct findings *f);
 
+/* Only the kernel half cannot be used: a command is recorded from outside. */
+bool findings__has_outside(const struct findings *f);
+
 const char *finding_section_name(enum finding_section section);
 /* "ok", "note", "problem" */
 const char *finding_state_name(enum finding_state state);

@@ -84,13 +84,13 @@ static bool wants_executions(const struct cli_record_options *o)
 
 bool outside_asked(const struct cli_record_options *o)
 {
-	char missing[PRIVILEGE_NAMES_MAX];
+	char why[PRIVILEGE_NAMES_MAX];
 	bool listed = o->exact || o->callers || o->events.n || cli_samples(o) || o->slow_ns;
 
 	if (o->attach == CLI_ATTACH_READ)
 		return true;
 	return o->attach == CLI_ATTACH_AUTO && (o->command || o->pids.n) && !o->traces && !listed &&
-	       privilege_missing(privilege_effective(), 0, missing, sizeof(missing));
+	       privilege_refused(why) != PRIVILEGE_GRANTED;
 }
 
 /* Each perf event takes long to attach while a compiler runs, and long to remove. */

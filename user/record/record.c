@@ -345,15 +345,15 @@ static int follow(struct capture *c)
 
 static int begin(struct capture *c)
 {
-	char missing[PRIVILEGE_NAMES_MAX];
+	char why[PRIVILEGE_NAMES_MAX];
+	enum privilege_refusal refusal = privilege_refused(why);
 	int err = filter_asked(c->opt, &c->filter);
 
 	c->outside = outside_asked(c->opt);
-	if (!err && c->outside &&
-	    privilege_missing(privilege_effective(), 0, missing, sizeof(missing)))
-		diag_info("recording from outside, as %s %s missing: without stacks, passes of "
-			  "LLVM and waits. sudo records these, too",
-			  missing, strchr(missing, ',') ? "are" : "is");
+	if (!err && c->outside && refusal != PRIVILEGE_GRANTED)
+		diag_info("recording from outside, as %s: without stacks, passes of LLVM and "
+			  "waits. %s records these, too",
+			  why, refusal == PRIVILEGE_MISSING ? "sudo" : "root of the host");
 
 	err = err ?: control__open(&c->control, c->opt->command);
 	if (err)

@@ -92,7 +92,8 @@ int doctor_text(FILE *out, const struct findings *f, const struct toolchains *t)
 	if (!problems)
 		fputs("\nRecording works here.\n", out);
 	else
-		fprintf(out, "\nRecording does not work here: %" PRIu32 " problem%s.\n", problems,
+		fprintf(out, "\nRecording %sdoes not work here: %" PRIu32 " problem%s.\n",
+			findings__has_outside(f) ? "with the kernel's help " : "", problems,
 			problems == 1 ? "" : "s");
 	return 0;
 }
