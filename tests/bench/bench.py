@@ -5,6 +5,7 @@ overhead   the cost of profiling, compared with a plain compile and rustc's own 
 keys       the cost of what queries are about, compared with --no-keys
 workspace  the cost for a whole build of many packages, by cargo
 small      the same for a build of few small crates, and for cargo doc of a tiny one
+outside    both without privileges: compilers that are read from outside
 own        our own CPU time beside that of a long compile
 sampling   the cost of samples without probes
 llvm       what it takes a sample to know LLVM's pass and function
@@ -39,17 +40,18 @@ import lab  # noqa: E402
 import llvm_costs  # noqa: E402
 import memory_costs  # noqa: E402
 import overhead  # noqa: E402
+import outside_costs  # noqa: E402
 import own_slope  # noqa: E402
 import sample_costs  # noqa: E402
 import service_memory  # noqa: E402
 import small_builds  # noqa: E402
 import targets  # noqa: E402
 
-PARTS = ("overhead", "keys", "workspace", "small", "own", "sampling", "llvm", "memory", "hits",
-         "set-up", "service", "store", "history", "export", "pctab", "unwind")
+PARTS = ("overhead", "keys", "workspace", "small", "outside", "own", "sampling", "llvm", "memory",
+         "hits", "set-up", "service", "store", "history", "export", "pctab", "unwind")
 ON_DEMAND = ("fleet",)
-OF_COMPILER = {"overhead", "keys", "workspace", "small", "own", "sampling", "llvm", "memory",
-               "hits", "set-up", "service"}
+OF_COMPILER = {"overhead", "keys", "workspace", "small", "outside", "own", "sampling", "llvm",
+               "memory", "hits", "set-up", "service"}
 HAS_TARGETS = "regex-syntax, debug"
 
 
@@ -96,6 +98,8 @@ def of_compiler(options):
             rows += builds.measure(bench, options.rounds)
         if "small" in options.part:
             rows += small_builds.measure(bench, options.rounds)
+        if "outside" in options.part:
+            rows += outside_costs.measure(bench, options.rounds)
         if "own" in options.part:
             rows += own_slope.measure(bench, options.rounds)
         if "sampling" in options.part:

@@ -18,8 +18,9 @@ WAYS = {PLAIN: None, "--exact": ("--exact", "--no-sample"), "default": ()}
 
 
 class Bench:
-    def __init__(self, bench):
-        self.bench = bench
+    def __init__(self, bench, ways=WAYS):
+        """`ways`: the options of the profiler by name; None: without it."""
+        self.bench, self.ways = bench, ways
         self.t = bench.t
         self.workspace = Workspace(bench.t)
         self.lost = []
@@ -27,12 +28,12 @@ class Bench:
 
     def run(self, way):
         """(wall, CPU) seconds of the whole command."""
-        ours = WAYS[way] is not None
+        ours = self.ways[way] is not None
         shutil.rmtree(self.workspace.target)
         self.workspace.new_target("target")
         command = [self.bench.measure, self.t.write("outer", "")]
         if ours:
-            command += [self.t.qprof, "-q", *WAYS[way], "--force", "-o", self.t.path("build.qpt"),
+            command += [self.t.qprof, "-q", *self.ways[way], "--force", "-o", self.t.path("build.qpt"),
                         "--"]
         command += self.workspace.command()
         env, cwd = self.workspace.env(), self.workspace.dir
