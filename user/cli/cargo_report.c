@@ -94,7 +94,7 @@ void cargo_report(const char *directory, const char *trace, int status)
 	if (!cargo_traces__list(&all, directory))
 		cargo_traces__trim(&all);
 	if (!err && !print_report(trace))
-		diag_info("kept %s; next: cargo qprof page, or, after a change and the same "
-			  "command again, cargo qprof diff",
+		diag_info("kept %s; next: cargo qprof page; or, after a change, cargo clean and "
+			  "the same command again, cargo qprof diff",
 			  trace);
 }

@@ -409,6 +409,7 @@ static int to_stream(const struct cli_export_options *o, struct trace_reader *r,
 static void warn_missing(const struct cli_export_options *o, struct trace_reader *r)
 {
 	const struct trace_stats s = trace_reader__stats(r);
+	const char *source = trace_reader__info(r)->source;
 	const struct export_job job = {.r = r};
 	char note[EXPORT_NOTE_MAX];
 
@@ -419,8 +420,9 @@ static void warn_missing(const struct cli_export_options *o, struct trace_reader
 	if (o->by == CLI_EXPORT_BY_ITEM && s.spans && !s.mapped)
 		diag_warn("%s does not say what its queries were about: no stack has an item",
 			  o->file);
-	if (s.samples && (o->format == CLI_FORMAT_MEASUREME || o->format == CLI_FORMAT_COUNTS ||
-			  o->format == CLI_FORMAT_JSONL))
+	if (s.samples && (!source || strcmp(source, TRACE_SOURCE_OUTSIDE)) &&
+	    (o->format == CLI_FORMAT_MEASUREME || o->format == CLI_FORMAT_COUNTS ||
+	     o->format == CLI_FORMAT_JSONL))
 		diag_warn("the stacks of %s have no place in this format: html, perfetto, folded, "
 			  "pprof and speedscope have one",
 			  o->file);

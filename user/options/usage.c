@@ -115,7 +115,7 @@ void cli_print_help(FILE *out, enum cli_command_id id)
 void cli_print_first_screen(FILE *out)
 {
 	static const struct cli_example first[] = {
-		{"Why is my build slow?", "sudo qprof-bpf -o a.qpt -- cargo build"},
+		{"Why is my build slow?", "qprof-bpf -o a.qpt -- cargo build"},
 		{"Which of my functions and types cost most?", "qprof-bpf report --by item a.qpt"},
 		{"Did my change help?", "qprof-bpf diff a.qpt b.qpt"},
 		{"What is a running build doing?", "sudo qprof-bpf top -p PID"},
@@ -124,7 +124,8 @@ void cli_print_first_screen(FILE *out)
 	fputs("qprof-bpf shows where rustc spends its time. Four commands to begin with:\n\n", out);
 	for (size_t i = 0; i < N_OF(first); i++)
 		fprintf(out, "  %s\n      %s\n", first[i].what, first[i].line);
-	fputs("\nIn a project of cargo, \"cargo qprof build\" does the first; cargo qprof report,\n"
+	fputs("\nWith sudo the first records stacks, waits and what LLVM does, too.\n"
+	      "In a project of cargo, \"cargo qprof build\" does the first; cargo qprof report,\n"
 	      "diff and top then find what was recorded (cargo qprof --help).\n"
 	      "All commands and options: qprof-bpf --help\n"
 	      "Whether recording works on this machine: sudo qprof-bpf doctor\n",

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -256,10 +257,17 @@ static int file_name(const struct plan_cache_key *key, char name[FILE_NAME_MAX],
 	return 0;
 }
 
-/* The user's store is only for libraries that the user could change anyway. */
+/*
+ * The user's store is only for libraries that the user could change anyway. Without any right
+ * beyond his own, as of the program file, it also serves those of root, as a distribution's: what
+ * it holds can then mislead nobody else.
+ */
 static bool may_use(const struct plan_cache_key *key, enum cache_dir_kind kind)
 {
-	return key->id->lasting && (kind == CACHE_DIR_SYSTEM || key->id->uid == geteuid());
+	uid_t uid = key->id->uid;
+
+	return key->id->lasting &&
+	       (kind == CACHE_DIR_SYSTEM || uid == geteuid() || (!uid && !getauxval(AT_SECURE)));
 }
 
 /*

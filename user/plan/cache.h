@@ -6,7 +6,7 @@
  *   root, with sudo too, it is the only one. Root may choose another place by XDG_CACHE_HOME, if
  *   only root can write to that and to everything above it;
  * - the user's, $XDG_CACHE_HOME/qprof-bpf or ~/.cache/qprof-bpf, without root, for libraries that
- *   the user owns.
+ *   the user owns, and for root's if the program file gives no rights.
  *
  * Both keep only what concerns libraries of root and of the invoker, so that those of other users
  * drive nothing out. A recording plans these anew.

@@ -73,6 +73,12 @@ static bool is_one(const struct build_rows *r)
 	return r->n_crates == 1;
 }
 
+/* What was read last from outside may not be all. */
+static const char *at_most(const struct build_view *v)
+{
+	return v->summary && summary__is_outside(v->summary) ? "at least" : "at most";
+}
+
 /* The first lines of the report of a single compile. */
 static void print_one(FILE *out, const struct build_rows *r, const struct build_view *v)
 {
@@ -89,7 +95,8 @@ static void print_one(FILE *out, const struct build_rows *r, const struct build_
 		p->process->end_ns ? "" : "at least ",
 		format_duration(buf, p->end_ns - p->start_ns));
 	if (p->process->peak_bytes)
-		fprintf(out, ", at most %s of memory", format_bytes(buf, p->process->peak_bytes));
+		fprintf(out, ", %s %s of memory", at_most(v),
+			format_bytes(buf, p->process->peak_bytes));
 	if (p->process->exit_status)
 		fprintf(out, ", exit: %s", report_notes__exit(buf, p->process));
 	print_asked(out, build__totals(v->build));
@@ -151,7 +158,7 @@ static int by_peak(const void *a, const void *b)
 }
 
 /* The compilers that need most memory: what does not fit first, and what comes next. */
-static int print_memory(FILE *out, const struct build_rows *r)
+static int print_memory(FILE *out, const struct build_rows *r, const struct build_view *v)
 {
 	_free_ struct build_crate **crates = calloc(r->n_crates + 1, sizeof(struct build_crate *));
 	char buf[FORMAT_MAX];
@@ -169,8 +176,11 @@ static int print_memory(FILE *out, const struct build_rows *r)
 			break;
 		if (!name)
 			return -ENOMEM;
-		fprintf(out, "%s%s %s", i ? ", " : "memory    at most: ", name,
-			format_bytes(buf, p->process->peak_bytes));
+		if (i)
+			fputs(", ", out);
+		else
+			fprintf(out, "memory    %s: ", at_most(v));
+		fprintf(out, "%s %s", name, format_bytes(buf, p->process->peak_bytes));
 	}
 	if (r->n_crates && crates[0]->process->process->peak_bytes)
 		fputc('\n', out);
@@ -236,7 +246,7 @@ static int print_thread(FILE *out, const struct build_thread *t, const struct bu
 		return -ENOMEM;
 	fprintf(out, "%s %" PRIu32 ", %s", r->of[t->process].name, p->pid, build_ending(buf, p));
 	if (p->peak_bytes)
-		fprintf(out, ", had at most %s", format_bytes(buf, p->peak_bytes));
+		fprintf(out, ", had %s %s", at_most(v), format_bytes(buf, p->peak_bytes));
 	fprintf(out, "; thread %" PRIu32 "%s%s was in\n", t->tid, *name ? " " : "", name);
 
 	to = open_memstream(&text, &size);
@@ -374,7 +384,7 @@ int build_text(FILE *out, const struct build_view *v)
 	} else {
 		print_head(out, v->build);
 		print_parallel(out, build__totals(whole ?: v->build));
-		err = print_memory(out, &r);
+		err = print_memory(out, &r, v);
 	}
 	if (err)
 		return err;

@@ -283,8 +283,16 @@ void diff_print_change(FILE *out, const struct compare_row *row, enum compare_me
 	char base[DIFF_CELL_MAX], new[DIFF_CELL_MAX], change[DIFF_CELL_MAX];
 	char percent[DIFF_CELL_MAX];
 
-	fprintf(out, "%s -> %s", diff_value(base, &row->of[metric][COMPARE_BASE], metric),
-		diff_value(new, &row->of[metric][COMPARE_NEW], metric));
+	diff_value(base, &row->of[metric][COMPARE_BASE], metric);
+	diff_value(new, &row->of[metric][COMPARE_NEW], metric);
+	/* A build whose compilers were not all read to their end; any other has results. */
+	if (metric == COMPARE_RESULTS && row == &r->build && !compare_row__knows(row, metric)) {
+		fprintf(out, "%s -> %s: not compared",
+			row->of[metric][COMPARE_BASE].median ? base : "unknown",
+			row->of[metric][COMPARE_NEW].median ? new : "unknown");
+		return;
+	}
+	fprintf(out, "%s -> %s", base, new);
 	if (metric == COMPARE_COUNT && !row->query && r->n_uncounted)
 		fprintf(out, ", of queries counted in all %s", diff_noun(&r->rules));
 	if (!compare_row__change(row, metric)) {

@@ -25,7 +25,7 @@ static const struct {
 	[TRACE_REBUILT_FEATURES] = {"other features: ", ""},
 	[TRACE_REBUILT_PROFILE] =
 		{"other settings of the profile, or another command (such as cargo test)", ""},
-	[TRACE_REBUILT_COMMAND] = {"built before by another command, such as cargo check", ""},
+	[TRACE_REBUILT_COMMAND] = {"built before by another command", ""},
 	[TRACE_REBUILT_FLAGS] = {"RUSTFLAGS changed", ""},
 	[TRACE_REBUILT_RUSTC] = {"another rustc", ""},
 	[TRACE_REBUILT_ENVIRONMENT] = {"variable ", " changed"},
