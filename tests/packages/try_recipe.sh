@@ -36,17 +36,7 @@ echo target >$job/.gitignore
 tarball=$(echo /srv/packages/qprof-bpf-*.tar.gz)
 sha256=$(sha256sum "$tarball")
 
-# Functions with this name, and numbers up to this one.
-add_functions() {
-	i=0
-	while [ $i -lt "$2" ]; do
-		echo "pub fn $1_$i(n: &[u32]) -> Vec<String> { n.iter().map(|n| format!(\"{n:?}\")).collect() }"
-		i=$((i + 1))
-	done >>$job/src/lib.rs
-}
-
-# So that the compiler does not end between two looks.
-add_functions some 200
+functions some 200 >$job/src/lib.rs
 chown -R runner:runner /home/runner
 
 as_runner() {
@@ -120,7 +110,7 @@ for build in 1 2 3 4 5 6; do
 	as_runner "rm -r target build.qpt && date +%N >build && git add build"
 done
 ref=1/merge head=change
-add_functions more 40
+functions more 40 >>$job/src/lib.rs
 commit "a change"
 take "Record and keep"
 as_runner 'qprof-bpf history list --store "$STORE"'

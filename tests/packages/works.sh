@@ -10,6 +10,16 @@ fail() {
 
 [ -e /tmp/double.rs ] || echo 'pub fn double(n: u32) -> u32 { n * 2 }' >/tmp/double.rs
 
+# Functions with this name, and numbers up to this one: so many that their compiler does not end
+# between two looks from outside.
+functions() {
+	i=0
+	while [ $i -lt "$2" ]; do
+		echo "pub fn $1_$i(n: &[u32]) -> Vec<String> { n.iter().map(|n| format!(\"{n:?}\")).collect() }"
+		i=$((i + 1))
+	done
+}
+
 can_record() {
 	[ -e /sys/kernel/btf/vmlinux ]
 }
