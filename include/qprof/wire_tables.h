@@ -162,8 +162,8 @@ struct wire_count {
 struct wire_counts {
 	wire_u8 type;
 	wire_u8 lib;
-	wire_u8 moment; /* enum wire_counts_moment */
-	wire_u8 pad;
+	wire_u8 moment;	  /* enum wire_counts_moment */
+	wire_u8 no_loads; /* 1: none of its results was loaded from the disk; 0: not known */
 	wire_u32 pid;
 	wire_u32 first; /* query */
 	wire_u32 n;	/* queries */

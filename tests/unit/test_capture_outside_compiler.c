@@ -2,8 +2,11 @@
 #include "capture/outside_compiler.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "test.h"
@@ -123,7 +126,7 @@ static int teardown(void **state)
 
 /* What the sink got of results: the last moment, and its numbers. */
 static struct {
-	uint8_t moment;
+	uint8_t moment, no_loads;
 	uint32_t n, readings;
 	uint64_t results[N];
 } got;
@@ -134,6 +137,7 @@ static int take(void *ctx, const struct record *r)
 	if (r->kind != WIRE_COUNTS)
 		return 0;
 	got.moment = r->counts->moment;
+	got.no_loads = r->counts->no_loads;
 	got.readings += !r->counts->first;
 	got.n = r->counts->first + r->counts->n;
 	for (uint32_t i = 0; i < r->counts->n; i++)
@@ -237,6 +241,56 @@ TEST_CASE_WITH(a_thread_may_come_back, setup, teardown)
 	assert_false(c.left);
 	assert_int_equal(got.results[9], 91);
 	outside_compiler__clear(&c);
+}
+
+/* As an incremental compiler has those of the last compile. */
+static void *map_old_results(void)
+{
+	char dir[] = "/tmp/outside-XXXXXX", path[64];
+	void *at;
+	int fd;
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/query-cache.bin", dir);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, 4096), 0);
+	at = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+	assert_true(at != MAP_FAILED);
+	close(fd);
+	unlink(path);
+	rmdir(dir);
+	return at;
+}
+
+/* It is known once it has executed something since. */
+TEST_CASE_WITH(without_the_results_of_an_earlier_compile_nothing_is_loaded, setup, teardown)
+{
+	struct outside_compiler c;
+	void *old;
+
+	for (int i = 0; i < 2; i++) {
+		old = i ? map_old_results() : NULL;
+		begin(&c);
+		look(&c, SECOND);
+		assert_int_equal(got.no_loads, 0);
+		look(&c, 2 * SECOND);
+		assert_int_equal(got.readings, 2);
+		assert_int_equal(got.no_loads, 0);
+		if (old)
+			munmap(old, 4096);
+		set_results(9, 90 + i);
+		look(&c, 3 * SECOND);
+		assert_int_equal(got.results[9], 90 + i);
+		assert_int_equal(got.no_loads, !i);
+		set_in_context(false);
+		look(&c, 3 * SECOND + 1000);
+		look(&c, 3 * SECOND + 2000);
+		assert_int_equal(got.moment, WIRE_COUNTS_FINISHED);
+		assert_int_equal(got.no_loads, !i);
+		outside_compiler__clear(&c);
+		set_in_context(true);
+	}
 }
 
 TEST_CASE(a_process_that_is_gone_is_no_error_of_ours)

@@ -210,6 +210,28 @@ TEST_CASE(an_incremental_compile_that_failed_is_unsure)
 	assert_tally(&got, 0, 10, 7, 7);
 }
 
+/* The reading says that none was loaded. */
+TEST_CASE(a_first_incremental_compile_loads_nothing)
+{
+	struct wire_counts c = {.n = N, .of = N, .no_loads = 1, .context = CONTEXT};
+	struct results r = {0};
+	struct got got;
+
+	memcpy(c.items, counts, sizeof(counts));
+	for (c.moment = WIRE_COUNTS_FINISHED; c.moment <= WIRE_COUNTS_RUNNING; c.moment++) {
+		assert_int_equal(results__add(&r, &lib, RESULTS_LOADS_UNSEEN, &c, &lost), 0);
+		got = give(&r, RESULTS_LOADS_UNSEEN);
+		assert_tally(&got, 0, 10, 7, 0);
+		assert_tally(&got, 2, 12, 5, 4);
+	}
+	/* Of the next reading it is not known. */
+	c.no_loads = 0;
+	c.moment = WIRE_COUNTS_FINISHED;
+	assert_int_equal(results__add(&r, &lib, RESULTS_LOADS_UNSEEN, &c, &lost), 0);
+	got = give(&r, RESULTS_LOADS_UNSEEN);
+	assert_tally(&got, 0, 10, 7, 7);
+}
+
 TEST_CASE(a_reading_of_several_records_must_be_whole)
 {
 	struct results r = {0};

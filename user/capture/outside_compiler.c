@@ -27,6 +27,8 @@
 /* In glibc's descriptor of a thread: itself, twice, and its number. */
 #define PTHREAD_SELF 0x10
 #define PTHREAD_TID  0x2d0
+/* The file of results that later compiles load, in an incremental compiler's directory. */
+#define OLD_RESULTS "query-cache.bin"
 /* A multiple of its alignment that holds all that is read. */
 #define PTHREAD_ALIGN 64u
 #define PTHREAD_ROOM  (12 * PTHREAD_ALIGN)
@@ -165,6 +167,26 @@ static int try_thread(struct outside_compiler *c, uint64_t fs)
 static bool is_refused(int err)
 {
 	return err == -EPERM || err == -ENOSYS;
+}
+
+/*
+ * An incremental compiler maps the results of the last compile, which it may load, before it enters
+ * its query context, and until it has executed all queries (rustc_incremental's
+ * load_query_result_cache() and save_dep_graph()). Also true if it is not known.
+ */
+static bool maps_old_results(const struct outside_compiler *c)
+{
+	_fclose_ FILE *f = process_file(c->pid, "maps");
+	_free_ char *line = NULL;
+	bool any = false, old = false;
+	struct mapping_line m;
+	size_t room = 0;
+
+	while (f && !old && getline(&line, &room, f) > 0) {
+		any = any || parse_mapping(line, &m);
+		old = strstr(line, "/" OLD_RESULTS) != NULL;
+	}
+	return old || !any;
 }
 
 /* Threads' stacks are above a guard page, and no files. */
@@ -322,6 +344,7 @@ static int send_counts(const struct outside_compiler *c, const struct session_si
 		.type = WIRE_COUNTS,
 		.lib = c->lib->number,
 		.moment = (wire_u8)moment,
+		.no_loads = c->no_loads,
 		.pid = (wire_u32)c->pid,
 		.of = n,
 		.time_ns = now_ns,
@@ -402,6 +425,9 @@ static int count_results(struct outside_compiler *c, const struct session_sink *
 		c->known = c->left;
 		return err == -ESRCH ? err : 0;
 	}
+	/* It was found before it had executed all queries. */
+	if (c->n_counts && memcmp(last, next, size))
+		c->no_loads = !c->may_load;
 	c->counts[0] = next;
 	c->counts[1] = last;
 	c->n_counts++;
@@ -489,8 +515,10 @@ int outside_compiler__read(struct outside_compiler *c, const struct session_sink
 	bool due;
 	int err = cpu_ns ? prepare_counts(c) : -ESRCH;
 
-	if (!err && !c->fs && !c->closed)
+	if (!err && !c->fs && !c->closed) {
 		err = find_context(c);
+		c->may_load = err || maps_old_results(c);
+	}
 	c->closed = c->closed || is_refused(err);
 	if (err && err != -ENOENT)
 		return err;

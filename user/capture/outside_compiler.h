@@ -36,6 +36,8 @@ struct outside_compiler {
 	bool closed;		    /* its memory cannot be read */
 	bool idle;		    /* it executes none: it may be about to leave it */
 	bool known;		    /* its numbers of results are, for good */
+	bool may_load;		    /* it had results of an earlier compile when it was found */
+	bool no_loads;		    /* it had none: no result was loaded from the disk */
 	uint64_t cpu_ns, thread_ns; /* as of the last reading: of the process, and of that thread */
 	uint64_t found_ns, counted_ns; /* when its context was, and its results were last read */
 	bool sharded;		       /* tables are several others */

@@ -58,7 +58,8 @@ static bool add_query(const struct results *r, const struct library *lib, enum r
 		      uint32_t i, struct trace_tally *sum)
 {
 	bool late = loads == RESULTS_NO_LOADS_LATE || loads == RESULTS_LOADS_UNSEEN;
-	bool loaded = loads == RESULTS_LOADS_SEEN || loads == RESULTS_LOADS_UNSEEN;
+	bool loaded =
+		!r->no_loads && (loads == RESULTS_LOADS_SEEN || loads == RESULTS_LOADS_UNSEEN);
 	bool other = loaded && r->moment != WIRE_COUNTS_FINISHED;
 	bool unseen = loaded && (late || r->records_lost || lib->no_loads);
 	const struct wire_count *c = &r->reading[i];
@@ -237,6 +238,7 @@ static int add_running(struct results *r, const struct library *lib, enum result
 	r->next = r->reading;
 	r->reading = reading;
 	r->context = record->context;
+	r->no_loads = record->no_loads;
 	r->moment = WIRE_COUNTS_RUNNING;
 	r->got = r->n;
 	r->closed = false;
@@ -271,6 +273,7 @@ int results__add(struct results *r, const struct library *lib, enum results_load
 		return kept ? 0 : add_running(r, lib, loads, record, lost);
 	if (!kept && !record->first) {
 		r->moment = record->moment;
+		r->no_loads = record->no_loads;
 		r->got = 0;
 		err = lib->items ? item_results__begin(&r->items, r->n) : 0;
 	}

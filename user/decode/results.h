@@ -25,6 +25,7 @@ struct results {
 	uint32_t n;
 	uint32_t got;	 /* of these, so far: all pieces came in order */
 	uint8_t moment;	 /* enum wire_counts_moment of the reading */
+	bool no_loads;	 /* of the reading's results, whatever is known of the compiler */
 	uint64_t *loads; /* of results, so far: those that come later are not in the reading */
 	bool over;	 /* the context of the reading was dropped, and its keys may follow */
 	bool closed;	 /* the keys that come are not those of the reading */
