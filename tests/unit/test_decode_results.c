@@ -232,6 +232,23 @@ TEST_CASE(a_first_incremental_compile_loads_nothing)
 	assert_tally(&got, 0, 10, 7, 7);
 }
 
+/* Of these the disk has none. */
+TEST_CASE(queries_that_are_never_loaded_are_exact_in_any_compile)
+{
+	static bool never_loaded[N] = {true, false, true, false};
+	struct results r = {0};
+	struct got got;
+
+	lib.never_loaded = never_loaded;
+	assert_int_equal(add(&r, WIRE_COUNTS_FINISHED, RESULTS_LOADS_UNSEEN, 0, N, N, counts), 0);
+	got = give(&r, RESULTS_LOADS_UNSEEN);
+	lib.never_loaded = NULL;
+	assert_tally(&got, 0, 10, 7, 0);
+	assert_tally(&got, 1, 11, 3, 3);
+	assert_tally(&got, 2, 12, 5, 4);
+	assert_tally(&got, 3, 13, 1, 1);
+}
+
 TEST_CASE(a_reading_of_several_records_must_be_whole)
 {
 	struct results r = {0};

@@ -19,6 +19,8 @@ struct library {
 	struct plan plan;
 	struct plan_query queries[N];
 	struct plan_body bodies[BODIES];
+	struct plan_guard guards[BODIES];
+	struct plan_site sites[BODIES];
 	struct code_region regions[N + BODIES];
 	struct layout_function functions[N + BODIES];
 	char names[N][16];
@@ -90,9 +92,9 @@ TEST_CASE(all_caches_are_found)
 	static const uint8_t kinds[] = {WIRE_CACHE_VEC, WIRE_CACHE_DEF, WIRE_CACHE_HASH,
 					WIRE_CACHE_ONCE};
 	/* As the fixture has them, from the state on. */
-	static const uint32_t caches[] = {0x48, 0x28, 0x28, 0x48},
+	static const uint32_t caches[] = {0x50, 0x28, 0x28, 0x50},
 			      names[] = {0x28, 0x1a8, 0x50, 0x28},
-			      sizes[] = {0x1a8, 0x1d0, 0x78, 0x60};
+			      sizes[] = {0x1b0, 0x1d8, 0x80, 0x68};
 	struct library *l = library("tables.so");
 	uint32_t at = BASE;
 
@@ -214,6 +216,75 @@ TEST_CASE(a_key_must_be_one_that_the_cache_has)
 	assert_string_equal(l->queries[3].table_problem,
 			    "its key is not one that such a cache has");
 	assert_int_equal(l->queries[5].table.kind, 0);
+	library__free(l);
+}
+
+static void add_load(struct library *l, const char *at, uint32_t body)
+{
+	uint32_t i = l->plan.n_guards++;
+
+	l->guards[i] = (struct plan_guard){.kind = WIRE_KIND_LOAD};
+	l->sites[i] = (struct plan_site){.role = WIRE_ROLE_GUARD,
+					 .addr = symbol(l->img, at)->addr,
+					 .body = body,
+					 .guard = i};
+	l->plan.guards = l->guards;
+	l->plan.sites = l->sites;
+	l->plan.n_sites = l->plan.n_guards;
+}
+
+/* Of the query behind the last one's it is not known where its vtable ends. */
+TEST_CASE(vtables_without_a_function_that_loads_have_no_loads)
+{
+	static const char *const files[] = {"tables.so", "tables_other_loader.so"};
+
+	for (int other = 0; other < 2; other++) {
+		struct library *l = library(files[other]);
+
+		add_load(l, "guard_load", PLAN_NONE);
+		mine(l);
+		for (uint32_t n = FIRST; n < FIRST + N - 1; n++)
+			assert_int_equal(l->queries[n - FIRST].never_loaded,
+					 n % 3 && !(other && n % BODIES == 21 % BODIES));
+		assert_false(l->queries[N - 1].never_loaded);
+		library__free(l);
+	}
+}
+
+static struct library *library_that_asks(const char *file)
+{
+	struct library *l = library(file);
+	char name[16];
+
+	for (uint32_t b = 0; b < BODIES; b++) {
+		snprintf(name, sizeof(name), "guard_%u", b);
+		add_load(l, name, b);
+		l->functions[N + b].kind = NAME_BODY_INCR;
+		l->bodies[b].incremental = true;
+	}
+	for (uint32_t i = 0; i < N; i++)
+		l->queries[i].body_incr = l->queries[i].body_non_incr;
+	return l;
+}
+
+TEST_CASE(bodies_that_are_told_that_nothing_is_kept_have_no_loads)
+{
+	struct library *l = library_that_asks("tables_asked.so");
+
+	mine(l);
+	for (uint32_t n = FIRST; n < FIRST + N; n++)
+		assert_int_equal(l->queries[n - FIRST].never_loaded, n % 3 != 0);
+	library__free(l);
+	l = library_that_asks("tables_unasked.so");
+	mine(l);
+	for (uint32_t i = 0; i < N; i++)
+		assert_false(l->queries[i].never_loaded);
+	library__free(l);
+	/* Without a guard nothing shows what a load is. */
+	l = library("tables_asked.so");
+	mine(l);
+	for (uint32_t i = 0; i < N; i++)
+		assert_false(l->queries[i].never_loaded);
 	library__free(l);
 }
 

@@ -93,8 +93,10 @@ int library__set_results(struct library *lib, const struct plan *plan, const boo
 	uint8_t *kinds = calloc(lib->n_labels + 1UL, sizeof(*kinds));
 	uint8_t *fed = malloc(lib->n_labels + 1UL);
 	uint32_t *caches = calloc(lib->n_labels + 1UL, sizeof(*caches));
+	bool *never_loaded = calloc(lib->n_labels + 1UL, sizeof(*never_loaded));
 
-	if (!fed || !caches || !kinds) {
+	if (!fed || !caches || !kinds || !never_loaded) {
+		free(never_loaded);
 		free(kinds);
 		free(fed);
 		free(caches);
@@ -102,8 +104,10 @@ int library__set_results(struct library *lib, const struct plan *plan, const boo
 	}
 	for (uint32_t i = 0; i < lib->n_labels; i++)
 		fed[i] = (uint8_t)plan_query__fed(plan, &plan->queries[i]);
-	for (uint32_t i = 0; i < lib->n_labels; i++)
+	for (uint32_t i = 0; i < lib->n_labels; i++) {
 		caches[i] = plan->queries[i].table.cache;
+		never_loaded[i] = plan->queries[i].never_loaded;
+	}
 	for (uint32_t i = 0; i < lib->n_labels && items; i++)
 		kinds[i] = (uint8_t)items_of(plan, &plan->queries[i]);
 	lib->no_loads = !loads;
@@ -113,7 +117,9 @@ int library__set_results(struct library *lib, const struct plan *plan, const boo
 	free(lib->fed);
 	free(lib->caches);
 	free(lib->items);
+	free(lib->never_loaded);
 	lib->items = kinds;
+	lib->never_loaded = never_loaded;
 	lib->key_mark = plan->tables.mark;
 	lib->fed = fed;
 	lib->caches = caches;
@@ -150,6 +156,7 @@ void library__clear(struct library *lib)
 	free(lib->fed);
 	free(lib->items);
 	free(lib->caches);
+	free(lib->never_loaded);
 	free(lib->argued);
 	plan_frames__free(lib->frames);
 	free(lib->build_id);

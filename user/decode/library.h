@@ -31,13 +31,14 @@ struct library {
 	const struct decoder_functions *functions; /* the caller's, or NULL */
 	struct plan_frames *frames;		   /* what stacks show, or NULL */
 	uint8_t *keys;				   /* enum wire_key of its queries, or NULL */
-	uint8_t *fed;	   /* enum plan_fed of its queries; NULL: their results are not counted */
-	uint8_t *items;	   /* enum library_items of its queries; NULL unless `fed` is set */
-	uint32_t key_mark; /* wire_tables' `mark` */
-	uint32_t *caches;  /* of its queries, within the GlobalCtxt; NULL unless `fed` is set */
-	bool no_loads;	   /* some loads are not recorded */
-	bool no_feeds;	   /* nor is what queries are fed */
-	bool *argued;	   /* by guard: its argument can be read; NULL unless `keys` is set */
+	uint8_t *fed;	    /* enum plan_fed of its queries; NULL: their results are not counted */
+	uint8_t *items;	    /* enum library_items of its queries; NULL unless `fed` is set */
+	uint32_t key_mark;  /* wire_tables' `mark` */
+	uint32_t *caches;   /* of its queries, within the GlobalCtxt; NULL unless `fed` is set */
+	bool no_loads;	    /* some loads are not recorded */
+	bool *never_loaded; /* by query: it has none; NULL: not known */
+	bool no_feeds;	    /* nor is what queries are fed */
+	bool *argued;	    /* by guard: its argument can be read; NULL unless `keys` is set */
 	struct plan_layout layout; /* if `keys` is not NULL; without `problem` */
 	uint32_t serial;	   /* unique, while a library's number is reused */
 };

@@ -58,8 +58,8 @@ static bool add_query(const struct results *r, const struct library *lib, enum r
 		      uint32_t i, struct trace_tally *sum)
 {
 	bool late = loads == RESULTS_NO_LOADS_LATE || loads == RESULTS_LOADS_UNSEEN;
-	bool loaded =
-		!r->no_loads && (loads == RESULTS_LOADS_SEEN || loads == RESULTS_LOADS_UNSEEN);
+	bool never = r->no_loads || (lib->never_loaded && lib->never_loaded[i]);
+	bool loaded = !never && (loads == RESULTS_LOADS_SEEN || loads == RESULTS_LOADS_UNSEEN);
 	bool other = loaded && r->moment != WIRE_COUNTS_FINISHED;
 	bool unseen = loaded && (late || r->records_lost || lib->no_loads);
 	const struct wire_count *c = &r->reading[i];

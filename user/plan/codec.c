@@ -239,6 +239,7 @@ static void code_query(struct codec *c, struct plan_query *q, const struct plan 
 	code_bool(c, &q->end_exact);
 	code_bool(c, &q->has_id);
 	code_bool(c, &q->stays);
+	code_bool(c, &q->never_loaded);
 	code_u8(c, &q->start_role);
 	code_string(c, &q->key_type);
 	code_u8(c, &q->key);

@@ -16,7 +16,7 @@
  * Raise it with every change to struct plan or to its encoding. The results of mining change more
  * often: for these the revision is a checksum that the Makefile makes of all code in user/plan.
  */
-#define PLAN_CODEC_VERSION 16
+#define PLAN_CODEC_VERSION 17
 
 /* 0 and *buf (malloc'd, the caller's), or -ENOMEM. */
 int plan_encode(const struct plan *plan, uint8_t **buf, size_t *len);

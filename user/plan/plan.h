@@ -125,6 +125,7 @@ struct plan_query {
 	bool end_exact; /* every normal return of its provider meets an end site, in both modes */
 	bool has_id;	/* every one of its end sites knows the invocation id */
 	bool stays;	/* its provider has a frame while it calls other functions */
+	bool never_loaded;	       /* no result of it comes from the disk (mine/loads.h) */
 	struct wire_query_table table; /* of its results; `kind` is 0: not known */
 	char *table_problem;	       /* why it is not known, or NULL */
 	char *result_keys_problem;     /* why those of a hash table are not, or NULL */

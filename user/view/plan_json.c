@@ -43,6 +43,8 @@ static void table_columns(struct columns *c, const struct plan *plan, const stru
 	ADDRESS(c, "active_offset", NULL, t->active, "of the executions that run");
 	ADDRESS(c, "name_offset", NULL, t->name, "of the name in its vtable");
 	BOOL(c, "may_be_fed", t->fed, "results may come from no execution");
+	BOOL(c, "may_be_loaded", !q->never_loaded,
+	     "or from the disk, in an incremental compile; true: also if it is not known");
 	TEXT(c, "cache_problem", NULL, plan->tables_problem ?: q->table_problem,
 	     "why results cannot be counted; null: they can");
 	BOOL(c, "result_keys", plan_query__has_keys(q), "results can be counted by item");

@@ -128,7 +128,7 @@ static void print_share(FILE *out, const char *what, uint32_t part, uint32_t who
 static void print_queries_summary(FILE *out, const struct plan *plan)
 {
 	uint32_t start = 0, end = 0, id = 0, callers = 0, shown = 0, always = 0, jobs = 0;
-	uint32_t names = 0, read = 0, fed = 0, items = 0;
+	uint32_t names = 0, read = 0, fed = 0, items = 0, loaded = 0;
 
 	for (uint32_t i = 0; i < plan->n_queries; i++) {
 		const struct plan_query *q = &plan->queries[i];
@@ -145,6 +145,7 @@ static void print_queries_summary(FILE *out, const struct plan *plan)
 		read += plan_query__names(q) && q->n_start &&
 			plan__key_sites(plan, i) == q->n_start;
 		fed += q->table.fed;
+		loaded += q->table.kind && !q->never_loaded;
 		items += plan_query__has_keys(q) &&
 			 (plan->tables.first || q->table.kind == WIRE_CACHE_HASH);
 	}
@@ -165,8 +166,8 @@ static void print_queries_summary(FILE *out, const struct plan *plan)
 		fprintf(out,
 			"results     of %" PRIu32 " of %" PRIu32
 			" queries can be counted in the compiler's memory, of %" PRIu32
-			" by item; %" PRIu32 " may be fed some\n",
-			plan__tables(plan), plan->n_queries, items, fed);
+			" by item; %" PRIu32 " may be fed some, %" PRIu32 " loaded from the disk\n",
+			plan__tables(plan), plan->n_queries, items, fed, loaded);
 }
 
 static int print_sites_summary(FILE *out, const struct plan *plan)

@@ -28,6 +28,7 @@
 
 #include "base/array.h"
 #include "plan/mine/feeds.h"
+#include "plan/mine/loads.h"
 #include "plan/mine/vtables.h"
 
 #define NONE VTABLE_NONE
@@ -628,7 +629,9 @@ static int mine(struct miner *m)
 		err = read_bodies(m, &e);
 	if (err || m->problem || !decide(m, &e, &m->plan->tables))
 		return err;
-	return give(m, base);
+	return give(m, base)
+		       ?: loads__find(m->img, m->decoder, &m->bounds, m->functions, m->n_functions,
+				      &m->t, m->plan);
 }
 
 int tables__mine(struct elf_image *img, struct code_decoder *decoder,

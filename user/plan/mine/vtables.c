@@ -430,11 +430,16 @@ int vtables__read(struct elf_image *img, const struct bounds *bounds, const stru
 {
 	struct reader r = {.img = img, .plan = plan, .t = out};
 	struct address_counts counts;
+	uint32_t best = 0;
 	int err = addresses__count(img, bounds, &counts);
 
 	if (!err && !counts.n)
 		err = -ENODATA;
-	err = err ?: straight__run(img, counts.items[0].function, 0, &out->run);
+	/* What BOLT leaves where it was comes first, and has the addresses of other such functions.
+	 */
+	while (!err && best + 1 < counts.n && counts.items[best + 1].count == counts.items[0].count)
+		best++;
+	err = err ?: straight__run(img, counts.items[best].function, 0, &out->run);
 	if (err == -ENOTSUP || err == -ENODATA) {
 		out->problem = "the function that makes the vtables of queries was not found";
 		return 0;
