@@ -24,12 +24,11 @@
 #include "proc/processes.h"
 
 /*
- * Between two looks: LOOK_NS, or more where a look takes so long that it would be more than a
- * COST_SHARE of the time; LOOK_SOON_NS while numbers of results are about to be those of the end.
- * An executed program maps a compiler's library within 10 ms, or is none.
+ * Between two looks: LOOK_NS, or more where a look, and what is watched meanwhile, take so long
+ * that it would be more than a COST_SHARE of the time. An executed program maps a compiler's
+ * library within 10 ms, or is none.
  */
 #define LOOK_NS	     (UINT64_C(1000000000) / OUTSIDE_HZ)
-#define LOOK_SOON_NS UINT64_C(2000000)
 #define LOOK_MOST_NS UINT64_C(1000000000)
 #define COST_SHARE   50
 /* Looks at the mappings of a program, each twice as long after its exec as the one before. */
@@ -89,6 +88,8 @@ struct outside {
 	struct outside_library libs[LIBRARIES_MOST];
 	uint32_t n_libs, missing;
 	uint64_t n_looks;
+	uint64_t look_ns;  /* the next one */
+	uint64_t spent_ns; /* CPU time since the last one, and in it */
 };
 
 int outside__new(struct broker *broker, const struct session_sink *sink, int nice,
@@ -458,6 +459,17 @@ static void warn_closed(struct outside *o, int err)
 	o->warned = true;
 }
 
+static int read_compiler(struct outside *o, struct outside_process *p, uint64_t now_ns)
+{
+	int err = outside_compiler__read(p->compiler, &o->sink, now_ns);
+
+	if (err == -EPERM || err == -ENOSYS)
+		warn_closed(o, err);
+	if (p->compiler->cpu_ns > p->cpu_ns)
+		p->cpu_ns = p->compiler->cpu_ns;
+	return err == -EPERM || err == -ENOSYS || err == -ESRCH ? 0 : err;
+}
+
 static int look_at_process(struct outside *o, uint32_t i, uint64_t now_ns)
 {
 	bool seldom = o->n_looks % SELDOM == 0;
@@ -474,10 +486,8 @@ static int look_at_process(struct outside *o, uint32_t i, uint64_t now_ns)
 		return err;
 	p->cpu_ns = cpu_ns > p->cpu_ns ? cpu_ns : p->cpu_ns;
 	if (p->compiler && p->compiler->lib->plan)
-		err = outside_compiler__read(p->compiler, &o->sink, now_ns);
-	if (err == -EPERM || err == -ENOSYS)
-		warn_closed(o, err);
-	else if (err && err != -ESRCH)
+		err = read_compiler(o, p, now_ns);
+	if (err)
 		return err;
 	peak = p->compiler && seldom ? peak_of(pid) : 0;
 	p->peak_kib = peak > p->peak_kib ? peak : p->peak_kib;
@@ -520,16 +530,33 @@ static int look(struct outside *o)
 	return err;
 }
 
-/* A compiler has executed its queries, and its memory will soon be another's. */
-static bool is_soon(const struct outside *o)
+/* When one is to be watched next. */
+static uint64_t next_watch_ns(const struct outside *o, uint64_t now_ns)
 {
+	uint64_t next_ns = UINT64_MAX, ns;
+
 	for (uint32_t i = 0; i < o->n; i++) {
 		const struct outside_compiler *c = o->items[i].compiler;
 
-		if (c && !c->known && c->lib->tables.tables.n && (c->left || c->idle))
-			return true;
+		ns = c ? outside_compiler__watch_ns(c, now_ns) : UINT64_MAX;
+		next_ns = ns < next_ns ? ns : next_ns;
 	}
-	return false;
+	return next_ns;
+}
+
+/* Compilers that have executed their queries are read before their memory is another's. */
+static int watch(struct outside *o, uint64_t now_ns)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < o->n && !err; i++) {
+		struct outside_compiler *c = o->items[i].compiler;
+
+		if (c && outside_compiler__watch_ns(c, now_ns) != UINT64_MAX &&
+		    outside_compiler__has_left(c))
+			err = read_compiler(o, &o->items[i], now_ns);
+	}
+	return err;
 }
 
 int outside__follow(struct outside *o, pid_t pid, bool runs, unsigned int *compilers)
@@ -562,7 +589,8 @@ int outside__follow(struct outside *o, pid_t pid, bool runs, unsigned int *compi
 int outside__start(struct outside *o)
 {
 	o->started = true;
-	epoll_set_timer(o->timer, clock_ns(CLOCK_MONOTONIC) + LOOK_NS);
+	o->look_ns = clock_ns(CLOCK_MONOTONIC) + LOOK_NS;
+	epoll_set_timer(o->timer, o->look_ns);
 	return 0;
 }
 
@@ -573,7 +601,7 @@ int outside__fd(const struct outside *o)
 
 int outside__take(struct outside *o)
 {
-	uint64_t expired, before, ns, least;
+	uint64_t expired, before, now_ns, watch_ns, ns;
 	int err;
 
 	if (!o->started)
@@ -581,11 +609,17 @@ int outside__take(struct outside *o)
 	if (read(o->timer, &expired, sizeof(expired)) < 0)
 		return sweep(o);
 	before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	err = look(o);
-	ns = (clock_ns(CLOCK_THREAD_CPUTIME_ID) - before) * COST_SHARE;
-	least = is_soon(o) ? LOOK_SOON_NS : LOOK_NS;
-	ns = ns < least ? least : ns > LOOK_MOST_NS ? LOOK_MOST_NS : ns;
-	epoll_set_timer(o->timer, clock_ns(CLOCK_MONOTONIC) + ns);
+	now_ns = clock_ns(CLOCK_MONOTONIC);
+	err = now_ns < o->look_ns ? watch(o, now_ns) : look(o);
+	o->spent_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - before;
+	if (now_ns >= o->look_ns) {
+		ns = o->spent_ns * COST_SHARE;
+		ns = ns < LOOK_NS ? LOOK_NS : ns > LOOK_MOST_NS ? LOOK_MOST_NS : ns;
+		o->look_ns = clock_ns(CLOCK_MONOTONIC) + ns;
+		o->spent_ns = 0;
+	}
+	watch_ns = next_watch_ns(o, clock_ns(CLOCK_MONOTONIC));
+	epoll_set_timer(o->timer, watch_ns < o->look_ns ? watch_ns : o->look_ns);
 	return err;
 }
 

@@ -18,6 +18,12 @@
 #define COUNT_NS UINT64_C(250000000)
 /* ... and definitions, if that takes a share of the time that is less than one of so many. */
 #define NAMES_SHARE 100
+/*
+ * The memory of a compiler that has executed its queries lasts the longer, the more it has to free.
+ * So it is watched that often: in this share of the time since its context was found.
+ */
+#define WATCH_NS    UINT64_C(1000000)
+#define WATCH_SHARE 128
 /* Jobs of a compiler, whose records are sent once. */
 #define JOBS_MOST (1u << 20)
 /* The end of a thread's stack that is searched: a thread's descriptor is at the top. */
@@ -219,7 +225,7 @@ static int find_context(struct outside_compiler *c)
  * The thread that was found works in no context. While it works in one, what the pointer leads to
  * may change between two reads, and may be anything.
  */
-static bool has_left(struct outside_compiler *c)
+bool outside_compiler__has_left(struct outside_compiler *c)
 {
 	const struct compiler_memory memory = memory_of(c);
 	struct compiler_context now;
@@ -461,7 +467,7 @@ static int copy_names(struct outside_compiler *c, const struct session_sink *sin
 	err = compiler_names__copy(&memory, l, &c->context, c->pid, c->lib->number,
 				   kept_records__add, &kept)
 		      ?: read_memory(c, at, 2, (uint8_t *)after);
-	if (!err && after[1] == before[1] && !has_left(c)) {
+	if (!err && after[1] == before[1] && !outside_compiler__has_left(c)) {
 		err = kept_records__pass_on(&kept, sink->take, sink->ctx);
 		c->n_definitions = before[0];
 	}
@@ -491,7 +497,6 @@ static int read_jobs(struct outside_compiler *c, const struct session_sink *sink
 
 	if (err == -ESRCH || err == -ENOMEM)
 		return err;
-	c->idle = !err && !jobs.n;
 	return err ? send_sample(c, sink, c->tid, 0, now_ns, cpu_ns)
 		   : sample_jobs(c, sink, &jobs, now_ns, cpu_ns, others);
 }
@@ -532,7 +537,7 @@ int outside_compiler__read(struct outside_compiler *c, const struct session_sink
 	c->cpu_ns = cpu_ns;
 	c->thread_ns = thread_ns;
 	if (c->fs && !c->known)
-		c->left = has_left(c);
+		c->left = outside_compiler__has_left(c);
 	err = c->fs ? read_jobs(c, sink, now_ns, in_thread, &others) : 0;
 	err = err ?: send_sample(c, sink, c->pid, 0, now_ns, others);
 	if (err || !c->fs)
@@ -545,7 +550,19 @@ int outside_compiler__read(struct outside_compiler *c, const struct session_sink
 		err = copy_names(c, sink);
 	if (!err && c->lib->tables.tables.n && !c->known && (c->left || due))
 		err = count_results(c, sink, now_ns);
+	/* At once again, before the memory is another's. */
+	if (!err && c->n_left == 1 && !c->known)
+		err = count_results(c, sink, now_ns);
 	return err;
+}
+
+uint64_t outside_compiler__watch_ns(const struct outside_compiler *c, uint64_t now_ns)
+{
+	uint64_t by = (now_ns - c->found_ns) / WATCH_SHARE;
+
+	if (!c->found_ns || c->known || !c->lib->tables.tables.n)
+		return UINT64_MAX;
+	return now_ns + (by > WATCH_NS ? by : WATCH_NS);
 }
 
 void outside_compiler__clear(struct outside_compiler *c)

@@ -34,7 +34,6 @@ struct outside_compiler {
 	struct compiler_context context;
 	bool left;		    /* the thread has left it: no more queries are executed */
 	bool closed;		    /* its memory cannot be read */
-	bool idle;		    /* it executes none: it may be about to leave it */
 	bool known;		    /* its numbers of results are, for good */
 	bool may_load;		    /* it had results of an earlier compile when it was found */
 	bool no_loads;		    /* it had none: no result was loaded from the disk */
@@ -59,6 +58,13 @@ void outside_compiler__init(struct outside_compiler *c, pid_t pid,
  */
 int outside_compiler__read(struct outside_compiler *c, const struct session_sink *sink,
 			   uint64_t now_ns);
+
+/*
+ * When to ask next, after `now_ns`, whether it has left its query context; UINT64_MAX: not at all.
+ * Asking costs little. If it has, read it.
+ */
+uint64_t outside_compiler__watch_ns(const struct outside_compiler *c, uint64_t now_ns);
+bool outside_compiler__has_left(struct outside_compiler *c);
 
 void outside_compiler__clear(struct outside_compiler *c);
 
