@@ -127,13 +127,14 @@ static int teardown(void **state)
 /* What the sink got of results: the last moment, and its numbers. */
 static struct {
 	uint8_t moment, no_loads;
-	uint32_t n, readings;
+	uint32_t n, readings, drops;
 	uint64_t results[N];
 } got;
 
 static int take(void *ctx, const struct record *r)
 {
 	(void)ctx;
+	got.drops += r->kind == WIRE_NAMES_END && r->names_end->moment == WIRE_COUNTS_DROPPED;
 	if (r->kind != WIRE_COUNTS)
 		return 0;
 	got.moment = r->counts->moment;
@@ -237,6 +238,33 @@ TEST_CASE_WITH(a_compiler_is_watched_often_in_its_begin, setup, teardown)
 	assert_false(outside_compiler__has_left(&c));
 	assert_int_equal(outside_compiler__watch_ns(&c, SECOND), SECOND + SECOND / 1000);
 	assert_int_equal(outside_compiler__watch_ns(&c, 129 * SECOND), 130 * SECOND);
+	outside_compiler__clear(&c);
+}
+
+/* It may be where the first was. */
+TEST_CASE_WITH(another_context_of_a_process_is_found, setup, teardown)
+{
+	struct outside_compiler c;
+
+	begin(&c);
+	set_results(9, 90);
+	look(&c, SECOND);
+	set_in_context(false);
+	look(&c, SECOND + 1000);
+	assert_int_equal(got.moment, WIRE_COUNTS_FINISHED);
+	look(&c, 2 * SECOND);
+	assert_int_equal(got.drops, 0);
+	set_in_context(true);
+	set_results(9, 3);
+	look(&c, 3 * SECOND);
+	assert_int_equal(got.drops, 1);
+	assert_int_equal(got.moment, WIRE_COUNTS_RUNNING);
+	assert_int_equal(got.results[9], 3);
+	set_in_context(false);
+	look(&c, 3 * SECOND + 1000);
+	assert_int_equal(got.moment, WIRE_COUNTS_FINISHED);
+	assert_int_equal(got.results[9], 3);
+	assert_int_equal(got.drops, 1);
 	outside_compiler__clear(&c);
 }
 

@@ -399,6 +399,21 @@ static struct got show(const struct results *r)
 }
 
 /* However often it is read and shown, nothing counts twice. */
+/* As from outside, where the drop of the first is seen when the second is. */
+TEST_CASE(a_context_behind_one_that_was_read_to_its_end_adds_up)
+{
+	struct results r = {0};
+	struct got got;
+
+	assert_int_equal(add(&r, WIRE_COUNTS_RUNNING, false, 0, N, N, counts), 0);
+	assert_int_equal(add(&r, WIRE_COUNTS_FINISHED, false, 0, N, N, counts), 0);
+	assert_int_equal(results__drop(&r, &lib, RESULTS_NO_LOADS, &lost), 0);
+	assert_int_equal(add(&r, WIRE_COUNTS_RUNNING, false, 0, N, N, counts), 0);
+	got = give(&r, false);
+	assert_tally(&got, 0, 10, 14, 0);
+	assert_int_equal(got.tallies[0].kind, TRACE_KIND_RESULTS_AT_LEAST);
+}
+
 TEST_CASE(a_reading_replaces_the_one_before)
 {
 	static const struct wire_count now[N] = {{1, 0, 0}, {7, 1, 0}, {0}, {0}};

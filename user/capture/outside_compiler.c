@@ -24,6 +24,8 @@
  */
 #define WATCH_NS    UINT64_C(1000000)
 #define WATCH_SHARE 128
+/* Another context of a process is looked for so often. */
+#define ANOTHER_NS UINT64_C(100000000)
 /* Jobs of a compiler, whose records are sent once. */
 #define JOBS_MOST (1u << 20)
 /* The end of a thread's stack that is searched: a thread's descriptor is at the top. */
@@ -513,6 +515,41 @@ static int prepare_counts(struct outside_compiler *c)
 	return 0;
 }
 
+/*
+ * The thread has left its context. If it, or another one, works in a context now, that is another
+ * one of the process: no more is known of the one before, and nothing yet of this. But with
+ * -Zthreads threads work in one context in turns.
+ */
+static int find_another(struct outside_compiler *c, const struct session_sink *sink,
+			uint64_t now_ns)
+{
+	const struct wire_names_end over = {.type = WIRE_NAMES_END,
+					    .lib = c->lib->number,
+					    .moment = WIRE_COUNTS_DROPPED,
+					    .pid = (wire_u32)c->pid,
+					    .time_ns = now_ns};
+	struct outside_compiler next = {.pid = c->pid,
+					.lib = c->lib,
+					.bias = c->bias,
+					.cpu_ns = c->cpu_ns,
+					.counts = {c->counts[0], c->counts[1]}};
+	int err = find_context(&next);
+
+	c->sought_ns = now_ns;
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	if (c->sharded && next.context.context == c->context.context) {
+		c->tid = next.tid;
+		c->fs = next.fs;
+		c->thread_ns = 0;
+		return 0;
+	}
+	next.may_load = maps_old_results(&next);
+	u64_map__destroy(&c->sent);
+	*c = next;
+	return send_record(sink, &over, sizeof(over));
+}
+
 int outside_compiler__read(struct outside_compiler *c, const struct session_sink *sink,
 			   uint64_t now_ns)
 {
@@ -524,6 +561,8 @@ int outside_compiler__read(struct outside_compiler *c, const struct session_sink
 		err = find_context(c);
 		c->may_load = err || maps_old_results(c);
 	}
+	if (!err && c->left && now_ns - c->sought_ns >= ANOTHER_NS)
+		err = find_another(c, sink, now_ns);
 	c->closed = c->closed || is_refused(err);
 	if (err && err != -ENOENT)
 		return err;

@@ -39,6 +39,7 @@ struct outside_compiler {
 	bool no_loads;		    /* it had none: no result was loaded from the disk */
 	uint64_t cpu_ns, thread_ns; /* as of the last reading: of the process, and of that thread */
 	uint64_t found_ns, counted_ns; /* when its context was, and its results were last read */
+	uint64_t sought_ns;	       /* and when another context was looked for */
 	bool sharded;		       /* tables are several others */
 	uint64_t n_definitions;	       /* that were copied */
 	uint64_t names_ns;	       /* they are not copied again before */
