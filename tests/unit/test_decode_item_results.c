@@ -14,7 +14,7 @@ static uint8_t fed[N] = {PLAN_FED_NOT, PLAN_FED_LOCAL, PLAN_FED_SOME,
 static uint8_t items[N] = {LIBRARY_ITEMS,      LIBRARY_NO_ITEMS,     LIBRARY_ITEMS,
 			   LIBRARY_ITEM_CRATE, LIBRARY_ITEMS_UNREAD, LIBRARY_ITEMS_MANY};
 static uint32_t labels[N] = {10, 11, 12, 13, 14, 15}, caches[N] = {8, 16, 24, 32, 40, 48};
-static const struct library lib = {
+static struct library lib = {
 	.labels = labels,
 	.n_labels = N,
 	.fed = fed,
@@ -106,6 +106,24 @@ static struct got drop(struct results *r)
 static void setup(void)
 {
 	lost = unnamed = 0;
+}
+
+/* They are not copied from outside. */
+TEST_CASE(keys_that_are_not_copied_are_no_loss)
+{
+	static const uint32_t n[N] = {4, 3, 2, 2, 0};
+	struct results r = {0};
+	struct got got;
+
+	setup();
+	lib.no_keys = true;
+	begin(&r, WIRE_COUNTS_FINISHED, n);
+	drop(&r);
+	got = give(&r, true);
+	lib.no_keys = false;
+	assert_int_equal(lost, 0);
+	assert_true(strstr(got.text, "10!") != NULL);
+	results__clear(&r);
 }
 
 /* In the order of definitions, each of which is named once. */

@@ -37,6 +37,7 @@ struct library {
 	uint32_t *caches;   /* of its queries, within the GlobalCtxt; NULL unless `fed` is set */
 	bool no_loads;	    /* some loads are not recorded */
 	bool *never_loaded; /* by query: it has none; NULL: not known */
+	bool no_keys;	    /* keys of results are not copied */
 	bool no_feeds;	    /* nor is what queries are fed */
 	bool *argued;	    /* by guard: its argument can be read; NULL unless `keys` is set */
 	struct plan_layout layout; /* if `keys` is not NULL; without `problem` */

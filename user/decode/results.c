@@ -119,7 +119,8 @@ static bool settle_items(struct results *r, const struct library *lib, uint32_t 
 {
 	const struct wire_count *c = &r->reading[i];
 	uint8_t items = lib->items ? lib->items[i] : LIBRARY_NO_ITEMS;
-	bool reads = items != LIBRARY_ITEMS_UNREAD && r->moment != WIRE_COUNTS_RUNNING;
+	bool reads =
+		items != LIBRARY_ITEMS_UNREAD && r->moment != WIRE_COUNTS_RUNNING && !lib->no_keys;
 
 	if (items == LIBRARY_NO_ITEMS)
 		return true;

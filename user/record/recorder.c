@@ -260,7 +260,7 @@ static int take_library(struct recorder *r, const struct record *record)
 			err = library__set_results(set, plan, record->library.guards,
 						   filter__passes(r->opt.filter, FILTER_LOAD, NULL),
 						   r->by_samples);
-		set->no_feeds = r->opt.outside;
+		set->no_feeds = set->no_keys = r->opt.outside;
 		query_keys__write_types(&r->trace, plan, labels);
 		query_keys__note_problem(&r->names_problem, plan);
 	}
