@@ -154,9 +154,14 @@ TEST_CASE(what_is_of_no_function_has_a_name)
 /* A trace of its own: strings, functions, and stacks of one function. */
 static const char *own_text(const void *ctx, uint32_t id)
 {
-	static const char *const texts[] = {
-		"FunctionToLoopPassAdaptor", "ModuleToPostOrderCGSCCPassAdaptor", "GVNPass",
-		"_RNvCs1_3app4huge",	     "ThinLTOBitcodeWriterPass",	  "FPPassManager"};
+	static const char *const texts[] = {"FunctionToLoopPassAdaptor",
+					    "ModuleToPostOrderCGSCCPassAdaptor",
+					    "GVNPass",
+					    "_RNvCs1_3app4huge",
+					    "ThinLTOBitcodeWriterPass",
+					    "FPPassManager",
+					    "codegen_module_optimize",
+					    TRACE_ACTIVITY_LLVM};
 
 	return texts[id];
 }
@@ -167,7 +172,9 @@ static const struct trace_stack *own_stack(const void *ctx, uint32_t id)
 						    {.place = 1},
 						    {.parent = 1, .place = 2},
 						    {.parent = 1, .place = 3},
-						    {.parent = 1, .place = 4}};
+						    {.parent = 1, .place = 4},
+						    {.place = 7, .kind = TRACE_STACK_ACTIVITY},
+						    {.place = 6, .kind = TRACE_STACK_ACTIVITY}};
 
 	return id < N_OF(stacks) ? &stacks[id] : NULL;
 }
@@ -604,6 +611,19 @@ TEST_CASE(the_reason_is_known_where_nothing_is)
 	assert_int_equal(llvm__rows(l, NULL, NULL, &none), 0);
 	assert_int_equal(none.unknown, LLVM_NOT_RUN);
 	assert_null(none.why);
+}
+
+/* From outside only the names of threads show LLVM. */
+TEST_CASE(the_time_of_threads_is_known_without_functions)
+{
+	static const uint32_t samples[][2] = {{0, 5}, {0, 5}, {0, 6}, {0, 0}};
+	_llvm_rows_ struct llvm_rows rows = {};
+	_llvm_ struct llvm *l = NULL;
+
+	make_own(&l, samples, N_OF(samples), &rows);
+	assert_int_equal(rows.unknown, LLVM_NOT_READ);
+	assert_ms(rows.totals.all, 2);
+	assert_ms(rows.totals.unknown_function, 2);
 }
 
 /* That of the compiler with the most samples. */

@@ -318,6 +318,42 @@ static void split(enum trace_sample_cause cause, struct sample_sum shares[SAMPLE
 	assert_int_equal(sample_shares_of(&b.model.stacks[cause], &texts, shares), 0);
 }
 
+static const struct trace_stack *outside_entry(const void *ctx, uint32_t id)
+{
+	static const struct trace_stack entries[] = {{},
+						     {.place = 0, .kind = TRACE_STACK_ACTIVITY},
+						     {.place = 1, .kind = TRACE_STACK_QUERY}};
+
+	(void)ctx;
+	return id && id < N_OF(entries) ? &entries[id] : NULL;
+}
+
+static const char *outside_text(const void *ctx, uint32_t id)
+{
+	(void)ctx;
+	return id ? "typeck" : TRACE_ACTIVITY_LLVM;
+}
+
+/* From outside a thread of LLVM has no function. */
+TEST_CASE(a_thread_of_llvm_is_llvms)
+{
+	struct stack_sums s = {.cause = TRACE_SAMPLE_CPU, .source = {.entry = outside_entry}};
+	const struct trace_texts texts = {.text = outside_text};
+	struct sample_sum shares[SAMPLE_SHARES];
+
+	for (uint32_t stack = 0; stack < 3; stack++) {
+		const struct trace_sample sample = {
+			.cause = TRACE_SAMPLE_CPU, .stack = stack, .value = 10 + stack};
+
+		assert_int_equal(stack_sums__add(&s, &sample), 0);
+	}
+	assert_int_equal(sample_shares_of(&s, &texts, shares), 0);
+	assert_int_equal(shares[SAMPLE_NO_STACK].value, 10);
+	assert_int_equal(shares[SAMPLE_LLVM].value, 11);
+	assert_int_equal(shares[SAMPLE_FRONT_END].value, 12);
+	stack_sums__destroy(&s);
+}
+
 TEST_CASE(time_is_split_by_what_it_was_for)
 {
 	struct sample_sum shares[SAMPLE_SHARES];

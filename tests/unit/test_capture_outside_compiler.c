@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 
 #include "test.h"
+#include "base/clock.h"
 
 /*
  * This process is the compiler: a thread has a context of N queries in its thread-local memory,
@@ -127,14 +128,20 @@ static int teardown(void **state)
 /* What the sink got of results: the last moment, and its numbers. */
 static struct {
 	uint8_t moment, no_loads;
-	uint32_t n, readings, drops;
-	uint64_t results[N];
+	uint32_t n, readings, drops, named;
+	uint64_t results[N], llvm_ns;
 } got;
 
 static int take(void *ctx, const struct record *r)
 {
 	(void)ctx;
 	got.drops += r->kind == WIRE_NAMES_END && r->names_end->moment == WIRE_COUNTS_DROPPED;
+	if (r->kind == WIRE_THREAD) {
+		assert_string_equal(r->thread->name, "opt cgu.0");
+		got.named++;
+	}
+	if (r->kind == WIRE_SAMPLE && r->sample->label == OUTSIDE_LLVM)
+		got.llvm_ns += r->sample->value;
 	if (r->kind != WIRE_COUNTS)
 		return 0;
 	got.moment = r->counts->moment;
@@ -316,6 +323,50 @@ TEST_CASE_WITH(without_the_results_of_an_earlier_compile_nothing_is_loaded, setu
 		outside_compiler__clear(&c);
 		set_in_context(true);
 	}
+}
+
+static sem_t burnt, burn;
+
+/* Takes 5 ms of CPU time, twice. */
+static void *burn_time(void *name)
+{
+	pthread_setname_np(pthread_self(), name);
+	for (uint64_t most = 5; most <= 10; most += 5) {
+		while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < most * 1000000)
+			;
+		sem_post(&burnt);
+		while (sem_wait(&burn))
+			;
+	}
+	return NULL;
+}
+
+/* By their names. */
+TEST_CASE_WITH(threads_of_llvm_have_their_time, setup, teardown)
+{
+	static char llvm[] = "opt cgu.0", other[] = "coordinator";
+	struct outside_compiler c;
+	pthread_t threads[2];
+
+	sem_init(&burnt, 0, 0);
+	sem_init(&burn, 0, 0);
+	begin(&c);
+	look(&c, SECOND);
+	pthread_create(&threads[0], NULL, burn_time, llvm);
+	pthread_create(&threads[1], NULL, burn_time, other);
+	for (int i = 1; i <= 2; i++) {
+		for (int k = 0; k < 2; k++)
+			while (sem_wait(&burnt))
+				;
+		look(&c, SECOND + (uint64_t)i);
+		assert_true(got.llvm_ns >= (uint64_t)i * 5000000);
+		for (int k = 0; k < 2; k++)
+			sem_post(&burn);
+	}
+	assert_int_equal(got.named, 1);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	outside_compiler__clear(&c);
 }
 
 TEST_CASE(a_process_that_is_gone_is_no_error_of_ours)

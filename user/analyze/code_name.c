@@ -454,7 +454,11 @@ bool code_functions__is_of(const struct code_functions *f, uint32_t number, cons
 {
 	uint32_t of = f->at[number].part;
 
-	return of != CODE_NO_PART && !strcmp(f->parts[of], part);
+	if (of != CODE_NO_PART)
+		return !strcmp(f->parts[of], part);
+	/* LLVM's threads that were seen from outside show no function. */
+	return f->at[number].kind == TRACE_KIND_ACTIVITY && !strcmp(part, CODE_LLVM) &&
+	       !strcmp(f->at[number].name, TRACE_ACTIVITY_LLVM);
 }
 
 void code_functions__destroy(struct code_functions *f)

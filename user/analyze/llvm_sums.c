@@ -169,7 +169,7 @@ static int place_of(struct llvm *l, uint32_t stack, struct llvm_place *out)
 			continue;
 		if (entry.parent != TRACE_NO_STACK)
 			*place = l->places[entry.parent];
-		if (entry.kind != TRACE_STACK_LOCATION)
+		if (entry.kind != TRACE_STACK_LOCATION && entry.kind != TRACE_STACK_ACTIVITY)
 			continue;
 		if (code_functions__find(&l->code, &entry, &number))
 			return -ENOMEM;

@@ -367,10 +367,9 @@ int sample_shares_of(const struct stack_sums *sums, const struct trace_texts *te
 
 			if (code_functions__find(&f, &entry, &number))
 				return -ENOMEM;
-			number = f.at[number].part;
-			part = number == CODE_NO_PART ? "" : f.parts[number];
+			part = f.at[number].part == CODE_NO_PART ? "" : f.parts[f.at[number].part];
 			of[id] = SAMPLE_FRONT_END;
-			if (!strcmp(part, CODE_LLVM))
+			if (code_functions__is_of(&f, number, CODE_LLVM))
 				of[id] = SAMPLE_LLVM;
 			else if (!strncmp(part, "rustc_codegen_", strlen("rustc_codegen_")))
 				of[id] = SAMPLE_CODEGEN;

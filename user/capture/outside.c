@@ -588,10 +588,16 @@ int outside__follow(struct outside *o, pid_t pid, bool runs, unsigned int *compi
 
 int outside__start(struct outside *o)
 {
+	const struct wire_label label = {
+		.type = WIRE_LABEL,
+		.label = OUTSIDE_LLVM,
+		.key = {.len = strlen(OUTSIDE_LLVM_TEXT), .text = OUTSIDE_LLVM_TEXT}};
+	const struct record r = record_of(&label, sizeof(label));
+
 	o->started = true;
 	o->look_ns = clock_ns(CLOCK_MONOTONIC) + LOOK_NS;
 	epoll_set_timer(o->timer, o->look_ns);
-	return 0;
+	return session_sink__take(&o->sink, &r);
 }
 
 int outside__fd(const struct outside *o)

@@ -8,6 +8,7 @@
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "capture/compiler_jobs.h"
 #include "capture/running_names.h"
@@ -28,6 +29,10 @@
 #define ANOTHER_NS UINT64_C(100000000)
 /* Jobs of a compiler, whose records are sent once. */
 #define JOBS_MOST (1u << 20)
+/* Threads beside rustc's are looked at if they have taken so much CPU time. */
+#define THREADS_NS   UINT64_C(1000000)
+#define THREADS_MOST 256
+#define NAME_LOOKS   2
 /* The end of a thread's stack that is searched: a thread's descriptor is at the top. */
 #define STACK_TOP (8u << 10)
 /* rustc's thread has 8 MiB. */
@@ -270,20 +275,24 @@ static int send_jobs(struct outside_compiler *c, const struct session_sink *sink
 	return err;
 }
 
-static int send_sample(struct outside_compiler *c, const struct session_sink *sink, pid_t tid,
-		       uint64_t job, uint64_t now_ns, uint64_t cpu_ns)
+/* `label`: of the activity that the thread is in; or 0. */
+static int send_sample(struct outside_compiler *c, const struct session_sink *sink, uint32_t label,
+		       pid_t tid, uint64_t job, uint64_t now_ns, uint64_t cpu_ns)
 {
 	struct wire_sample sample = {
 		.type = WIRE_SAMPLE,
 		.cause = WIRE_SAMPLE_CPU,
 		.query = WIRE_NO_QUERY,
+		.depth = label ? 1 : 0,
+		.kind = WIRE_KIND_ACTIVITY,
+		.label = label,
 		.pid = (wire_u32)c->pid,
 		.tid = (wire_u32)tid,
 		.time_ns = now_ns,
 		.value = cpu_ns,
 		.job = job,
 		.job_lib = c->lib->number,
-		.inner = WIRE_INNER_UNKNOWN,
+		.inner = label ? 0 : WIRE_INNER_UNKNOWN,
 	};
 
 	return cpu_ns ? send_record(sink, &sample, offsetof(struct wire_sample, frames)) : 0;
@@ -312,7 +321,7 @@ static int sample_jobs(struct outside_compiler *c, const struct session_sink *si
 	for (uint32_t i = 0; i < jobs->n && !err; i++)
 		leaves += jobs->items[i].number && !around[i];
 	if (!leaves)
-		return err ?: send_sample(c, sink, c->tid, 0, now_ns, cpu_ns);
+		return err ?: send_sample(c, sink, 0, c->tid, 0, now_ns, cpu_ns);
 	if (leaves > 1) {
 		cpu_ns += *others;
 		*others = 0;
@@ -320,8 +329,85 @@ static int sample_jobs(struct outside_compiler *c, const struct session_sink *si
 	for (uint32_t i = 0; i < jobs->n && !err; i++)
 		if (jobs->items[i].number && !around[i])
 			err = send_jobs(c, sink, jobs, &jobs->items[i])
-				      ?: send_sample(c, sink, c->tid, jobs->items[i].number, now_ns,
-						     cpu_ns / leaves);
+				      ?: send_sample(c, sink, 0, c->tid, jobs->items[i].number,
+						     now_ns, cpu_ns / leaves);
+	return err;
+}
+
+/* ---- Other threads --------------------------------------------------------------------------- */
+
+/* A new thread has the name of the one that made it at first. */
+static int name_thread(struct outside_compiler *c, const struct session_sink *sink,
+		       struct outside_thread *t, uint64_t now_ns)
+{
+	static const char *const works[] = {"opt ", "lto ", "cpy "};
+	struct wire_thread record = {.type = WIRE_THREAD,
+				     .pid = (wire_u32)c->pid,
+				     .tid = (wire_u32)t->tid,
+				     .time_ns = now_ns};
+	const struct record why = {.kind = RECORD_NO_LLVM,
+				   .pid = (uint32_t)c->pid,
+				   .text = "the compiler was read from outside"};
+	int err = 0;
+
+	process_name(t->tid, record.name, sizeof(record.name));
+	for (size_t i = 0; i < N_OF(works); i++)
+		t->in_llvm |= !strncmp(record.name, works[i], strlen(works[i]));
+	t->looks++;
+	if (t->in_llvm && !c->has_llvm)
+		err = session_sink__take(sink, &why);
+	c->has_llvm = c->has_llvm || t->in_llvm;
+	return err ?: t->in_llvm ? send_record(sink, &record, sizeof(record)) : 0;
+}
+
+static struct outside_thread *find_thread(struct outside_compiler *c, pid_t tid)
+{
+	for (uint32_t i = 0; i < c->n_threads; i++)
+		if (c->threads[i].tid == tid)
+			return &c->threads[i];
+	return NULL;
+}
+
+/*
+ * rustc has a thread for each codegen unit that LLVM works on, and names it after both: what it
+ * has taken since the last reading leaves *others. What a thread took that has ended stays there.
+ */
+static int sample_llvm(struct outside_compiler *c, const struct session_sink *sink, uint64_t now_ns,
+		       uint64_t *others)
+{
+	pid_t tids[THREADS_MOST];
+	size_t n = *others < THREADS_NS ? 0 : process_tids(c->pid, tids, THREADS_MOST);
+	uint32_t kept = 0;
+	int err = 0;
+
+	for (uint32_t i = 0; i < c->n_threads; i++)
+		c->threads[i].seen = false;
+	for (size_t i = 0; i < n && !err; i++) {
+		const struct outside_thread new = {.tid = tids[i]};
+		struct outside_thread *t = find_thread(c, tids[i]);
+		uint64_t cpu_ns, ns;
+
+		if (tids[i] == c->tid || tids[i] == c->pid)
+			continue;
+		if (!t && array__add(&c->threads, &c->n_threads, &c->threads_capacity, &new))
+			return -ENOMEM;
+		t = t ?: &c->threads[c->n_threads - 1];
+		t->seen = true;
+		if (!t->in_llvm && t->looks < NAME_LOOKS)
+			err = name_thread(c, sink, t, now_ns);
+		if (!t->in_llvm || err)
+			continue;
+		cpu_ns = thread_cpu_ns(c->pid, t->tid);
+		ns = cpu_ns > t->cpu_ns ? cpu_ns - t->cpu_ns : 0;
+		ns = ns < *others ? ns : *others;
+		t->cpu_ns = cpu_ns;
+		*others -= ns;
+		err = send_sample(c, sink, OUTSIDE_LLVM, t->tid, 0, now_ns, ns);
+	}
+	for (uint32_t i = 0; i < c->n_threads && n; i++)
+		if (c->threads[i].seen)
+			c->threads[kept++] = c->threads[i];
+	c->n_threads = n ? kept : c->n_threads;
 	return err;
 }
 
@@ -499,7 +585,7 @@ static int read_jobs(struct outside_compiler *c, const struct session_sink *sink
 
 	if (err == -ESRCH || err == -ENOMEM)
 		return err;
-	return err ? send_sample(c, sink, c->tid, 0, now_ns, cpu_ns)
+	return err ? send_sample(c, sink, 0, c->tid, 0, now_ns, cpu_ns)
 		   : sample_jobs(c, sink, &jobs, now_ns, cpu_ns, others);
 }
 
@@ -532,6 +618,10 @@ static int find_another(struct outside_compiler *c, const struct session_sink *s
 					.lib = c->lib,
 					.bias = c->bias,
 					.cpu_ns = c->cpu_ns,
+					.has_llvm = c->has_llvm,
+					.threads = c->threads,
+					.n_threads = c->n_threads,
+					.threads_capacity = c->threads_capacity,
 					.counts = {c->counts[0], c->counts[1]}};
 	int err = find_context(&next);
 
@@ -578,7 +668,8 @@ int outside_compiler__read(struct outside_compiler *c, const struct session_sink
 	if (c->fs && !c->known)
 		c->left = outside_compiler__has_left(c);
 	err = c->fs ? read_jobs(c, sink, now_ns, in_thread, &others) : 0;
-	err = err ?: send_sample(c, sink, c->pid, 0, now_ns, others);
+	err = err ?: sample_llvm(c, sink, now_ns, &others);
+	err = err ?: send_sample(c, sink, 0, c->pid, 0, now_ns, others);
 	if (err || !c->fs)
 		return err;
 	c->found_ns = c->found_ns ?: now_ns;
@@ -607,6 +698,7 @@ uint64_t outside_compiler__watch_ns(const struct outside_compiler *c, uint64_t n
 void outside_compiler__clear(struct outside_compiler *c)
 {
 	u64_map__destroy(&c->sent);
+	free(c->threads);
 	free(c->counts[0]);
 	free(c->counts[1]);
 	*c = (struct outside_compiler){0};

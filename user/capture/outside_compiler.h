@@ -14,6 +14,10 @@
 #include "capture/compiler_results.h"
 #include "capture/session_sink.h"
 
+/* The number of the label of samples in LLVM, and its text: the sink gets both before. */
+#define OUTSIDE_LLVM	  1
+#define OUTSIDE_LLVM_TEXT "LLVM"
+
 /* What is read of compilers of one library. */
 struct outside_library {
 	struct library_file *file;
@@ -22,6 +26,15 @@ struct outside_library {
 	struct wire_job_tables *jobs; /* NULL: it is not known what its compilers execute */
 	struct compiler_tables tables;
 	uint8_t number; /* in records */
+};
+
+/* A thread beside that of the query context. */
+struct outside_thread {
+	pid_t tid;
+	bool in_llvm;  /* by its name */
+	bool seen;     /* by the last reading */
+	uint8_t looks; /* at its name */
+	uint64_t cpu_ns;
 };
 
 struct outside_compiler {
@@ -35,6 +48,7 @@ struct outside_compiler {
 	bool left;		    /* the thread has left it: no more queries are executed */
 	bool closed;		    /* its memory cannot be read */
 	bool known;		    /* its numbers of results are, for good */
+	bool has_llvm;		    /* a thread of LLVM was seen */
 	bool may_load;		    /* it had results of an earlier compile when it was found */
 	bool no_loads;		    /* it had none: no result was loaded from the disk */
 	uint64_t cpu_ns, thread_ns; /* as of the last reading: of the process, and of that thread */
@@ -43,9 +57,11 @@ struct outside_compiler {
 	bool sharded;		       /* tables are several others */
 	uint64_t n_definitions;	       /* that were copied */
 	uint64_t names_ns;	       /* they are not copied again before */
-	struct u64_map sent;	       /* jobs whose record was sent */
-	struct wire_count *counts[2];  /* the last two readings */
-	uint32_t n_counts, n_left;     /* readings; of these, since the thread has left */
+	struct outside_thread *threads;
+	uint32_t n_threads, threads_capacity;
+	struct u64_map sent;	      /* jobs whose record was sent */
+	struct wire_count *counts[2]; /* the last two readings */
+	uint32_t n_counts, n_left;    /* readings; of these, since the thread has left */
 };
 
 /* All zeroes but for the first three. */

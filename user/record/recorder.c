@@ -216,7 +216,10 @@ static int on_symbol(void *ctx, const struct trace_symbol *symbol)
 
 static bool wants_label(void *ctx, const struct wire_label_key *label)
 {
-	return filter__passes_dynamic(((const struct recorder *)ctx)->opt.filter, label);
+	const struct recorder *r = ctx;
+
+	/* From outside there is one, of samples. */
+	return r->opt.outside || filter__passes_dynamic(r->opt.filter, label);
 }
 
 static int name_callers(struct recorder *r, uint8_t lib, const struct plan *plan)

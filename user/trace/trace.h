@@ -605,6 +605,8 @@ struct trace_info {
 
 /* Compilers were read from outside, without the kernel half: capture/outside.h. */
 #define TRACE_SOURCE_OUTSIDE "outside"
+/* The label of TRACE_STACK_ACTIVITY by which such a recording says that a thread is LLVM's. */
+#define TRACE_ACTIVITY_LLVM "LLVM"
 
 /* ---- One item, as a reader returns it ---- */
 
