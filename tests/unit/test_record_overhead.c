@@ -22,6 +22,7 @@ TEST_CASE(parts_are_numbers_times_costs)
 		.own_ns = 100,
 		.set_up_ns = 90,
 		.read_ns = 600,
+		.command_ns = 5000,
 	};
 	struct trace_overhead o = overhead_of(&in);
 
@@ -37,6 +38,12 @@ TEST_CASE(parts_are_numbers_times_costs)
 	assert_int_equal(o.of[TRACE_OVERHEAD_READ], 600);
 	assert_int_equal(o.of[TRACE_OVERHEAD_WAITED], 77);
 	assert_int_equal(o.of[TRACE_OVERHEAD_N_WAITED], 2);
+	/* With probes each process is seen; from outside, what was read. */
+	assert_int_equal(o.of[TRACE_OVERHEAD_UNSEEN], 0);
+	in.session.seen_ns = 4200;
+	assert_int_equal(overhead_of(&in).of[TRACE_OVERHEAD_UNSEEN], 800);
+	in.session.seen_ns = 5200;
+	assert_int_equal(overhead_of(&in).of[TRACE_OVERHEAD_UNSEEN], 0);
 }
 
 /* While it is recorded, nothing is measured yet; hits never are where no query has a probe. */

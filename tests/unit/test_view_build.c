@@ -684,6 +684,16 @@ TEST_CASE(other_recordings_have_a_line)
 	}
 }
 
+TEST_CASE(cpu_time_that_no_look_saw_is_a_line)
+{
+	const struct cost none = {.added_ns = 5}, c = {.unseen_ns = 415000000};
+	_free_ char *text = printed_text((cost_text_unseen(out, &none, "- unseen: "),
+					  cost_text_unseen(out, &c, "- unseen: "), 0));
+
+	assert_string_equal(text,
+			    "- unseen: 415 ms of CPU time, of what ended between two looks\n");
+}
+
 TEST_CASE(the_line_has_the_share)
 {
 	_free_ char *text = printed_text(cost_text_line(out, &known, "; ") ? 0 : -1);

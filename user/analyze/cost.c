@@ -62,6 +62,7 @@ struct cost cost_of(const struct model *m, uint64_t recorded)
 		.waited_ns = of[TRACE_OVERHEAD_WAITED],
 		.n_waited = of[TRACE_OVERHEAD_N_WAITED],
 		.n_beside = of[TRACE_OVERHEAD_N_BESIDE],
+		.unseen_ns = of[TRACE_OVERHEAD_UNSEEN],
 	};
 
 	c.set_up_ns = of[TRACE_OVERHEAD_SET_UP] < c.ns[COST_OWN] ? of[TRACE_OVERHEAD_SET_UP]

@@ -34,6 +34,8 @@ struct cost {
 	uint64_t n_waited;  /* these compilers */
 	/* Other recordings seen at the same time, whose probes make compilers slower; 0: none. */
 	uint64_t n_beside;
+	/* CPU time of the command that no reading from outside has seen, in no other time. */
+	uint64_t unseen_ns;
 };
 
 /*

@@ -88,8 +88,9 @@ struct outside {
 	struct outside_library libs[LIBRARIES_MOST];
 	uint32_t n_libs, missing;
 	uint64_t n_looks;
-	uint64_t look_ns;  /* the next one */
-	uint64_t spent_ns; /* CPU time since the last one, and in it */
+	uint64_t gone_cpu_ns; /* of processes that have left */
+	uint64_t look_ns;     /* the next one */
+	uint64_t spent_ns;    /* CPU time since the last one, and in it */
 };
 
 int outside__new(struct broker *broker, const struct session_sink *sink, int nice,
@@ -510,6 +511,7 @@ static int sweep(struct outside *o)
 			continue;
 		}
 		err = err ?: send_exit(o, p, now_ns);
+		o->gone_cpu_ns += p->cpu_ns;
 		forget_process(o, p);
 	}
 	o->n = kept;
@@ -650,6 +652,15 @@ unsigned int outside__libraries(const struct outside *o)
 uint32_t outside__missing(const struct outside *o)
 {
 	return o->missing;
+}
+
+uint64_t outside__cpu_ns(const struct outside *o)
+{
+	uint64_t ns = o->gone_cpu_ns;
+
+	for (uint32_t i = 0; i < o->n; i++)
+		ns += o->items[i].cpu_ns;
+	return ns;
 }
 
 void outside__free(struct outside *o)

@@ -47,6 +47,9 @@ int outside__stop(struct outside *o);
 bool outside__follows_any(const struct outside *o);
 unsigned int outside__libraries(const struct outside *o);
 
+/* CPU time that was read, of all processes that are followed or were. */
+uint64_t outside__cpu_ns(const struct outside *o);
+
 /* Compilers whose library could not be planned. */
 uint32_t outside__missing(const struct outside *o);
 

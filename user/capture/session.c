@@ -735,8 +735,10 @@ void session__cost(const struct session *s, struct session_cost *out)
 		.helpers_ns = broker__cpu_ns(s->broker),
 		.tick_ns = s->tick_ns,
 	};
-	if (s->outside)
+	if (s->outside) {
+		out->seen_ns = outside__cpu_ns(s->outside);
 		return;
+	}
 	/* More may be attached by now. */
 	if (s->started_ns)
 		attachments__breakpoints(kernel__attachments(s->kernel), &out->breakpoints, NULL);

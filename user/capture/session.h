@@ -104,6 +104,7 @@ struct session_cost {
 	uint32_t n_waited;
 	uint64_t helpers_ns; /* CPU time of children of ours that still run */
 	uint64_t tick_ns;    /* CPU time of a tick, without a program; 0: not measured (yet) */
+	uint64_t seen_ns;    /* from outside: CPU time of all processes that was read; or 0 */
 };
 
 void session__cost(const struct session *s, struct session_cost *out);

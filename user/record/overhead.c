@@ -55,6 +55,9 @@ struct trace_overhead overhead_of(const struct overhead_input *in)
 			[TRACE_OVERHEAD_SET_UP] = in->set_up_ns,
 			[TRACE_OVERHEAD_READ] = in->read_ns,
 			[TRACE_OVERHEAD_N_BESIDE] = in->beside,
+			[TRACE_OVERHEAD_UNSEEN] = s->seen_ns && in->command_ns > s->seen_ns
+							  ? in->command_ns - s->seen_ns
+							  : 0,
 		}};
 }
 

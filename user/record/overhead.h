@@ -17,6 +17,7 @@ struct overhead_input {
 	uint64_t set_up_ns;   /* of it, what comes once */
 	uint64_t read_ns;     /* to read files of a toolchain for the first time; not in own_ns */
 	uint32_t beside;      /* other recordings that the last look found */
+	uint64_t command_ns;  /* CPU time of the command and its children; 0: it runs */
 };
 
 /* Compilers, each with the breakpoints that there were when it was counted. All zeroes is empty. */

@@ -401,6 +401,9 @@ enum trace_overhead_part {
 	/* Other recordings that ran at the same time: the most that one look found. No cost of
 	 * ours. */
 	TRACE_OVERHEAD_N_BESIDE,
+	/* CPU time of the recorded command that no reading from outside has seen. No cost of ours.
+	 */
+	TRACE_OVERHEAD_UNSEEN,
 	TRACE_OVERHEAD_MAX,
 };
 

@@ -115,6 +115,7 @@ int build_markdown(FILE *out, const struct build_view *v)
 	llvm_print_line(out, "- LLVM: ", 0, &r.llvm);
 	if (v->cost) {
 		cost_text_beside(out, v->cost, "- ");
+		cost_text_unseen(out, v->cost, "- unseen: ");
 		if (!v->cost->is_part && v->cost->added_ns) {
 			fputs("- ", out);
 			cost_text_line(out, v->cost, "; ");

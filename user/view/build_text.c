@@ -215,8 +215,10 @@ static int print_lines(FILE *out, const struct build_rows *r, const struct build
 	err = rebuilt_text(out, v, rebuilt);
 	if (err)
 		return err;
-	if (v->cost)
+	if (v->cost) {
 		cost_text_beside(out, v->cost, "beside    ");
+		cost_text_unseen(out, v->cost, "unseen    ");
+	}
 	if (!v->cost || v->cost->is_part || !v->cost->added_ns)
 		return 0;
 	fputs("cost      ", out);

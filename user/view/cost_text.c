@@ -38,6 +38,15 @@ void cost_text_beside(FILE *out, const struct cost *c, const char *before)
 			before, c->n_beside, c->n_beside == 1 ? "" : "s");
 }
 
+void cost_text_unseen(FILE *out, const struct cost *c, const char *before)
+{
+	char buf[FORMAT_MAX];
+
+	if (c->unseen_ns)
+		fprintf(out, "%s%s of CPU time, of what ended between two looks\n", before,
+			format_duration(buf, c->unseen_ns));
+}
+
 /* A row of the table; NULL: it has no such number. */
 struct part {
 	const char *name;
@@ -110,6 +119,7 @@ int cost_text(FILE *out, const struct cost *c)
 	else if (c->whole)
 		fputs("no compiler waited for its probes\n", out);
 	cost_text_beside(out, c, "");
+	cost_text_unseen(out, c, "unseen is ");
 	if (!c->whole)
 		fputs("An earlier version recorded it, which measured the hits only.\n", out);
 	return 0;
@@ -152,5 +162,8 @@ void cost_columns(struct columns *c, const struct cost *k)
 	SOME(c, COUNT, "other_recordings", NULL, k->n_beside, k->n_beside,
 	     "that ran at the same time, whose probes make compilers slower; missing: none was "
 	     "seen");
+	SOME(c, NS, "unseen_ns", NULL, k->unseen_ns, k->unseen_ns,
+	     "CPU time of the command that no look from outside saw, in no other number; missing: "
+	     "all was seen, or it was not recorded from outside");
 	columns__leave(c);
 }

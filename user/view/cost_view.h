@@ -17,6 +17,8 @@ bool cost_text_line(FILE *out, const struct cost *c, const char *before);
 
 /* `before`, and a line about other recordings that ran beside it; nothing if none did. */
 void cost_text_beside(FILE *out, const struct cost *c, const char *before);
+/* The same of CPU time that no look from outside has seen. */
+void cost_text_unseen(FILE *out, const struct cost *c, const char *before);
 
 /* A table of the parts. 0 or -ENOMEM. */
 int cost_text(FILE *out, const struct cost *c);

@@ -333,6 +333,7 @@ int dump_overhead(struct columns *c, const struct trace_overhead *overhead)
 		{"names_ns", TRACE_OVERHEAD_NAMES, true},
 		{"read_ns", TRACE_OVERHEAD_READ, true},
 		{"other_recordings", TRACE_OVERHEAD_N_BESIDE, true},
+		{"unseen_ns", TRACE_OVERHEAD_UNSEEN, true},
 	};
 
 	columns__begin_line(c, "overhead", "type", "overhead");
