@@ -97,6 +97,7 @@ static int setup(void **state)
 		.globals = GLOBALS,
 		.current = {.offset = CURRENT, .context = WITHIN, .known = 1},
 	};
+	plan.names_old_results = true;
 	lib = (struct outside_library){
 		.plan = &plan,
 		.number = 3,

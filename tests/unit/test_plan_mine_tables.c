@@ -247,6 +247,7 @@ TEST_CASE(vtables_without_a_function_that_loads_have_no_loads)
 			assert_int_equal(l->queries[n - FIRST].never_loaded,
 					 n % 3 && !(other && n % BODIES == 21 % BODIES));
 		assert_false(l->queries[N - 1].never_loaded);
+		assert_false(l->plan.names_old_results);
 		library__free(l);
 	}
 }
@@ -274,6 +275,7 @@ TEST_CASE(bodies_that_are_told_that_nothing_is_kept_have_no_loads)
 	mine(l);
 	for (uint32_t n = FIRST; n < FIRST + N; n++)
 		assert_int_equal(l->queries[n - FIRST].never_loaded, n % 3 != 0);
+	assert_true(l->plan.names_old_results);
 	library__free(l);
 	l = library_that_asks("tables_unasked.so");
 	mine(l);

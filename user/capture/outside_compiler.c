@@ -40,8 +40,6 @@
 /* In glibc's descriptor of a thread: itself, twice, and its number. */
 #define PTHREAD_SELF 0x10
 #define PTHREAD_TID  0x2d0
-/* The file of results that later compiles load, in an incremental compiler's directory. */
-#define OLD_RESULTS "query-cache.bin"
 /* A multiple of its alignment that holds all that is read. */
 #define PTHREAD_ALIGN 64u
 #define PTHREAD_ROOM  (12 * PTHREAD_ALIGN)
@@ -185,7 +183,8 @@ static bool is_refused(int err)
 /*
  * An incremental compiler maps the results of the last compile, which it may load, before it enters
  * its query context, and until it has executed all queries (rustc_incremental's
- * load_query_result_cache() and save_dep_graph()). Also true if it is not known.
+ * load_query_result_cache() and save_dep_graph()). Also true if it is not known, or if the library
+ * does not name their file.
  */
 static bool maps_old_results(const struct outside_compiler *c)
 {
@@ -197,9 +196,9 @@ static bool maps_old_results(const struct outside_compiler *c)
 
 	while (f && !old && getline(&line, &room, f) > 0) {
 		any = any || parse_mapping(line, &m);
-		old = strstr(line, "/" OLD_RESULTS) != NULL;
+		old = strstr(line, "/" PLAN_OLD_RESULTS) != NULL;
 	}
-	return old || !any;
+	return old || !any || !c->lib->plan->names_old_results;
 }
 
 /* Threads' stacks are above a guard page, and no files. */

@@ -453,6 +453,7 @@ static void code_plan(struct codec *c, struct plan *plan)
 		code_body(c, &plan->bodies[i], plan);
 	code_tables(c, &plan->tables);
 	code_string(c, &plan->tables_problem);
+	code_bool(c, &plan->names_old_results);
 	code_string(c, &plan->feeds_problem);
 	code_u32(c, &plan->jobs.current);
 	code_u8(c, &plan->jobs.ctrl);

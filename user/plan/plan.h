@@ -246,6 +246,9 @@ struct debug_file;
 struct library_file;
 struct plan_hits;
 
+/* The file of results that an incremental compiler maps, and that it may load. */
+#define PLAN_OLD_RESULTS "query-cache.bin"
+
 struct plan {
 	struct library_file *file; /* the file it was made from, or NULL; the plan's reference */
 	uint8_t build_id[PLAN_BUILD_ID_MAX];
@@ -282,6 +285,7 @@ struct plan {
 	char *keys_problem;	   /* why definitions in keys in memory are not found, or NULL */
 	struct wire_tables tables; /* of the results of queries; `n` is 0: not known */
 	char *tables_problem;	   /* why they are unknown, or NULL */
+	bool names_old_results;	   /* its text has PLAN_OLD_RESULTS */
 	char *feeds_problem;	   /* why not all sites that feed queries are, or NULL */
 	struct plan_hits *hits;	   /* NULL: not looked for. They are not stored with the plan. */
 	uint32_t refs;		   /* beside the first one */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 
@@ -283,6 +284,22 @@ static int settle_by_bodies(struct finder *f)
 	return 0;
 }
 
+/* The name may be a part of another text. */
+static bool names_old_results(const struct elf_image *img)
+{
+	static const char *const sections[] = {".rodata", ".bolt.org.rodata", ".rodata.cold"};
+
+	for (size_t i = 0; i < N_OF(sections); i++) {
+		uint64_t addr;
+		size_t len;
+		const uint8_t *bytes = elf_image__section_bytes(img, sections[i], &addr, &len);
+
+		if (bytes && memmem(bytes, len, PLAN_OLD_RESULTS, strlen(PLAN_OLD_RESULTS)))
+			return true;
+	}
+	return false;
+}
+
 int loads__find(const struct elf_image *img, struct code_decoder *decoder,
 		const struct bounds *bounds, const struct layout_function *functions, size_t n,
 		const struct vtables *t, struct plan *plan)
@@ -298,6 +315,7 @@ int loads__find(const struct elf_image *img, struct code_decoder *decoder,
 	};
 	int err = settle_by_functions(&f);
 
+	plan->names_old_results = names_old_results(img);
 	/* Else guards of loads are in functions. */
 	if (!err && !f.n_holders)
 		err = settle_by_bodies(&f);

@@ -24,8 +24,8 @@
 #include "plan/mine/vtables.h"
 
 /*
- * Set plan->queries[].never_loaded, by the guards and the vtables `t`, which are known. `functions`
- * are those of the library. 0 or -ENOMEM.
+ * Set plan->queries[].never_loaded, by the guards and the vtables `t`, which are known, and
+ * plan->names_old_results. `functions` are those of the library. 0 or -ENOMEM.
  */
 int loads__find(const struct elf_image *img, struct code_decoder *decoder,
 		const struct bounds *bounds, const struct layout_function *functions, size_t n,
