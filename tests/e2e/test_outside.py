@@ -123,6 +123,9 @@ def test_counts_are_rustcs_own(t, mode):
     assert exact > least if mode != "threads" else not exact, exact
     known = exact and mode != "edited incremental"
     assert queries["typeck"]["count" if known else "results"] > (500 if known else 0)
+    # Threads of LLVM are known by their names.
+    llvm_ns = t.report(trace)["build"]["sampled"]["llvm_ns"]
+    assert (llvm_ns > 0) == (mode != "metadata"), llvm_ns
     # By looks at what runs.
     seen = [name for name, q in queries.items() if q["samples"]]
     assert len(seen) > 3, seen
@@ -201,6 +204,19 @@ def test_a_running_process_of_ones_own(t):
         assert profiler.returncode == 0 and MISSING in err, err
     typeck = queries_of(t, trace)["typeck"]
     assert typeck["results"] and "cannot be read" not in err, (typeck, err)
+
+
+def test_what_no_look_saw_is_known(t):
+    """Programs that come and go, most of them between two looks."""
+    with User(t, None) as user:
+        trace = os.path.join(user.home, "trace.qpt")
+        script = 'i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i + 1)); done; "$@"'
+        done = run(user, "-q", "-o", trace, "--", "sh", "-c", script, "sh",
+                   *user.compile(crates.SHORT))
+        assert done.returncode == 0, done
+    assert t.report(trace)["cost"]["unseen_ns"] > 0
+    report = t.text("report", trace)
+    assert "\nunseen    " in report and "ended between two looks" in report, report
 
 
 def test_it_takes_nothing_else(t):

@@ -304,8 +304,9 @@ TEST_CASE(results_that_are_not_counted_by_item_are_a_problem)
 	_plan_ struct plan *plan = whole_plan();
 	_free_ char *before = text_of(plan, false), *text = NULL;
 
-	assert_contains(before, "results     of 2 of 2 queries can be counted in the compiler's "
-				"memory, of 1 by item; 1 may be fed some, 1 loaded from the disk\n");
+	assert_contains(before,
+			"results     of 2 of 2 queries can be counted in the compiler's "
+			"memory, of 1 by item; 1 may be fed some, 1 loaded from the disk\n");
 	plan->queries[1].result_keys_problem = strdup("no size");
 	text = text_of(plan, false);
 	assert_contains(text, "problems\n  typeck: its results are not counted by item: no size\n");
