@@ -195,6 +195,8 @@ def test_a_running_process_of_ones_own(t):
     script = 'until [ -e "$0" ]; do sleep 0.1; done; "$@"; :'
     with User(t, None) as user:
         trace = os.path.join(user.home, "trace.qpt")
+        # A plan may take as long as the compile.
+        assert run(user, "plan", user.rustc).returncode == 0
         build = t.start(["sh", "-c", script, t.path("go"), *user.compile(crates.LONG)],
                         **user.arguments())
         profiler = t.start([user.qprof, "-o", trace, "--pid", str(build.pid)], **user.arguments())
@@ -204,6 +206,41 @@ def test_a_running_process_of_ones_own(t):
         assert profiler.returncode == 0 and MISSING in err, err
     typeck = queries_of(t, trace)["typeck"]
     assert typeck["results"] and "cannot be read" not in err, (typeck, err)
+
+
+# Queries that unwinding leaves: each of the two errors is fatal.
+FATAL = """
+pub trait Foo {}
+pub struct S<T>(T);
+impl<T> Foo for T where S<T>: Foo {}
+pub fn f<T: Foo>() {}
+%s
+fn main() { f::<u8>(); }
+"""
+
+
+def test_what_unwinding_left_was_executed(t):
+    """A compile that fails, from outside and by probes. One that was gone too early has no exact rows."""
+    more = "\n".join("pub fn f%d(x: u32) -> Vec<u32> { vec![x].into_iter().map(|x| x + %d).collect() }" % (i, i)
+                     for i in range(300))
+    source = t.write("fatal.rs", FATAL % more)
+    command = ["--emit=metadata", "-Cincremental=" + t.path("incremental"), "-o", "fatal.rmeta", source]
+    probes = t.capture([t.rustc, *command], ("-q", "--exact", "--no-sample")).trace
+    truth = {name: q["count"] for name, q in queries_of(t, probes).items()}
+    with User(t, None) as user:
+        command[1] = "-Cincremental=incremental"
+        trace = os.path.join(user.home, "trace.qpt")
+        for _ in range(10):
+            done = run(user, "-q", "--force", "-o", trace, "--", user.rustc, *command)
+            assert done.returncode == 1 and "E0275" in done.stderr, done
+            queries = queries_of(t, trace)
+            if queries.get("check_well_formed", {"count": None})["count"] is not None:
+                break
+    exact = {name: q["count"] for name, q in queries.items() if q["count"] is not None}
+    assert exact["check_well_formed"] > 300, queries["check_well_formed"]
+    wrong = {name: (n, truth.get(name)) for name, n in exact.items() if n != truth.get(name)}
+    assert not wrong, wrong
+    return "%d queries exact" % len(exact)
 
 
 def test_what_no_look_saw_is_known(t):

@@ -11,7 +11,7 @@
  * behind the context a table's shards.
  */
 #define N	200
-#define SIZE	128
+#define SIZE	192
 #define CONTEXT 0x7000
 #define BIAS	0x100000
 #define SHARDS	(CONTEXT + N * SIZE)
@@ -40,7 +40,10 @@ static void put(uint64_t at, uint64_t value, size_t size)
 	memcpy(memory + (at - CONTEXT), &value, size);
 }
 
-/* Query i has i results, of each kind of cache in turn, but a SingleCache has one or none. */
+/*
+ * Query i has i results, of each kind of cache in turn, but a SingleCache has one or none; and i %
+ * 3 active jobs.
+ */
 static int setup(void **state)
 {
 	static const uint8_t kinds[] = {WIRE_CACHE_UNKNOWN, WIRE_CACHE_VEC, WIRE_CACHE_DEF,
@@ -59,10 +62,12 @@ static int setup(void **state)
 			.name = at,
 			.cache = at + 16,
 			.others = at + 64,
+			.active = at + 128,
 			.kind = kinds[i % N_OF(kinds)],
 		};
 		put(CONTEXT + at, BIAS + 1000 + i, 8);
 		put(CONTEXT + at + 8, 5, 8);
+		put(CONTEXT + at + 128 + 24, i % 3, 8);
 		switch (queries[i].kind) {
 		case WIRE_CACHE_VEC:
 			put(CONTEXT + at + 16 + 16, i, 8);
@@ -156,7 +161,7 @@ TEST_CASE_WITH(each_kind_is_counted, setup, NULL)
 
 		assert_int_equal(got.items[i].results, want[i % 5]);
 		assert_int_equal(got.items[i].others, i % 5 == 2 ? i + 1 : 0);
-		assert_int_equal(got.items[i].active, 0);
+		assert_int_equal(got.items[i].active, i % 5 ? i % 3 : 0);
 	}
 	/* The shards of several tables are read at once. */
 	assert_int_equal(reads, (N + 15) / 16 + 1);
@@ -173,9 +178,10 @@ TEST_CASE_WITH(a_lie_makes_its_query_unknown, setup, NULL)
 	put(CONTEXT + 3 * SIZE + 16, UINT64_MAX - 7, 8);
 	put(CONTEXT + 6 * SIZE + 16 + 16, WIRE_RESULTS_MAX + 1ul, 8);
 	put(CONTEXT + 9 * SIZE, BIAS, 8);
+	put(CONTEXT + 12 * SIZE + 128 + 24, WIRE_RESULTS_MAX + 1ul, 8);
 	assert_int_equal(copy(&got), 0);
 	/* With these shards, those that were to be read with them. */
-	assert_int_equal(unknown(&got), N / 5 + 6);
+	assert_int_equal(unknown(&got), N / 5 + 7);
 	assert_int_equal(got.items[11].results, 11);
 	put(CONTEXT + 3 * SIZE + 16, SHARDS, 8);
 	put(SHARDS + 24, WIRE_RESULTS_MAX, 8);

@@ -312,6 +312,12 @@ TEST_CASE_WITH(without_the_results_of_an_earlier_compile_nothing_is_loaded, setu
 		assert_int_equal(got.no_loads, 0);
 		if (old)
 			munmap(old, 4096);
+		/* That a number is known shows no execution. */
+		put(context + 8 * SIZE + 8, 2);
+		look(&c, 5 * SECOND / 2);
+		put(context + 8 * SIZE + 8, 1);
+		look(&c, 11 * SECOND / 4);
+		assert_int_equal(got.no_loads, 0);
 		set_results(9, 90 + i);
 		look(&c, 3 * SECOND);
 		assert_int_equal(got.results[9], 90 + i);

@@ -8,8 +8,8 @@
 /* Of a query's name, and of a table without its shards. */
 #define NAME_SIZE 16
 #define TABLE_MAX 64
-/* A query has a name, and one or two caches. */
-#define RANGES	3
+/* A query has a name, one or two caches, and a table of active jobs. */
+#define RANGES	4
 #define QUERIES 16
 
 _Static_assert(QUERIES *RANGES <= BROKER_RANGES_MAX, "one look at a batch");
@@ -36,26 +36,29 @@ static uint32_t cache_size(const struct reader *r, const struct wire_query_table
 	return q->kind == WIRE_CACHE_HASH ? r->table_size : q->kind == WIRE_CACHE_ONCE ? 4 : 8;
 }
 
-/* The ranges of a query, whose number is returned. */
+/* The ranges of a query, in the order in which count() takes them; their number is returned. */
 static uint32_t ranges_of(const struct reader *r, const struct wire_query_table *q,
 			  struct broker_memory ranges[RANGES])
 {
 	uint64_t at = r->context->context;
 	bool vec = q->kind == WIRE_CACHE_VEC || q->kind == WIRE_CACHE_DEF;
+	uint32_t n = 0;
 
 	if (!q->kind)
 		return 0;
-	ranges[0] = (struct broker_memory){at + q->name, NAME_SIZE};
-	ranges[1] = (struct broker_memory){at + q->cache + (vec ? r->tables->vec_count : 0),
-					   cache_size(r, q)};
-	ranges[2] = (struct broker_memory){at + q->others, r->table_size};
-	return q->kind == WIRE_CACHE_DEF ? 3 : 2;
+	ranges[n++] = (struct broker_memory){at + q->name, NAME_SIZE};
+	ranges[n++] = (struct broker_memory){at + q->active, r->table_size};
+	ranges[n++] = (struct broker_memory){at + q->cache + (vec ? r->tables->vec_count : 0),
+					     cache_size(r, q)};
+	if (q->kind == WIRE_CACHE_DEF)
+		ranges[n++] = (struct broker_memory){at + q->others, r->table_size};
+	return n;
 }
 
 /* Tables that are several others, and where the sum of each one's entries goes. */
 struct sharded {
-	struct broker_memory ranges[2 * QUERIES];
-	uint64_t *to[2 * QUERIES];
+	struct broker_memory ranges[3 * QUERIES];
+	uint64_t *to[3 * QUERIES];
 	uint32_t n;
 };
 
@@ -101,38 +104,43 @@ static int read_sharded(struct reader *r, const struct sharded *all)
 	return err == -ETIME ? err : 0;
 }
 
-/* The results of a query, of which `bytes` were read, and its others. Returns how many bytes. */
+enum { RESULTS, OTHERS, ACTIVE, NUMBERS };
+
+/* The numbers of a query, of which `bytes` were read. Returns how many bytes. */
 static uint32_t count(const struct reader *r, const struct wire_query_table *q,
-		      const uint8_t *bytes, uint64_t n[2], struct sharded *later)
+		      const uint8_t *bytes, uint64_t n[NUMBERS], struct sharded *later)
 {
-	const uint8_t *cache = bytes + NAME_SIZE, *others = cache + cache_size(r, q);
+	const uint8_t *active = bytes + NAME_SIZE, *cache = active + r->table_size;
+	const uint8_t *others = cache + cache_size(r, q);
 	uint64_t name[2];
 	uint32_t state;
 
 	memcpy(name, bytes, sizeof(name));
 	if (name[0] != r->context->bias + q->text || name[1] != q->length) {
-		n[0] = WIRE_NO_COUNT;
+		n[RESULTS] = WIRE_NO_COUNT;
 	} else if (q->kind == WIRE_CACHE_ONCE) {
 		memcpy(&state, cache, sizeof(state));
-		n[0] = state == r->tables->once;
+		n[RESULTS] = state == r->tables->once;
 	} else if (q->kind == WIRE_CACHE_HASH) {
-		read_entries(r, cache, &n[0], later);
+		read_entries(r, cache, &n[RESULTS], later);
 	} else {
-		memcpy(&n[0], cache, sizeof(n[0]));
+		memcpy(&n[RESULTS], cache, sizeof(n[RESULTS]));
 	}
+	if (n[RESULTS] != WIRE_NO_COUNT)
+		read_entries(r, active, &n[ACTIVE], later);
 	if (q->kind != WIRE_CACHE_DEF)
 		return others - bytes;
-	if (n[0] != WIRE_NO_COUNT)
-		read_entries(r, others, &n[1], later);
+	if (n[RESULTS] != WIRE_NO_COUNT)
+		read_entries(r, others, &n[OTHERS], later);
 	return others + r->table_size - bytes;
 }
 
 /* Queries from `first` on: QUERIES, or those that are left. */
 static int read_batch(struct reader *r, uint32_t first, struct wire_count out[QUERIES])
 {
-	uint8_t bytes[QUERIES * (NAME_SIZE + 2 * TABLE_MAX)], *at = bytes;
+	uint8_t bytes[QUERIES * (NAME_SIZE + 3 * TABLE_MAX)], *at = bytes;
 	struct broker_memory ranges[BROKER_RANGES_MAX];
-	uint64_t counts[QUERIES][2] = {};
+	uint64_t counts[QUERIES][NUMBERS] = {};
 	struct sharded later = {.n = 0};
 	uint32_t left = r->tables->n - first, n = 0;
 	int err;
@@ -155,9 +163,10 @@ static int read_batch(struct reader *r, uint32_t first, struct wire_count out[QU
 	for (uint32_t i = 0; i < left && !err; i++) {
 		const uint64_t *c = counts[i];
 
-		if (r->queries[first + i].kind && c[0] <= WIRE_RESULTS_MAX &&
-		    c[1] <= WIRE_RESULTS_MAX)
-			out[i] = (struct wire_count){(uint32_t)c[0], (uint32_t)c[1], 0};
+		if (r->queries[first + i].kind && c[RESULTS] <= WIRE_RESULTS_MAX &&
+		    c[OTHERS] <= WIRE_RESULTS_MAX && c[ACTIVE] <= WIRE_RESULTS_MAX)
+			out[i] = (struct wire_count){(uint32_t)c[RESULTS], (uint32_t)c[OTHERS],
+						     (uint32_t)c[ACTIVE]};
 	}
 	return err;
 }

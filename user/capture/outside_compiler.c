@@ -198,7 +198,7 @@ static bool maps_old_results(const struct outside_compiler *c)
 		any = any || parse_mapping(line, &m);
 		old = strstr(line, "/" PLAN_OLD_RESULTS) != NULL;
 	}
-	return old || !any || !c->lib->plan->names_old_results;
+	return old || !any || !feof(f) || ferror(f) || !c->lib->plan->names_old_results;
 }
 
 /* Threads' stacks are above a guard page, and no files. */
@@ -437,7 +437,8 @@ static int send_counts(const struct outside_compiler *c, const struct session_si
 		.type = WIRE_COUNTS,
 		.lib = c->lib->number,
 		.moment = (wire_u8)moment,
-		.no_loads = c->no_loads,
+		/* The mappings were looked at before it had executed all queries. */
+		.no_loads = !c->may_load && c->executed,
 		.pid = (wire_u32)c->pid,
 		.of = n,
 		.time_ns = now_ns,
@@ -464,6 +465,16 @@ static bool continues(const struct wire_count *before, const struct wire_count *
 		     now[i].others < before[i].others))
 			return false;
 	return true;
+}
+
+/* A number that was known before is greater now: a query was executed meanwhile. */
+static bool has_grown(const struct wire_count *before, const struct wire_count *now, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (before[i].results != WIRE_NO_COUNT && now[i].results != WIRE_NO_COUNT &&
+		    (now[i].results > before[i].results || now[i].others > before[i].others))
+			return true;
+	return false;
 }
 
 /* With -Zthreads tables are heads of several others, which are freed with the context. */
@@ -518,9 +529,7 @@ static int count_results(struct outside_compiler *c, const struct session_sink *
 		c->known = c->left;
 		return err == -ESRCH ? err : 0;
 	}
-	/* It was found before it had executed all queries. */
-	if (c->n_counts && memcmp(last, next, size))
-		c->no_loads = !c->may_load;
+	c->executed |= c->n_counts && has_grown(last, next, c->lib->tables.tables.n);
 	c->counts[0] = next;
 	c->counts[1] = last;
 	c->n_counts++;
@@ -530,6 +539,8 @@ static int count_results(struct outside_compiler *c, const struct session_sink *
 	if (c->n_left < 2 || memcmp(last, next, size))
 		return 0;
 	c->known = true;
+	/* Or another context of the process has mapped them since. */
+	c->may_load = c->may_load || maps_old_results(c);
 	return send_counts(c, sink, next, WIRE_COUNTS_FINISHED, now_ns);
 }
 

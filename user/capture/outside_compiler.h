@@ -50,7 +50,7 @@ struct outside_compiler {
 	bool known;		    /* its numbers of results are, for good */
 	bool has_llvm;		    /* a thread of LLVM was seen */
 	bool may_load;		    /* it had results of an earlier compile when it was found */
-	bool no_loads;		    /* it had none: no result was loaded from the disk */
+	bool executed;		    /* queries, after that */
 	uint64_t cpu_ns, thread_ns; /* as of the last reading: of the process, and of that thread */
 	uint64_t found_ns, counted_ns; /* when its context was, and its results were last read */
 	uint64_t sought_ns;	       /* and when another context was looked for */

@@ -86,7 +86,7 @@ static bool are_alike(const struct vtable *a, const struct vtable *b)
 static int settle_alike(struct finder *f, const struct vtable *first)
 {
 	const struct vtable *end = f->t->items + f->t->n;
-	uint32_t loader = VTABLE_NONE;
+	uint32_t loader = VTABLE_NONE, places = 0;
 
 	for (uint32_t at = 16; first->at + at + 8 <= first->end && at < WORDS * 8; at += 8) {
 		uint32_t zeroes = 0, loaders = 0, others = 0;
@@ -107,9 +107,9 @@ static int settle_alike(struct finder *f, const struct vtable *first)
 		}
 		if (!loaders)
 			continue;
-		if (others || loader != VTABLE_NONE)
+		if (others || places++)
 			return 0;
-		loader = zeroes ? at : loader;
+		loader = zeroes ? at : VTABLE_NONE;
 	}
 	for (const struct vtable *v = first; v < end && loader != VTABLE_NONE; v++) {
 		uint64_t word;

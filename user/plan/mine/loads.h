@@ -8,14 +8,14 @@
  *	  {closure}		the vtable has its address, or 0 if nothing is ever loaded
  *	    try_load_from_disk	the guard
  *
- * In 1.96 and 1.97 it is in the body, which asks a function of the vtable before:
+ * In the 1.97 nightly it is in the body, which asks a function of the vtable before:
  *
  *	try_execute_query	call *KEPT(%vtable)
  *				test %al, %al; je ...
  *				testb $LOADS, MASK(%tcx); jne ...	the guard
  *	  {closure}		xor %eax, %eax; ret		if nothing is ever loaded
  *
- * A query of which neither is found may be loaded.
+ * A query of which neither is found may be loaded, as all may in a body that loads without asking.
  */
 #ifndef QPROF_PLAN_MINE_LOADS_H
 #define QPROF_PLAN_MINE_LOADS_H
