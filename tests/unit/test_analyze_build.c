@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "analyze/build.h"
 
-#include <errno.h>
-
 #include "test.h"
 #include "../fixtures/sample_build.h"
 #include "../fixtures/path_build.h"
@@ -20,11 +18,9 @@ static const struct build_process *process_of(const struct sample_build *s, uint
 static void assert_parts(const struct build_process *p, uint64_t front_end, uint64_t codegen,
 			 uint64_t link, uint64_t exit)
 {
-	assert_true(p->parts_known);
-	assert_int_equal(p->part_ns[BUILD_FRONT_END], front_end * MS);
-	assert_int_equal(p->part_ns[BUILD_CODEGEN], codegen * MS);
-	assert_int_equal(p->part_ns[BUILD_LINK], link * MS);
-	assert_int_equal(p->part_ns[BUILD_EXIT], exit * MS);
+	assert_struct(*p, parts_known, true, part_ns[BUILD_FRONT_END], front_end * MS,
+		      part_ns[BUILD_CODEGEN], codegen * MS, part_ns[BUILD_LINK], link * MS,
+		      part_ns[BUILD_EXIT], exit * MS);
 	assert_int_equal(p->end_ns - p->start_ns, (front_end + codegen + link + exit) * MS);
 }
 
@@ -52,17 +48,12 @@ TEST_CASE(threads_run_or_wait_within_something)
 	sample_build__make(&s);
 	p = process_of(&s, SB_SYN);
 	/* One thread runs from 110 to 590, less 83 off the CPU, the other from 410 to 560. */
-	assert_int_equal(p->cpu_ns, (397 + 150) * MS);
-	assert_int_equal(p->preempted_ns, 10 * MS);
-	assert_int_equal(p->waits.in_queries, 10 * MS);
-	assert_int_equal(p->waits.in_passes, 60 * MS);
-	assert_int_equal(p->waits.in_neither, 3 * MS);
+	assert_struct(*p, cpu_ns, (397 + 150) * MS, preempted_ns, 10 * MS);
+	assert_struct(p->waits, in_queries, 10 * MS, in_passes, 60 * MS, in_neither, 3 * MS);
 	assert_int_equal(p->executions, 2);
 	assert_int_equal(process_of(&s, SB_FAILED)->blocked_ns, 10 * MS);
 	all = build__totals(s.build);
-	assert_true(all->off_cpu_known);
-	assert_int_equal(all->waits.in_passes, 60 * MS);
-	assert_int_equal(all->blocked_ns, 10 * MS);
+	assert_struct(*all, off_cpu_known, true, waits.in_passes, 60 * MS, blocked_ns, 10 * MS);
 }
 
 TEST_CASE(the_build_adds_up)
@@ -73,18 +64,12 @@ TEST_CASE(the_build_adds_up)
 
 	sample_build__make(&s);
 	all = build__totals(s.build);
-	assert_int_equal(all->compiles, 4);
-	assert_int_equal(all->asked, 1);
-	assert_int_equal(all->failed, 1);
-	assert_int_equal(all->killed, 1);
-	assert_int_equal(all->unended, 0);
-	assert_int_equal(all->compiler_ns, (40 + 500 + 160 + 100 + 50) * MS);
-	assert_int_equal(all->running.n, 3);
+	assert_struct(*all, compiles, 4, asked, 1, failed, 1, killed, 1, unended, 0, compiler_ns,
+		      (40 + 500 + 160 + 100 + 50) * MS, running.n, 3);
 	for (size_t i = 0; i < all->running.n; i++)
 		sum += all->running.at[i];
 	assert_int_equal(sum, 700 * MS);
-	assert_int_equal(all->running.at[2], 160 * MS);
-	assert_int_equal(all->running.tail_ns, 450 * MS);
+	assert_struct(all->running, at[2], 160 * MS, tail_ns, 450 * MS);
 	assert_int_equal(process_of(&s, SB_SYN)->alone_ns, 340 * MS);
 	assert_int_equal(process_of(&s, SB_SCRIPT)->alone_ns, 0);
 }
@@ -98,13 +83,8 @@ TEST_CASE(a_killed_process_keeps_its_open_intervals)
 	sample_build__make(&s);
 	threads = build__interrupted(s.build, &n);
 	assert_int_equal(n, 1);
-	assert_int_equal(threads[0].process, SB_KILLED);
-	assert_string_equal(threads[0].name, "rustc");
-	assert_int_equal(threads[0].n_open, 3);
-	assert_int_equal(threads[0].open[0].label, SB_TYPECK);
-	assert_int_equal(threads[0].open[0].ns, 50 * MS);
-	assert_int_equal(threads[0].open[2].label, SB_ANALYSIS);
-	assert_int_equal(threads[0].more, 0);
+	assert_struct(threads[0], process, SB_KILLED, name, "rustc", n_open, 3, open[0].label,
+		      SB_TYPECK, open[0].ns, 50 * MS, open[2].label, SB_ANALYSIS, more, 0);
 }
 
 TEST_CASE(open_intervals_of_a_killed_thread_are_limited)
@@ -124,8 +104,7 @@ TEST_CASE(open_intervals_of_a_killed_thread_are_limited)
 	assert_int_equal(build__end(s.build), 0);
 	threads = build__interrupted(s.build, &n);
 	assert_int_equal(n, 1);
-	assert_int_equal(threads[0].n_open, BUILD_OPEN_MOST);
-	assert_int_equal(threads[0].more, 3);
+	assert_struct(threads[0], n_open, BUILD_OPEN_MOST, more, 3);
 	assert_int_equal(build__totals(s.build)->unended, 1);
 	/* The end of its last span stands for the end of the process. */
 	assert_int_equal(build__totals(s.build)->compiler_ns, 8 * MS);
@@ -206,8 +185,7 @@ TEST_CASE(results_are_numbered_by_queries)
 		assert_int_equal(build__span(s.build, &span), 0);
 	}
 	assert_int_equal(build__end(s.build), 0);
-	assert_int_equal(process_of(&s, 0)->results, 100);
-	assert_int_equal(process_of(&s, 0)->executions, 5);
+	assert_struct(*process_of(&s, 0), results, 100, executions, 5);
 }
 
 TEST_CASE(strangers_are_refused)
@@ -241,10 +219,7 @@ TEST_CASE(listings_of_a_cache_are_no_compiles)
 
 	path_build__make(&b, of, N_OF(of));
 	t = build__totals(b.build);
-	assert_int_equal(t->compiles, 1);
-	assert_int_equal(t->listed, 3);
-	assert_int_equal(t->cached, 1);
-	assert_int_equal(t->asked, 0);
+	assert_struct(*t, compiles, 1, listed, 3, cached, 1, asked, 0);
 }
 
 TEST_CASE(a_part_knows_the_whole)

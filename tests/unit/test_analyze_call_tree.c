@@ -78,44 +78,49 @@ static const struct call_node *node_at(const struct call_nodes *nodes,
 	return &nodes->at[at];
 }
 
+/* The tree of all samples on the CPU, which tests read. */
+static struct made all;
+
+static int make_all(void **state)
+{
+	make(&all, CPU, NULL, false);
+	return 0;
+}
+
+static int clear_all(void **state)
+{
+	made__clear(&all);
+	return 0;
+}
+
 TEST_CASE(instances_are_one_function)
 {
-	__cleanup(made__clear) struct made made = {};
 	const struct call_row *row;
 
-	make(&made, CPU, NULL, false);
-	assert_int_equal(made.t.all.n, 29);
-	row = row_of(&made.t, CHECK);
-	assert_int_equal(row->self.n, 6);
-	assert_int_equal(row->self.value, 6 * SAMPLED_PERIOD);
+	assert_int_equal(all.t.all.n, 29);
+	row = row_of(&all.t, CHECK);
+	assert_struct(row->self, n, 6, value, 6 * SAMPLED_PERIOD);
 	/* However often it is in a stack. */
 	assert_int_equal(row->total.n, 13);
-	assert_int_equal(row_of(&made.t, "rustc_hir_typeck::typeck")->total.n, 13);
-	assert_int_equal(row_of(&made.t, "typeck")->total.n, 13);
-	assert_int_equal(row_of(&made.t, "typeck")->self.n, 0);
-	assert_int_equal(row_of(&made.t, "(unknown query)")->total.n, 1);
+	assert_int_equal(row_of(&all.t, "rustc_hir_typeck::typeck")->total.n, 13);
+	assert_struct(*row_of(&all.t, "typeck"), total.n, 13, self.n, 0);
+	assert_int_equal(row_of(&all.t, "(unknown query)")->total.n, 1);
 	/* Code without a symbol. */
-	assert_int_equal(row_of(&made.t, "[libLLVM.so.22.1-rust]")->self.n, 3);
+	assert_int_equal(row_of(&all.t, "[libLLVM.so.22.1-rust]")->self.n, 3);
 }
 
 TEST_CASE(general_code_is_charged_to_its_callers)
 {
-	__cleanup(made__clear) struct made made = {};
-
-	make(&made, CPU, NULL, false);
-	assert_int_equal(row_of(&made.t, CHECK)->charged.n, 6 + 2);
-	assert_int_equal(row_of(&made.t, "malloc")->charged.n, 0);
-	assert_int_equal(part_of(&made.t, "allocator")->self.n, 2);
-	assert_int_equal(part_of(&made.t, "libc")->self.n, 6);
-	assert_int_equal(part_of(&made.t, "libc")->charged.n, 0);
-	assert_int_equal(part_of(&made.t, "LLVM")->self.n, 3);
-	assert_int_equal(part_of(&made.t, "LLVM")->charged.n, 8);
-	assert_int_equal(part_of(&made.t, "LLVM")->total.n, 8);
-	assert_int_equal(part_of(&made.t, "rustc_hir_typeck")->charged.n, 6 + 2 + 1);
-	assert_int_equal(part_of(&made.t, "rustc_hir_typeck")->total.n, 13);
+	assert_int_equal(row_of(&all.t, CHECK)->charged.n, 6 + 2);
+	assert_int_equal(row_of(&all.t, "malloc")->charged.n, 0);
+	assert_int_equal(part_of(&all.t, "allocator")->self.n, 2);
+	assert_struct(*part_of(&all.t, "libc"), self.n, 6, charged.n, 0);
+	assert_struct(*part_of(&all.t, "LLVM"), self.n, 3, charged.n, 8, total.n, 8);
+	assert_int_equal(part_of(&all.t, "rustc_hir_typeck")->charged.n, 6 + 2 + 1);
+	assert_int_equal(part_of(&all.t, "rustc_hir_typeck")->total.n, 13);
 	/* Nothing but general code called it. */
-	assert_int_equal(row_of(&made.t, CLONE)->charged.n, 2);
-	assert_int_equal(part_of(&made.t, "alloc")->charged.n, 2);
+	assert_int_equal(row_of(&all.t, CLONE)->charged.n, 2);
+	assert_int_equal(part_of(&all.t, "alloc")->charged.n, 2);
 }
 
 TEST_CASE(a_tree_may_begin_at_a_query)
@@ -134,47 +139,39 @@ TEST_CASE(a_tree_may_begin_at_a_query)
 	/* Without the queries that it called, but with itself called by them. */
 	make(&own, CPU, "typeck", true);
 	assert_int_equal(own.t.all.n, 9);
-	assert_int_equal(row_of(&own.t, EVALUATE)->self.n, 0);
-	assert_int_equal(row_of(&own.t, EVALUATE)->total.n, 1);
+	assert_struct(*row_of(&own.t, EVALUATE), self.n, 0, total.n, 1);
 	assert_int_equal(row_of(&own.t, "__memmove_avx_unaligned_erms")->self.n, 1);
 }
 
 TEST_CASE(a_tree_from_the_inside_out_has_callers)
 {
-	__cleanup(made__clear) struct made made = {};
 	_call_nodes_ struct call_nodes up = {};
 	const struct call_node *node;
 
-	make(&made, CPU, NULL, false);
-	assert_int_equal(call_tree__callers(&made.t, 6 * SAMPLED_PERIOD, &up), 0);
-	node = node_at(&up, &made.t.functions, "__memmove_avx_unaligned_erms");
-	assert_int_equal(node->total.n, 6);
-	assert_int_equal(node->self.n, 0);
-	node = node_at(&up, &made.t.functions,
+	assert_int_equal(call_tree__callers(&all.t, 6 * SAMPLED_PERIOD, &up), 0);
+	node = node_at(&up, &all.t.functions, "__memmove_avx_unaligned_erms");
+	assert_struct(*node, total.n, 6, self.n, 0);
+	node = node_at(&up, &all.t.functions,
 		       "__memmove_avx_unaligned_erms;llvm::SelectionDAG::Legalize");
 	assert_int_equal(node->total.n, 5);
-	node = node_at(&up, &made.t.functions,
+	node = node_at(&up, &all.t.functions,
 		       CHECK ";rustc_hir_typeck::typeck;typeck;rustc_interface::passes::analysis;"
 			     "analysis;std::rt::lang_start");
-	assert_int_equal(node->total.n, 6);
-	assert_int_equal(node->self.n, 6);
+	assert_struct(*node, total.n, 6, self.n, 6);
 	/* Less hot. */
-	assert_null(node_at(&up, &made.t.functions, "malloc"));
+	assert_null(node_at(&up, &all.t.functions, "malloc"));
 }
 
 TEST_CASE(children_are_ordered_by_their_totals)
 {
-	__cleanup(made__clear) struct made made = {};
 	_call_order_ struct call_order o = {};
 	const struct call_nodes *down;
 	uint32_t top, seen = 0;
 
-	make(&made, CPU, NULL, false);
-	down = &made.t.down;
-	assert_int_equal(call_order__make(&o, down, &made.t.functions), 0);
+	down = &all.t.down;
+	assert_int_equal(call_order__make(&o, down, &all.t.functions), 0);
 	top = o.at[o.first[down->n]];
-	assert_string_equal(made.t.functions.at[down->at[top].function].name,
-			    "std::rt::lang_start");
+	assert_string_equal(all.t.functions.at[down->at[top].function].name, "std::rt::lang_start");
 	for (uint32_t i = 0; i <= down->n; i++) {
 		for (uint32_t k = o.first[i]; k < o.first[i + 1]; k++) {
 			assert_int_equal(down->at[o.at[k]].parent, i == down->n ? CALL_NONE : i);
@@ -234,8 +231,7 @@ TEST_CASE(random_trees_agree_with_the_definition)
 		for (uint32_t i = 0; i < N_OF(nodes); i++)
 			nodes[i] = (struct tree_node){
 				.parent = i && rng_below(&rng, 20) ? rng_below(&rng, i) : TREE_NONE,
-				.key = rng_below(&rng, 8),
-			};
+				.key = rng_below(&rng, 8)};
 		assert_int_equal(tree_first(nodes, N_OF(nodes), 8), 0);
 		for (uint32_t i = 0; i < N_OF(nodes); i++)
 			assert_int_equal(nodes[i].is_first, is_first(nodes, i));
@@ -256,4 +252,4 @@ TEST_CASE(a_deep_tree_takes_no_stack)
 	assert_false(nodes[n - 1].is_first);
 }
 
-TEST_MAIN(NULL, NULL)
+TEST_MAIN(make_all, clear_all)

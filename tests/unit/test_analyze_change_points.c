@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "analyze/change_points.h"
-
 #include "../fixtures/noise.h"
 #include "test.h"
 #include <math.h>
+#include "analyze/spread.h"
 
 #define SEED 0x9e3779b97f4a7c15ul
 
@@ -30,10 +30,12 @@ static void make(double *values, size_t n, size_t at, double more, uint64_t seed
 		values[i] = (100 + 2 * noise__normal(&r)) * (i >= at ? 1 + more : 1);
 }
 
+static const struct change_points_options o = {};
+
+static struct change_point c[16];
+
 TEST_CASE(a_level_has_no_change)
 {
-	const struct change_points_options o = {};
-	struct change_point c[16];
 	double flat[40] = {}, alternating[40];
 
 	assert_int_equal(find(NULL, 0, &o, c), 0);
@@ -46,8 +48,6 @@ TEST_CASE(a_level_has_no_change)
 
 TEST_CASE(a_step_is_found_where_it_is)
 {
-	const struct change_points_options o = {};
-	struct change_point c[16];
 	double values[60];
 
 	make(values, 60, 37, 0.1, SEED);
@@ -66,8 +66,6 @@ TEST_CASE(a_step_is_found_where_it_is)
 /* The first builds of the new level are enough, if it is far from the former one. */
 TEST_CASE(a_step_is_found_early)
 {
-	const struct change_points_options o = {};
-	struct change_point c[16];
 	double values[34];
 
 	make(values, 34, 30, 0.2, SEED);
@@ -78,8 +76,6 @@ TEST_CASE(a_step_is_found_early)
 /* Neighbours that are much alike say little, but this is far more than they ever differ by. */
 TEST_CASE(a_step_is_found_despite_a_drift)
 {
-	const struct change_points_options o = {};
-	struct change_point c[16];
 	double values[40];
 
 	for (size_t i = 0; i < 40; i++)
@@ -90,8 +86,6 @@ TEST_CASE(a_step_is_found_despite_a_drift)
 
 TEST_CASE(a_level_may_be_left_again)
 {
-	const struct change_points_options o = {};
-	struct change_point c[16];
 	double values[60];
 
 	make(values, 60, 60, 0, SEED);
@@ -106,8 +100,6 @@ TEST_CASE(a_level_may_be_left_again)
 /* A busy machine, once or twice in a row; and in the last build. */
 TEST_CASE(outliers_are_no_level)
 {
-	const struct change_points_options o = {};
-	struct change_point c[16];
 	double values[60];
 
 	make(values, 60, 60, 0, SEED);
@@ -127,7 +119,6 @@ TEST_CASE(outliers_are_no_level)
 TEST_CASE(a_small_change_is_none)
 {
 	const struct change_points_options most = {.least = 0.03}, least = {.least = 0.07};
-	struct change_point c[16];
 	double values[60];
 
 	make(values, 60, 30, 0.05, SEED);
@@ -140,7 +131,6 @@ TEST_CASE(a_change_begins_with_a_commit)
 {
 	bool begins[60];
 	const struct change_points_options o = {.begins = begins};
-	struct change_point c[16];
 	double values[60];
 
 	for (size_t i = 0; i < 60; i++)
@@ -152,8 +142,6 @@ TEST_CASE(a_change_begins_with_a_commit)
 
 TEST_CASE(a_long_series_is_searched)
 {
-	const struct change_points_options o = {};
-	struct change_point c[16];
 	static double values[10000];
 	struct change_point *out = NULL;
 	size_t n;
@@ -234,8 +222,6 @@ TEST_CASE(steps_are_found)
 		{1, 0.05, 5, 90},  {2, 0.10, 4, 80},  {2, 0.10, 5, 90},
 		{3, 0.10, 10, 88}, {5, 0.10, 20, 55}, {5, 0.20, 10, 92},
 	};
-	const struct change_points_options o = {};
-	struct change_point c[16];
 	double values[60];
 
 	for (size_t i = 0; i < N_OF(cases); i++) {
@@ -410,6 +396,94 @@ TEST_CASE(builds_of_one_commit_are_one)
 	values[34] = 7;
 	assert_int_equal(exact_steps_find(values, N, &o, c), 1);
 	assert_int_equal(c[0].at, 32);
+}
+
+/* ---- Spread ---------------------------------------------------------------------------------- */
+
+static struct spread of5(uint64_t a, uint64_t b, uint64_t c)
+{
+	uint64_t values[] = {b, a, b, c, b};
+
+	return spread_of(values, 5);
+}
+
+static struct spread of1(uint64_t a)
+{
+	return spread_of(&a, 1);
+}
+
+static bool differ(struct spread base, struct spread new, uint64_t least, uint64_t noise)
+{
+	const struct spread_limits limits = {least, noise};
+	bool differs = spread_differs(&base, &new, &limits);
+
+	assert_int_equal(spread_differs(&new, &base, &limits), differs);
+	return differs;
+}
+
+TEST_CASE(the_median_is_in_the_middle)
+{
+	uint64_t four[] = {7, UINT64_MAX, 1, 4};
+	uint64_t far[] = {UINT64_MAX, UINT64_MAX - 1};
+	struct spread s = of5(1, 3, 5);
+
+	assert_struct(s, median, 3, min, 1, max, 5, n, 5);
+	assert_int_equal(spread_of(four, 4).median, 5);
+	assert_true(spread_of(far, 2).median == UINT64_MAX - 1);
+	assert_int_equal(spread_of(NULL, 0).median, 0);
+}
+
+TEST_CASE(a_change_inside_the_spread_is_none)
+{
+	assert_true(differ(of5(10, 11, 12), of5(20, 21, 22), 0, 0));
+	/* The ranges meet. */
+	assert_false(differ(of5(10, 11, 20), of5(20, 31, 32), 0, 0));
+	/* The ranges do not meet, but one is wider than the change. */
+	assert_false(differ(of5(10, 18, 19), of5(20, 21, 22), 0, 0));
+	assert_false(differ(of5(10, 11, 12), of5(13, 13, 13), 0, 0));
+	assert_true(differ(of5(10, 11, 12), of5(14, 14, 14), 0, 0));
+	assert_false(differ(of5(5, 5, 5), of5(5, 5, 5), 0, 0));
+}
+
+TEST_CASE(a_change_below_the_least_is_none)
+{
+	assert_false(differ(of5(10, 11, 12), of5(20, 21, 22), 11, 0));
+	assert_true(differ(of5(10, 11, 12), of5(20, 21, 22), 10, 0));
+	assert_false(differ(of1(10), of1(20), 11, 0));
+}
+
+TEST_CASE(noise_is_for_those_with_too_few_values)
+{
+	assert_true(differ(of1(100), of1(101), 0, 0));
+	assert_false(differ(of1(100), of1(150), 0, 500000));
+	assert_true(differ(of1(100), of1(151), 0, 500000));
+	assert_false(differ(of1(100), of5(150, 150, 150), 0, 500000));
+	assert_true(differ(of5(100, 100, 100), of5(150, 150, 150), 0, 500000));
+	/* The noise is unknown: only a change from 0 is significant. */
+	assert_false(differ(of1(1), of1(1ull << 40), 0, UINT64_MAX));
+	assert_true(differ(of1(0), of1(1), 0, UINT64_MAX));
+}
+
+TEST_CASE(noise_is_what_most_of_the_work_wavers_by)
+{
+	/* Nine tenths vary by 11 % at most. The pair with the largest change is left out. */
+	struct spread_pair pairs[] = {
+		{110, 100, 0}, {1000, 900, 0}, {40, 20, 0}, {9, 18, 0}, {700, 9000, 0}};
+	struct spread_pair none[] = {{0, 5, 0}, {5, 0, 0}};
+
+	assert_in_range(spread_noise(pairs, 5), 111111, 111111);
+	assert_true(spread_noise(none, 2) == UINT64_MAX);
+	assert_true(spread_noise(NULL, 0) == UINT64_MAX);
+}
+
+TEST_CASE(errors_are_no_noise)
+{
+	/* 300 are within 1.65 errors of 200; of 500 with an error of 200 sqrt(500^2 - 330^2). */
+	struct spread_pair sampled[] = {{1000, 1300, 200}, {10, 11, 0}, {1, 9000, 0}};
+	struct spread_pair more[] = {{1000, 1500, 200}, {1, 9000, 0}};
+
+	assert_int_equal(spread_noise(sampled, 3), 0);
+	assert_in_range(spread_noise(more, 2), 375000, 376000);
 }
 
 TEST_MAIN(NULL, NULL)

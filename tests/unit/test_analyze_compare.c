@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "analyze/compare.h"
 
-#include <errno.h>
-
 #include "qprof/trace_format.h"
 #include "test.h"
 #include "../fixtures/sample_compare.h"
@@ -10,17 +8,44 @@
 #define QUERIES	  tables[COMPARE_OF_QUERIES]
 #define ITEM_ROWS tables[COMPARE_OF_ITEMS]
 
-TEST_CASE(queries_are_paired_and_sorted)
+/* The comparison of a test, and its result. */
+static struct compare *c;
+static struct compare_result r;
+
+static const struct compare_rules usual = {.min_ns = 5 * MS}, by_count = {.metric = COMPARE_COUNT},
+				  by_cpu = {.metric = COMPARE_CPU}, no_rules = {};
+
+static int end(void **state)
 {
-	const struct compare_rules rules = {.min_ns = 5 * MS};
-	_compare_ struct compare *c = sample_comparison(5);
-	_compare_result_ struct compare_result r;
+	compare_result__clear(&r);
+	compare__free(c);
+	c = NULL;
+	return 0;
+}
+
+#define CASE(name) TEST_CASE_WITH(name, NULL, end)
+
+static void begin(struct compare *with)
+{
+	end(NULL);
+	c = with;
+	if (!with)
+		must(compare__new(1, 1, &c));
+}
+
+static void result(const struct compare_rules *rules)
+{
+	compare_result__clear(&r);
+	must(compare__result(c, rules, &r));
+}
+
+CASE(queries_are_paired_and_sorted)
+{
 	const struct compare_row *row;
 
-	assert_int_equal(compare__result(c, &rules, &r), 0);
-	assert_int_equal(r.QUERIES.n, 6);
-	assert_string_equal(r.QUERIES.rows[0].unit->crate, "regex");
-	assert_string_equal(r.QUERIES.rows[0].query, "typeck");
+	begin(sample_comparison(5));
+	result(&usual);
+	assert_struct(r.QUERIES, n, 6, rows[0].unit->crate, "regex", rows[0].query, "typeck");
 	assert_int_equal(compare_row__change(&r.QUERIES.rows[0], COMPARE_SELF), 822 * MS);
 	assert_true(r.QUERIES.rows[0].significant && r.QUERIES.rows[1].significant &&
 		    r.QUERIES.rows[2].significant);
@@ -33,25 +58,22 @@ TEST_CASE(queries_are_paired_and_sorted)
 	assert_false(sample_find(&r, "regex", "LLVM_passes")->significant);
 	assert_false(r.noise_is_estimated);
 	row = sample_find(&r, "serde", "layout_of");
-	assert_int_equal(row->of[COMPARE_COUNT][COMPARE_BASE].median, 20);
-	assert_int_equal(row->of[COMPARE_COUNT][COMPARE_NEW].median, 23);
-	assert_int_equal(row->of[COMPARE_SELF][COMPARE_NEW].n, 5);
+	assert_struct(*row, of[COMPARE_COUNT][COMPARE_BASE].median, 20,
+		      of[COMPARE_COUNT][COMPARE_NEW].median, 23, of[COMPARE_SELF][COMPARE_NEW].n,
+		      5);
 	/* The total of the build is the run time of its compilers. */
-	assert_int_equal(r.build.of[COMPARE_TOTAL][COMPARE_BASE].median, 2000 * MS);
-	assert_int_equal(r.build.of[COMPARE_TOTAL][COMPARE_NEW].median, 3000 * MS);
-	assert_int_equal(r.build.of[COMPARE_COUNT][COMPARE_BASE].median, 43);
-	assert_true(r.build.significant);
-	assert_int_equal(r.n_crates, 3);
-	assert_string_equal(r.crates[0].unit->name, "regex");
+	assert_struct(r.build, of[COMPARE_TOTAL][COMPARE_BASE].median, 2000 * MS,
+		      of[COMPARE_TOTAL][COMPARE_NEW].median, 3000 * MS,
+		      of[COMPARE_COUNT][COMPARE_BASE].median, 43, significant, true);
+	assert_struct(r, n_crates, 3, crates[0].unit->name, "regex");
 }
 
-TEST_CASE(executions_are_facts)
+CASE(executions_are_facts)
 {
 	const struct compare_rules rules = {COMPARE_COUNT, .min_ns = 5 * MS};
-	_compare_ struct compare *c = sample_comparison(1);
-	_compare_result_ struct compare_result r;
 
-	assert_int_equal(compare__result(c, &rules, &r), 0);
+	begin(sample_comparison(1));
+	result(&rules);
 	assert_true(r.QUERIES.rows[0].significant && r.QUERIES.rows[1].significant &&
 		    !r.QUERIES.rows[2].significant);
 	assert_string_equal(r.QUERIES.rows[0].query, "layout_of");
@@ -59,7 +81,7 @@ TEST_CASE(executions_are_facts)
 }
 
 /* With one trace per side, rows with equal execution counts give the noise. */
-TEST_CASE(noise_is_estimated_from_single_traces)
+CASE(noise_is_estimated_from_single_traces)
 {
 	static const struct sample_row base[] = {{"a", "lib", "typeck", 5, 100 * MS, NULL},
 						 {"a", "lib", "mir_built", 5, 100 * MS, NULL},
@@ -69,28 +91,23 @@ TEST_CASE(noise_is_estimated_from_single_traces)
 						{"a", "lib", "mir_built", 5, 120 * MS, NULL},
 						{"a", "lib", "mir_borrowck", 5, 185 * MS, NULL},
 						{"a", "lib", "layout_of", 6, 30 * MS, NULL}};
-	const struct compare_rules rules = {.min_ns = 5 * MS};
-	_compare_result_ struct compare_result r;
-	_compare_ struct compare *c;
 
-	assert_int_equal(compare__new(1, 1, &c), 0);
+	begin(NULL);
 	sample_add(c, COMPARE_BASE, base, 4);
 	sample_add(c, COMPARE_NEW, new, 4);
-	assert_int_equal(compare__result(c, &rules, &r), 0);
-	assert_true(r.noise_is_estimated);
-	assert_int_equal(r.noise_ppm, 300000);
+	result(&usual);
+	assert_struct(r, noise_is_estimated, true, noise_ppm, 300000);
 	assert_false(r.build.significant);				 /* +50 %, limit 2 * 30 % */
 	assert_false(sample_find(&r, "a", "mir_borrowck")->significant); /* +85 %, limit 3 * 30 % */
 	assert_true(sample_find(&r, "a", "layout_of")->significant);	 /* +200 % */
 }
 
-TEST_CASE(small_changes_are_left_out)
+CASE(small_changes_are_left_out)
 {
 	const struct compare_rules rules = {.min_ppm = 100000}; /* 10 % of 542 ms */
-	_compare_ struct compare *c = sample_comparison(5);
-	_compare_result_ struct compare_result r;
 
-	assert_int_equal(compare__result(c, &rules, &r), 0);
+	begin(sample_comparison(5));
+	result(&rules);
 	assert_false(sample_find(&r, "serde", "mir_borrowck")->significant);
 	assert_true(sample_find(&r, "regex", "typeck")->significant);
 }
@@ -105,76 +122,58 @@ static bool is_nothing(const void *ctx, const struct compare_unit *unit, const c
 	return false;
 }
 
-TEST_CASE(the_sum_covers_the_selected_rows)
+CASE(the_sum_covers_the_selected_rows)
 {
-	const struct compare_rules rules = {.min_ns = 5 * MS};
-	_compare_ struct compare *c = sample_comparison(5);
-	_compare_result_ struct compare_result r;
 	struct compare_row sum;
 
-	assert_int_equal(compare__result(c, &rules, &r), 0);
+	begin(sample_comparison(5));
+	result(&usual);
 	assert_int_equal(compare__sum(c, &r, COMPARE_OF_QUERIES, is_typeck, NULL, &sum), 3);
-	assert_int_equal(sum.of[COMPARE_SELF][COMPARE_BASE].median, 182 * MS);
-	assert_int_equal(sum.of[COMPARE_SELF][COMPARE_NEW].median, 1056 * MS);
-	assert_true(sum.significant);
+	assert_struct(sum, of[COMPARE_SELF][COMPARE_BASE].median, 182 * MS,
+		      of[COMPARE_SELF][COMPARE_NEW].median, 1056 * MS, significant, true);
 	assert_int_equal(compare__sum(c, &r, COMPARE_OF_QUERIES, is_nothing, NULL, &sum), 0);
 }
 
 /* The last compiler executed nothing, and the end of the first was not seen. */
-TEST_CASE(a_query_and_an_activity_of_one_name_are_two)
+CASE(a_query_and_an_activity_of_one_name_are_two)
 {
 	struct sample_names texts = {{"check"}, 1};
 	const struct trace_texts names = {.ctx = &texts, .text = sample_name};
 	const struct trace_process p = {.crate = (char *)"a"},
 				   idle = {.index = 1, .crate = (char *)"b"};
-	const struct compare_rules rules = {};
-	_compare_result_ struct compare_result r;
 	_summary_ struct summary *s;
-	_compare_ struct compare *c;
 
-	assert_int_equal(summary__new(&s), 0);
-	assert_int_equal(summary__process(s, &p), 0);
-	assert_int_equal(summary__process(s, &idle), 0);
+	must(summary__new(&s), summary__process(s, &p), summary__process(s, &idle));
 	for (uint64_t ns = 8; ns < 10; ns++) {
 		const struct trace_span span = {
 			.end_ns = ns, .kind = ns == 8 ? TRACE_KIND_QUERY : TRACE_KIND_ACTIVITY};
 
 		assert_int_equal(summary__span(s, &span, &(struct trace_times){.self_ns = ns}), 0);
 	}
-	assert_int_equal(compare__new(1, 1, &c), 0);
-	assert_int_equal(compare__trace(c, COMPARE_BASE, s, &names), 0);
-	assert_int_equal(compare__trace(c, COMPARE_NEW, s, &names), 0);
-	assert_int_equal(compare__result(c, &rules, &r), 0);
-	assert_int_equal(r.n_crates, 1);
-	assert_int_equal(r.QUERIES.n, 2);
+	must(compare__new(1, 1, &c), compare__trace(c, COMPARE_BASE, s, &names),
+	     compare__trace(c, COMPARE_NEW, s, &names), compare__result(c, &no_rules, &r));
+	assert_struct(r, n_crates, 1, QUERIES.n, 2);
 	for (size_t i = 0; i < r.QUERIES.n; i++)
 		assert_string_equal(r.QUERIES.rows[i].query, "check");
 	assert_int_equal(r.crates[0].of[COMPARE_TOTAL][COMPARE_BASE].median, 9);
 }
 
-TEST_CASE(waiting_is_no_self_time)
+CASE(waiting_is_no_self_time)
 {
 	struct sample_names texts = {{"typeck"}, 1};
 	const struct trace_texts names = {.ctx = &texts, .text = sample_name};
 	struct trace_times times = {.self_ns = 30};
 	struct trace_span span = {.end_ns = 30, .kind = TRACE_KIND_BLOCKED};
 	const struct trace_process p = {.crate = (char *)"a"};
-	const struct compare_rules rules = {};
-	_compare_result_ struct compare_result r;
 	_summary_ struct summary *s;
-	_compare_ struct compare *c;
 
-	assert_int_equal(summary__new(&s), 0);
-	assert_int_equal(summary__process(s, &p), 0);
-	assert_int_equal(summary__span(s, &span, &times), 0);
+	must(summary__new(&s), summary__process(s, &p), summary__span(s, &span, &times));
 	span.kind = TRACE_KIND_QUERY;
 	times.self_ns = 12;
-	assert_int_equal(summary__span(s, &span, &times), 0);
-	assert_int_equal(compare__new(1, 1, &c), 0);
-	assert_int_equal(compare__trace(c, COMPARE_BASE, s, &names), 0);
+	must(summary__span(s, &span, &times), compare__new(1, 1, &c),
+	     compare__trace(c, COMPARE_BASE, s, &names));
 	assert_int_equal(compare__trace(c, COMPARE_BASE, s, &names), -EINVAL);
-	assert_int_equal(compare__trace(c, COMPARE_NEW, s, &names), 0);
-	assert_int_equal(compare__result(c, &rules, &r), 0);
+	must(compare__trace(c, COMPARE_NEW, s, &names), compare__result(c, &no_rules, &r));
 	assert_int_equal(r.QUERIES.rows[0].of[COMPARE_SELF][COMPARE_BASE].median, 12);
 }
 
@@ -186,35 +185,23 @@ static void add_with_probes(struct compare *c, enum compare_side side, uint64_t 
 	const struct trace_texts names = {.ctx = &texts, .text = sample_name};
 	const struct trace_process p = {.crate = (char *)"a"};
 	struct trace_span span = {.end_ns = ns};
-	struct trace_times times = {
-		.self_ns = ns,
-		.probe_ns = probe_ns,
-		.self_probe_ns = probe_ns,
-	};
+	struct trace_times times = {.self_ns = ns, .probe_ns = probe_ns, .self_probe_ns = probe_ns};
 	_summary_ struct summary *s;
 
-	assert_int_equal(summary__new(&s), 0);
-	assert_int_equal(summary__process(s, &p), 0);
-	assert_int_equal(summary__span(s, &span, &times), 0);
+	must(summary__new(&s), summary__process(s, &p), summary__span(s, &span, &times));
 	span = (struct trace_span){.end_ns = 1000 * MS, .label = 1};
 	times = (struct trace_times){.self_ns = 1000 * MS};
-	assert_int_equal(summary__span(s, &span, &times), 0);
-	assert_int_equal(compare__trace(c, side, s, &names), 0);
+	must(summary__span(s, &span, &times), compare__trace(c, side, s, &names));
 }
 
 /* Probe time is an estimate: in single traces, a smaller change is not significant. */
-TEST_CASE(probes_make_single_traces_vague)
+CASE(probes_make_single_traces_vague)
 {
-	const struct compare_rules rules = {.min_ns = 5 * MS};
-
 	for (int vague = 0; vague < 2; vague++) {
-		_compare_result_ struct compare_result r;
-		_compare_ struct compare *c;
-
-		assert_int_equal(compare__new(1, 1, &c), 0);
+		begin(NULL);
 		add_with_probes(c, COMPARE_BASE, (vague ? 30 : 5) * MS, (vague ? 25 : 0) * MS);
 		add_with_probes(c, COMPARE_NEW, (vague ? 30 : 25) * MS, (vague ? 5 : 0) * MS);
-		assert_int_equal(compare__result(c, &rules, &r), 0);
+		result(&usual);
 		assert_int_equal(compare_row__change(sample_find(&r, "a", "typeck"), COMPARE_SELF),
 				 20 * MS);
 		assert_int_equal(sample_find(&r, "a", "typeck")->significant, !vague);
@@ -245,46 +232,36 @@ static void add_costs(struct compare *c, enum compare_side side, uint64_t off_ns
 	_summary_ struct summary *s = NULL;
 	struct build *b = NULL;
 
-	assert_int_equal(summary__new(&s), 0);
-	assert_int_equal(build__new(&names, &b), 0);
-	for (size_t i = 0; i < N_OF(all); i++) {
-		assert_int_equal(summary__process(s, &all[i]), 0);
-		assert_int_equal(build__process(b, &all[i]), 0);
-	}
+	must(summary__new(&s), build__new(&names, &b));
+	for (size_t i = 0; i < N_OF(all); i++)
+		must(summary__process(s, &all[i]), build__process(b, &all[i]));
 	assert_int_equal(summary__span(s, &answer, &(struct trace_times){.self_ns = MS}), 0);
 	assert_int_equal(summary__span(s, &span, &(struct trace_times){.self_ns = 80 * MS}), 0);
 	assert_int_equal(build__span(b, &span), 0);
 	span.kind = TRACE_KIND_OFF_CPU;
 	span.label = 1;
 	span.end_ns = span.start_ns + off_ns;
-	assert_int_equal(build__span(b, &span), 0);
-	assert_int_equal(build__end(b), 0);
-	assert_int_equal(compare__trace(c, side, s, &names), 0);
+	must(build__span(b, &span), build__end(b), compare__trace(c, side, s, &names));
 	compare__costs(c, side, b, NULL, cost);
 	build__free(b);
 }
 
-TEST_CASE(crates_and_the_build_have_costs)
+CASE(crates_and_the_build_have_costs)
 {
-	const struct compare_rules rules = {.metric = COMPARE_CPU};
 	const struct cost unknown = {};
-	_compare_result_ struct compare_result r;
-	_compare_ struct compare *c;
 
-	assert_int_equal(compare__new(1, 1, &c), 0);
+	begin(NULL);
 	add_costs(c, COMPARE_BASE, 50 * MS, 40, &unknown);
 	add_costs(c, COMPARE_NEW, 20 * MS, 70, &unknown);
-	assert_int_equal(compare__result(c, &rules, &r), 0);
-	assert_int_equal(r.n_crates, 1);
-	assert_int_equal(r.build.of[COMPARE_WALL][COMPARE_BASE].median, 100 * MS);
-	assert_int_equal(r.crates[0].of[COMPARE_WALL][COMPARE_BASE].median, 90 * MS);
-	assert_int_equal(r.crates[0].of[COMPARE_CPU][COMPARE_BASE].median, 30 * MS);
-	assert_int_equal(r.build.of[COMPARE_CPU][COMPARE_NEW].median, 60 * MS);
+	result(&by_cpu);
+	assert_struct(r, n_crates, 1, build.of[COMPARE_WALL][COMPARE_BASE].median, 100 * MS,
+		      crates[0].of[COMPARE_WALL][COMPARE_BASE].median, 90 * MS,
+		      crates[0].of[COMPARE_CPU][COMPARE_BASE].median, 30 * MS,
+		      build.of[COMPARE_CPU][COMPARE_NEW].median, 60 * MS);
 	/* The most that any compiler had. */
-	assert_int_equal(r.build.of[COMPARE_PEAK][COMPARE_BASE].median, 50);
-	assert_int_equal(r.crates[0].of[COMPARE_PEAK][COMPARE_BASE].median, 40);
-	assert_int_equal(r.build.of[COMPARE_PEAK][COMPARE_NEW].median, 70);
-	assert_int_equal(r.build.preempted_ns, 30 * MS);
+	assert_struct(r, build.of[COMPARE_PEAK][COMPARE_BASE].median, 50,
+		      crates[0].of[COMPARE_PEAK][COMPARE_BASE].median, 40,
+		      build.of[COMPARE_PEAK][COMPARE_NEW].median, 70, build.preempted_ns, 30 * MS);
 	/* The answer has no number of results, and needs none. */
 	assert_int_equal(r.build.of[COMPARE_RESULTS][COMPARE_BASE].median, 41);
 	assert_int_equal(r.crates[0].of[COMPARE_RESULTS][COMPARE_NEW].median, 71);
@@ -309,12 +286,9 @@ static void add_busy(struct compare *c, enum compare_side side, uint64_t header_
 	_summary_ struct summary *s = NULL;
 	struct build *b = NULL;
 
-	assert_int_equal(summary__new(&s), 0);
-	assert_int_equal(build__new(&names, &b), 0);
-	for (size_t i = 0; i < N_OF(all); i++) {
-		assert_int_equal(summary__process(s, &all[i]), 0);
-		assert_int_equal(build__process(b, &all[i]), 0);
-	}
+	must(summary__new(&s), build__new(&names, &b));
+	for (size_t i = 0; i < N_OF(all); i++)
+		must(summary__process(s, &all[i]), build__process(b, &all[i]));
 	for (size_t i = 0; i < N_OF(rows); i++) {
 		uint64_t self_ns = rows[i].times.self_ns;
 		struct trace_span span = {.start_ns = at_ns,
@@ -322,48 +296,41 @@ static void add_busy(struct compare *c, enum compare_side side, uint64_t header_
 					  .process = rows[i].process,
 					  .label = rows[i].label};
 
-		assert_int_equal(summary__span(s, &span, &rows[i].times), 0);
-		assert_int_equal(build__span(b, &span), 0);
+		must(summary__span(s, &span, &rows[i].times), build__span(b, &span));
 		span.kind = TRACE_KIND_OFF_CPU;
 		span.label = 2;
 		span.end_ns = at_ns + (uint64_t)((double)self_ns * off);
 		assert_int_equal(build__span(b, &span), 0);
 		at_ns += self_ns;
 	}
-	assert_int_equal(build__end(b), 0);
-	assert_int_equal(compare__trace(c, side, s, &names), 0);
+	must(build__end(b), compare__trace(c, side, s, &names));
 	compare__costs(c, side, b, NULL, &(struct cost){});
 	build__free(b);
 }
 
 /* A probe costs more, and all else takes longer, while other programs use the caches. */
-TEST_CASE(what_a_busy_machine_adds_is_no_change)
+CASE(what_a_busy_machine_adds_is_no_change)
 {
-	const struct compare_rules rules = {.min_ns = 5 * MS};
 	static const double off[] = {0, 0.2, 0.6};
 
 	for (size_t i = 0; i < N_OF(off); i++) {
-		_compare_result_ struct compare_result r;
-		_compare_ struct compare *c;
 		const struct compare_row *header;
 
-		assert_int_equal(compare__new(1, 1, &c), 0);
+		begin(NULL);
 		add_busy(c, COMPARE_BASE, 2 * MS, 1000 * MS, off[i]);
 		add_busy(c, COMPARE_NEW, 15400000, 530 * MS, off[i]);
-		assert_int_equal(compare__result(c, &rules, &r), 0);
+		result(&usual);
 		header = sample_find(&r, "syn", "impl_trait_header");
 		assert_int_equal(compare_row__change(header, COMPARE_SELF), 13400000);
 		assert_int_equal(header->significant, i == 0);
-		assert_string_equal(r.crates[0].unit->crate, "proc_macro2");
-		assert_int_equal(r.crates[0].significant, i < 2);
+		assert_struct(r.crates[0], unit->crate, "proc_macro2", significant, i < 2);
 		assert_int_equal(compare_row__changed(&r.crates[0], COMPARE_CPU), i < 2);
 	}
 }
 
 /* If it is known of all traces. */
-TEST_CASE(cpu_times_are_without_the_cost_of_recording)
+CASE(cpu_times_are_without_the_cost_of_recording)
 {
-	const struct compare_rules rules = {.metric = COMPARE_CPU};
 	const struct cost base = {
 		.whole = true,
 		.ns = {[COST_PROBES] = 4 * MS,
@@ -386,17 +353,14 @@ TEST_CASE(cpu_times_are_without_the_cost_of_recording)
 	};
 
 	for (size_t i = 0; i < N_OF(new); i++) {
-		_compare_result_ struct compare_result r;
-		_compare_ struct compare *c;
-
-		assert_int_equal(compare__new(1, 1, &c), 0);
+		begin(NULL);
 		add_costs(c, COMPARE_BASE, 50 * MS, 40, &base);
 		add_costs(c, COMPARE_NEW, 20 * MS, 70, &new[i]);
-		assert_int_equal(compare__result(c, &rules, &r), 0);
-		assert_int_equal(r.without_cost, new[i].whole);
-		assert_int_equal(r.build.of[COMPARE_CPU][COMPARE_BASE].median,
-				 (new[i].whole ? 11 : 30) * MS);
-		assert_int_equal(r.build.of[COMPARE_WALL][COMPARE_BASE].median, 100 * MS);
+		result(&by_cpu);
+		assert_struct(r, without_cost, new[i].whole,
+			      build.of[COMPARE_CPU][COMPARE_BASE].median,
+			      (new[i].whole ? 11 : 30) * MS,
+			      build.of[COMPARE_WALL][COMPARE_BASE].median, 100 * MS);
 		if (!new[i].whole)
 			continue;
 		assert_int_equal(r.crates[0].of[COMPARE_CPU][COMPARE_NEW].median, 48 * MS);
@@ -439,21 +403,16 @@ static const struct compare_row *find_item(const struct compare_result *r, const
 	return NULL;
 }
 
-TEST_CASE(items_are_paired_by_path)
+CASE(items_are_paired_by_path)
 {
-	const struct compare_rules rules = {.min_ns = 5 * MS};
-	_compare_ struct compare *c = sample_comparison_of_items();
-	_compare_result_ struct compare_result r;
-
-	assert_int_equal(compare__result(c, &rules, &r), 0);
-	assert_true(r.has_items);
-	assert_int_equal(r.ITEM_ROWS.n, 5);
-	assert_int_equal(r.QUERIES.n, 5); /* of queries, which the sample calls like its items */
+	begin(sample_comparison_of_items());
+	result(&usual);
+	assert_struct(r, has_items, true, ITEM_ROWS.n, 5, QUERIES.n,
+		      5); /* of queries, which the sample calls like its items */
 	assert_int_equal(r.n_crates, 2);
 	assert_int_equal(compare_row__change(find_item(&r, "app::parse::f"), COMPARE_SELF),
 			 60 * MS);
-	assert_true(find_item(&r, "app::parse::f")->significant);
-	assert_null(find_item(&r, "app::parse::f")->unit);
+	assert_struct(*find_item(&r, "app::parse::f"), significant, true, unit, NULL);
 	assert_int_equal(compare_row__change(find_item(&r, COMPARE_NO_ITEM), COMPARE_SELF), 0);
 	assert_false(find_item(&r, "low::g")->in[COMPARE_BASE]);
 	/* The build is the sum of its compilers. */
@@ -466,14 +425,12 @@ static bool is_of_app(const void *ctx, const struct compare_unit *unit, const ch
 	return !unit && query && !strncmp(query, "app", 3);
 }
 
-TEST_CASE(items_can_be_summed)
+CASE(items_can_be_summed)
 {
-	const struct compare_rules rules = {.min_ns = 5 * MS};
-	_compare_ struct compare *c = sample_comparison_of_items();
-	_compare_result_ struct compare_result r;
 	struct compare_row row;
 
-	assert_int_equal(compare__result(c, &rules, &r), 0);
+	begin(sample_comparison_of_items());
+	result(&usual);
 	assert_int_equal(compare__sum(c, &r, COMPARE_OF_ITEMS, is_of_app, NULL, &row), 3);
 	assert_int_equal(compare_row__change(&row, COMPARE_SELF), 80 * MS);
 }
@@ -507,8 +464,7 @@ static void add_item(struct compare *c, enum compare_side side, bool sampled, ui
 			0);
 	for (uint64_t i = 0; sampled && i < n; i++)
 		assert_int_equal(items__sample(items, typeck, item, TRACE_SAMPLE_CPU, MS), 0);
-	assert_int_equal(compare__items(c, side, items, &names), 0);
-	assert_int_equal(compare__trace(c, side, s, &names), 0);
+	must(compare__items(c, side, items, &names), compare__trace(c, side, s, &names));
 }
 
 /* 100 and 180 samples have errors of 10 and 13.4 of them. */
@@ -535,8 +491,7 @@ TEST_CASE(items_by_samples_have_errors_and_no_count)
 		assert_true(row->compared);
 		assert_int_equal(compare_row__change(row, COMPARE_SELF), 80 * MS);
 		assert_int_equal(row->error_ns[COMPARE_SELF] / 1000, cases[i].error_us);
-		assert_string_equal(row->file, "app::f");
-		assert_int_equal(row->line, 7);
+		assert_struct(*row, file, "app::f", line, 7);
 		assert_int_equal(compare__result(c, &counts, &by_count), 0);
 		assert_int_equal(find_item(&by_count, "app::f")->compared, cases[i].counted);
 	}
@@ -564,17 +519,14 @@ static void add_listed(struct compare *c, enum compare_side side, uint32_t n, ui
 
 	assert_int_equal(items__new(&names, &items), 0);
 	summary__set_unwatched(s);
-	assert_int_equal(summary__tally(s, &tally), 0);
-	assert_int_equal(items__results(items, &typeck), 0);
-	assert_int_equal(items__results(items, &others), 0);
-	assert_int_equal(items__sample(items, typeck.label, TRACE_NO_STRING, TRACE_SAMPLE_CPU, MS),
-			 0);
-	assert_int_equal(compare__items(c, side, items, &names), 0);
-	assert_int_equal(compare__trace(c, side, s, &names), 0);
+	must(summary__tally(s, &tally), items__results(items, &typeck),
+	     items__results(items, &others),
+	     items__sample(items, typeck.label, TRACE_NO_STRING, TRACE_SAMPLE_CPU, MS),
+	     compare__items(c, side, items, &names), compare__trace(c, side, s, &names));
 }
 
 /* Those of queries that all traces list. Nothing is listed of what is about no item. */
-TEST_CASE(items_of_the_compilers_tables_are_counted)
+CASE(items_of_the_compilers_tables_are_counted)
 {
 	static const struct {
 		uint8_t base, new;
@@ -586,51 +538,39 @@ TEST_CASE(items_of_the_compilers_tables_are_counted)
 	};
 
 	for (size_t i = 0; i < N_OF(cases); i++) {
-		const struct compare_rules rules = {.metric = COMPARE_COUNT};
-		_compare_result_ struct compare_result r;
 		const struct compare_row *row;
-		_compare_ struct compare *c;
 
-		assert_int_equal(compare__new(1, 1, &c), 0);
+		begin(NULL);
 		add_listed(c, COMPARE_BASE, 2, cases[i].base);
 		add_listed(c, COMPARE_NEW, 3, cases[i].new);
-		assert_int_equal(compare__result(c, &rules, &r), 0);
+		result(&by_count);
 		row = find_item(&r, "app::f");
-		assert_true(row->compared);
-		assert_int_equal(row->of[COMPARE_COUNT][COMPARE_BASE].median, cases[i].count[0]);
-		assert_int_equal(row->of[COMPARE_COUNT][COMPARE_NEW].median, cases[i].count[1]);
+		assert_struct(*row, compared, true, of[COMPARE_COUNT][COMPARE_BASE].median,
+			      cases[i].count[0], of[COMPARE_COUNT][COMPARE_NEW].median,
+			      cases[i].count[1]);
 		assert_false(find_item(&r, COMPARE_NO_ITEM)->compared);
 	}
 }
 
-TEST_CASE(a_listed_item_is_not_compared_with_a_recorded_one)
+CASE(a_listed_item_is_not_compared_with_a_recorded_one)
 {
-	const struct compare_rules rules = {.metric = COMPARE_COUNT};
-	_compare_result_ struct compare_result r;
-	_compare_ struct compare *c;
-
-	assert_int_equal(compare__new(1, 1, &c), 0);
+	begin(NULL);
 	add_item(c, COMPARE_BASE, false, 100);
 	add_listed(c, COMPARE_NEW, 1, TRACE_RESULTS_EXECUTED);
-	assert_int_equal(compare__result(c, &rules, &r), 0);
+	result(&by_count);
 	assert_false(find_item(&r, "app::f")->compared);
 }
 
 /* Without its items, a trace would look as if it had none of those of the others. */
-TEST_CASE(items_of_some_traces_are_no_rows)
+CASE(items_of_some_traces_are_no_rows)
 {
 	const struct sample_row rows[] = {{"app", "lib", "app::f", 1, 40 * MS, NULL}};
-	const struct compare_rules rules = {.metric = COMPARE_COUNT};
-	_compare_result_ struct compare_result r;
-	_compare_ struct compare *c;
 
-	assert_int_equal(compare__new(1, 1, &c), 0);
+	begin(NULL);
 	sample_add_items(c, COMPARE_BASE, rows, 1);
 	sample_add(c, COMPARE_NEW, rows, 1);
-	assert_int_equal(compare__result(c, &rules, &r), 0);
-	assert_false(r.has_items);
-	assert_int_equal(r.ITEM_ROWS.n, 0);
-	assert_int_equal(r.QUERIES.n, 1);
+	result(&by_count);
+	assert_struct(r, has_items, false, ITEM_ROWS.n, 0, QUERIES.n, 1);
 }
 
 /*
@@ -648,8 +588,7 @@ static void add_sampled(struct compare *c, enum compare_side side, uint64_t n, b
 	const struct trace_tally tally = {.kind = TRACE_KIND_RESULTS, .events = results};
 	_summary_ struct summary *s = NULL;
 
-	assert_int_equal(summary__new(&s), 0);
-	assert_int_equal(summary__process(s, &p), 0);
+	must(summary__new(&s), summary__process(s, &p));
 	summary__set_sampled(s);
 	if (results) {
 		summary__set_unwatched(s);
@@ -659,8 +598,7 @@ static void add_sampled(struct compare *c, enum compare_side side, uint64_t n, b
 		uint64_t samples = i ? 100 : n;
 		const struct sample_sums sums = {
 			.self[TRACE_SAMPLE_CPU] = {samples, samples * MS},
-			.total[TRACE_SAMPLE_CPU] = {samples, samples * MS},
-		};
+			.total[TRACE_SAMPLE_CPU] = {samples, samples * MS}};
 		const struct trace_span span = {.end_ns = n * MS, .label = (uint32_t)i};
 		const struct trace_times times = {.self_ns = n * MS};
 
@@ -683,7 +621,7 @@ static struct compare *sampled(uint64_t base, uint64_t new, bool spans)
 }
 
 /* Of 400 and 560 samples the change has an error of 31: 160 are five of them, 80 are not three. */
-TEST_CASE(samples_have_errors_of_their_own)
+CASE(samples_have_errors_of_their_own)
 {
 	static const struct {
 		uint64_t new;
@@ -691,12 +629,10 @@ TEST_CASE(samples_have_errors_of_their_own)
 	} cases[] = {{560, true}, {480, false}};
 
 	for (size_t i = 0; i < N_OF(cases); i++) {
-		const struct compare_rules rules = {.min_ns = 5 * MS};
-		_compare_ struct compare *c = sampled(400, cases[i].new, false);
-		_compare_result_ struct compare_result r;
 		const struct compare_row *row;
 
-		assert_int_equal(compare__result(c, &rules, &r), 0);
+		begin(sampled(400, cases[i].new, false));
+		result(&usual);
 		row = sample_find(&r, "a", "typeck");
 		assert_true(row->compared);
 		assert_int_equal(row->error_ns[COMPARE_SELF] / MS, i ? 29 : 30);
@@ -735,8 +671,7 @@ TEST_CASE(executions_are_in_sums_if_all_traces_know_them)
 	sample_add(c, COMPARE_BASE, base, 2);
 	add_sampled(c, COMPARE_NEW, 100, false, 51);
 	assert_int_equal(compare__result(c, &counts, &r), 0);
-	assert_true(r.on_cpu);
-	assert_int_equal(r.n_uncounted, 1);
+	assert_struct(r, on_cpu, true, n_uncounted, 1);
 	assert_true(sample_find(&r, "a", "typeck")->significant);
 	assert_int_equal(compare_row__change(sample_find(&r, "a", "typeck"), COMPARE_COUNT), 1);
 	assert_false(sample_find(&r, "a", "layout_of")->compared);
@@ -766,25 +701,20 @@ static void add_blind(struct compare *c, enum compare_side side)
 					  .label = sample_id(&texts, "layout_of")};
 
 	summary__set_unwatched(s);
-	assert_int_equal(summary__tally(s, &counted), 0);
-	assert_int_equal(summary__tally(s, &blind), 0);
-	assert_int_equal(compare__trace(c, side, s, &names), 0);
+	must(summary__tally(s, &counted), summary__tally(s, &blind),
+	     compare__trace(c, side, s, &names));
 }
 
-TEST_CASE(a_query_without_a_table_was_not_executed_0_times)
+CASE(a_query_without_a_table_was_not_executed_0_times)
 {
 	static const struct sample_row base[] = {{"a", "lib", "typeck", 50, 100 * MS, NULL},
 						 {"a", "lib", "layout_of", 20, 10 * MS, NULL}};
-	const struct compare_rules counts = {.metric = COMPARE_COUNT};
 
 	for (int from = COMPARE_BASE; from < COMPARE_N_SIDES; from++) {
-		_compare_result_ struct compare_result r;
-		_compare_ struct compare *c;
-
-		assert_int_equal(compare__new(1, 1, &c), 0);
+		begin(NULL);
 		add_blind(c, !from);
 		sample_add(c, from, base, 2);
-		assert_int_equal(compare__result(c, &counts, &r), 0);
+		result(&by_count);
 		assert_int_equal(r.n_uncounted, 1);
 		assert_true(sample_find(&r, "a", "typeck")->compared);
 		assert_false(sample_find(&r, "a", "layout_of")->compared);

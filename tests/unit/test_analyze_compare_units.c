@@ -49,11 +49,8 @@ TEST_CASE(name_and_type_make_a_unit)
 	assert_int_equal(of[1], 0);
 	assert_int_equal(of[2], 4);
 	assert_int_equal(compare_units__name(&u), 0);
-	assert_string_equal(u.all[0]->name, "a");
-	assert_string_equal(u.all[1]->name, "a (test)");
-	assert_string_equal(u.all[2]->name, "a#2");
-	assert_string_equal(u.all[3]->name, "unknown");
-	assert_string_equal(u.all[4]->name, "b");
+	assert_struct(u, all[0]->name, "a", all[1]->name, "a (test)", all[2]->name, "a#2",
+		      all[3]->name, "unknown", all[4]->name, "b");
 }
 
 #define SCRIPT "build_script_build", "bin"
@@ -102,10 +99,9 @@ TEST_CASE(build_scripts_are_named_after_their_packages)
 
 	match(&u, base, 4, of);
 	assert_int_equal(compare_units__name(&u), 0);
-	assert_string_equal(u.all[0]->name, "syn (build script)");
-	assert_string_equal(u.all[1]->name, "libc (build script)");
-	assert_string_equal(u.all[2]->name, "syn (build script)#2");
-	assert_string_equal(u.all[3]->name, "build_script_build (bin)");
+	assert_struct(u, all[0]->name, "syn (build script)", all[1]->name, "libc (build script)",
+		      all[2]->name, "syn (build script)#2", all[3]->name,
+		      "build_script_build (bin)");
 }
 
 /* A build may contain several versions of a crate; cargo replaces one by a compatible one. */
@@ -275,10 +271,10 @@ TEST_CASE(an_option_may_be_a_value)
 	uint32_t of[MOST];
 
 	match(&u, odd, 3, of);
-	assert_string_equal(u.all[0]->variant, "0123456789012345678901234567890123456789 "
-					       "--target=0123456789012345678901234567890123456789");
-	assert_string_equal(u.all[1]->variant, "--cfg --cfg ");
-	assert_string_equal(u.all[2]->variant, " ");
+	assert_struct(u, all[0]->variant,
+		      "0123456789012345678901234567890123456789 "
+		      "--target=0123456789012345678901234567890123456789",
+		      all[1]->variant, "--cfg --cfg ", all[2]->variant, " ");
 }
 
 TEST_MAIN(NULL, NULL)

@@ -14,14 +14,12 @@ static const char *no_text(const void *ctx, uint32_t id)
 
 static struct trace_process process(uint32_t index, uint64_t cpu_ns)
 {
-	return (struct trace_process){
-		.index = index,
-		.pid = 100 + index,
-		.start_ns = 1,
-		.end_ns = 2,
-		.cpu_ns = cpu_ns,
-		.exit_status = TRACE_EXIT_UNKNOWN,
-	};
+	return (struct trace_process){.index = index,
+				      .pid = 100 + index,
+				      .start_ns = 1,
+				      .end_ns = 2,
+				      .cpu_ns = cpu_ns,
+				      .exit_status = TRACE_EXIT_UNKNOWN};
 }
 
 /* Two compilers that used 900 and 300 ns, and 40 hits. */
@@ -58,19 +56,15 @@ TEST_CASE(the_parts_add_up)
 	c = cost_of(&m, 2);
 	for (int i = 0; i < COST_PARTS; i++)
 		sum += c.ns[i];
-	assert_true(c.whole);
-	assert_int_equal(c.added_ns, 260);
+	assert_struct(c, whole, true, added_ns, 260);
 	assert_int_equal(sum, c.added_ns);
-	assert_int_equal(c.hits, 40);
-	assert_int_equal(c.breakpoints, 14);
+	assert_struct(c, hits, 40, breakpoints, 14);
 	/* A part of ours, which is in the sum already. */
 	assert_int_equal(c.set_up_ns, 45);
 	/* Waiting is no CPU time. */
-	assert_int_equal(c.waited_ns, 5000);
-	assert_int_equal(c.n_waited, 2);
+	assert_struct(c, waited_ns, 5000, n_waited, 2);
 	/* 1,200 ns less the four parts that are in it. */
-	assert_int_equal(c.in_compilers_ns, 200);
-	assert_int_equal(c.compilers_ns, 1000);
+	assert_struct(c, in_compilers_ns, 200, compilers_ns, 1000);
 	assert_int_equal(cost__share_ppm(&c), 260000);
 }
 
@@ -82,12 +76,9 @@ TEST_CASE(without_parts_the_hits_are_known)
 
 	make(&m, NULL, true);
 	c = cost_of(&m, 2);
-	assert_false(c.whole);
-	assert_int_equal(c.added_ns, 40 * 500);
-	assert_int_equal(c.ns[COST_PROBES], c.added_ns);
+	assert_struct(c, whole, false, added_ns, 40 * 500, ns[COST_PROBES], c.added_ns);
 	/* Not the rest, so it stays in the CPU time. */
-	assert_int_equal(c.in_compilers_ns, 0);
-	assert_int_equal(c.compilers_ns, 1200);
+	assert_struct(c, in_compilers_ns, 0, compilers_ns, 1200);
 }
 
 TEST_CASE(without_cpu_times_there_is_no_share)
@@ -98,8 +89,7 @@ TEST_CASE(without_cpu_times_there_is_no_share)
 
 	make(&m, &overhead, false);
 	c = cost_of(&m, 2);
-	assert_int_equal(c.added_ns, 260);
-	assert_int_equal(c.compilers_ns, 0);
+	assert_struct(c, added_ns, 260, compilers_ns, 0);
 	assert_int_equal(cost__share_ppm(&c), 0);
 }
 
@@ -170,10 +160,8 @@ TEST_CASE(a_part_of_a_recording_has_a_part_of_it)
 	m.overhead.of[TRACE_OVERHEAD_SAMPLES] = 0;
 	c = cost_of(&m, 3);
 	assert_true(c.is_part && c.whole);
-	assert_int_equal(c.ns[COST_PROBES], 1000);
-	assert_int_equal(c.ns[COST_BREAKPOINTS], 100);
-	assert_int_equal(c.ns[COST_NAMES], 20);
-	assert_int_equal(c.in_compilers_ns, 1120);
+	assert_struct(c, ns[COST_PROBES], 1000, ns[COST_BREAKPOINTS], 100, ns[COST_NAMES], 20,
+		      in_compilers_ns, 1120);
 	/* It may be one of the two that waited. */
 	assert_int_equal(c.n_waited, 1);
 }
@@ -210,8 +198,7 @@ TEST_CASE(a_thread_that_met_no_probe_ran_all_the_same)
 	for (size_t i = 0; i < N_OF(items); i++)
 		assert_int_equal(model__item(&m, &items[i]), 0);
 	assert_int_equal(model__end(&m), 0);
-	assert_true(build__totals(m.build)->off_cpu_known);
-	assert_int_equal(build__totals(m.build)->late, 1);
+	assert_struct(*build__totals(m.build), off_cpu_known, true, late, 1);
 	assert_true(cost__cpu_ns(NULL, m.build, m.samples, NULL, &ns));
 	assert_int_equal(ns, 700 + 300);
 }
@@ -263,18 +250,13 @@ TEST_CASE(the_cause_and_the_share_are_reported)
 {
 	struct verdict v = verdict_with(TRACE_LOST_NO_STORAGE, 916, 916, 0);
 
-	assert_int_equal(v.state, VERDICT_LOST_HITS);
-	assert_int_equal(v.cause, TRACE_LOST_NO_STORAGE);
-	assert_int_equal(v.lost, 916);
-	assert_int_equal(v.of, 916);
+	assert_struct(v, state, VERDICT_LOST_HITS, cause, TRACE_LOST_NO_STORAGE, lost, 916, of,
+		      916);
 	/* The count of hits does not include hits lost to recursion. */
 	v = verdict_with(TRACE_LOST_RECURSION, 30, 20, 10);
-	assert_int_equal(v.state, VERDICT_LOST_HITS);
-	assert_int_equal(v.of, 50);
+	assert_struct(v, state, VERDICT_LOST_HITS, of, 50);
 	v = verdict_with(TRACE_LOST_STACK_FULL, 90, 200, 10);
-	assert_int_equal(v.state, VERDICT_LOST_INTERVALS);
-	assert_int_equal(v.cause, TRACE_LOST_STACK_FULL);
-	assert_int_equal(v.of, 100);
+	assert_struct(v, state, VERDICT_LOST_INTERVALS, cause, TRACE_LOST_STACK_FULL, of, 100);
 }
 
 /* A third of the hits, and two fifths of the records of the others, are lost: 60 % in all. */
@@ -289,9 +271,7 @@ TEST_CASE(several_causes_count_together)
 
 	add_spans(s, 60);
 	v = verdict_of(s, &l);
-	assert_int_equal(v.state, VERDICT_LOST_INTERVALS);
-	assert_int_equal(v.cause, TRACE_LOST_RING_FULL);
-	assert_int_equal(v.lost, 40);
+	assert_struct(v, state, VERDICT_LOST_INTERVALS, cause, TRACE_LOST_RING_FULL, lost, 40);
 	l.count[TRACE_LOST_NO_STORAGE] = 0;
 	assert_int_equal(verdict_of(s, &l).state, VERDICT_SOUND);
 }
@@ -305,9 +285,7 @@ TEST_CASE(compilers_may_be_lost)
 	assert_int_equal(verdict_of(s, &l).state, VERDICT_SOUND);
 	l.count[TRACE_LOST_COMPILERS] = 4;
 	v = verdict_of(s, &l);
-	assert_int_equal(v.state, VERDICT_LOST_COMPILERS);
-	assert_int_equal(v.lost, 4);
-	assert_int_equal(v.of, 7);
+	assert_struct(v, state, VERDICT_LOST_COMPILERS, lost, 4, of, 7);
 }
 
 /* Linkers and the like are in the trace too, and so are compilers of which it has nothing else. */
@@ -326,9 +304,7 @@ TEST_CASE(what_is_lost_is_a_part_of_the_compilers)
 	}
 	sample_span(s, 0, SAMPLE_TYPECK, 10, 10, 0);
 	v = verdict_of(s, &l);
-	assert_int_equal(v.state, VERDICT_LOST_COMPILERS);
-	assert_int_equal(v.lost, 2);
-	assert_int_equal(v.of, 3);
+	assert_struct(v, state, VERDICT_LOST_COMPILERS, lost, 2, of, 3);
 	assert_int_equal(summary__sample(s, &(struct trace_sample){.process = 1}), 0);
 	l.count[TRACE_LOST_COMPILERS] = 1;
 	assert_int_equal(verdict_of(s, &l).state, VERDICT_SOUND);
@@ -350,9 +326,7 @@ TEST_CASE(no_compiler_and_a_lost_mapping_is_no_sound_recording)
 	_summary_ struct summary *nothing = compiled(0);
 	struct verdict v = verdict_of(nothing, &one);
 
-	assert_int_equal(v.state, VERDICT_LOST_MAPPINGS);
-	assert_int_equal(v.cause, TRACE_LOST_MAPPINGS);
-	assert_int_equal(v.lost, 1);
+	assert_struct(v, state, VERDICT_LOST_MAPPINGS, cause, TRACE_LOST_MAPPINGS, lost, 1);
 	/* A process without a crate is no compiler. */
 	assert_int_equal(without_compilers(1, NULL, 0).state, VERDICT_LOST_MAPPINGS);
 	assert_int_equal(without_compilers(0, NULL, 0).state, VERDICT_SOUND);
@@ -369,16 +343,11 @@ TEST_CASE(a_compilation_without_an_interval_is_nothing)
 	struct trace_losses l = {.count = {[TRACE_COUNT_HITS] = 7}};
 	struct verdict v = verdict_of(s, &l);
 
-	assert_int_equal(v.state, VERDICT_NOTHING);
-	assert_int_equal(v.compiles, 3);
-	assert_int_equal(v.late, 1);
-	assert_int_equal(v.hits, 7);
-	assert_int_equal(v.lost, 0);
+	assert_struct(v, state, VERDICT_NOTHING, compiles, 3, late, 1, hits, 7, lost, 0);
 	/* One that was gone before it could be followed is not known to be late. */
 	l.count[TRACE_LOST_COMPILERS] = 1;
 	v = verdict_of(s, &l);
-	assert_int_equal(v.state, VERDICT_NOTHING);
-	assert_int_equal(v.lost, 1);
+	assert_struct(v, state, VERDICT_NOTHING, lost, 1);
 	assert_int_equal(verdict_of(s, NULL).state, VERDICT_NOTHING);
 	/* Samples need no interval. */
 	summary__set_sampled(s);

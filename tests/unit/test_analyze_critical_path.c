@@ -44,11 +44,8 @@ static void assert_path(const struct expected *of, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		const struct path_step *step = &path.steps[i];
 
-		assert_int_equal(step->start_ns, at);
-		assert_int_equal(step->process, of[i].process);
-		assert_int_equal(step->part, of[i].part);
-		assert_int_equal(step->start_ns, of[i].start * PATH_MS);
-		assert_int_equal(step->end_ns, of[i].end * PATH_MS);
+		assert_struct(*step, start_ns, at, process, of[i].process, part, of[i].part,
+			      start_ns, of[i].start * PATH_MS, end_ns, of[i].end * PATH_MS);
 		assert_int_equal(step->saved_ns / PATH_MS, of[i].saved);
 		at = step->end_ns;
 	}
@@ -66,10 +63,8 @@ TEST_CASE_WITH(a_link_waits_for_what_is_needed_indirectly, NULL, clear)
 	};
 	find_path(path_chain, N_OF(path_chain));
 	assert_path(steps, N_OF(steps));
-	assert_int_equal(path.jobs, 2);
-	assert_int_equal(path.wall_ns, 1000 * PATH_MS);
-	assert_int_equal(path.scheduled_ns, 997 * PATH_MS);
-	assert_int_equal(path.unlimited_ns, 997 * PATH_MS);
+	assert_struct(path, jobs, 2, wall_ns, 1000 * PATH_MS, scheduled_ns, 997 * PATH_MS,
+		      unlimited_ns, 997 * PATH_MS);
 }
 
 TEST_CASE_WITH(a_library_waits_for_metadata, NULL, clear)
@@ -117,11 +112,8 @@ TEST_CASE_WITH(a_compile_may_wait_for_a_job, NULL, clear)
 	};
 	find_path(of, N_OF(of));
 	assert_path(steps, N_OF(steps));
-	assert_true(path.steps[1].freed_job);
-	assert_false(path.steps[0].freed_job);
-	assert_int_equal(path.jobs, 1);
-	assert_int_equal(path.scheduled_ns, 399 * PATH_MS);
-	assert_int_equal(path.unlimited_ns, 200 * PATH_MS);
+	assert_struct(path, steps[1].freed_job, true, steps[0].freed_job, false, jobs, 1,
+		      scheduled_ns, 399 * PATH_MS, unlimited_ns, 200 * PATH_MS);
 }
 
 TEST_CASE_WITH(time_between_two_commands_is_no_compile, NULL, clear)
@@ -143,8 +135,7 @@ TEST_CASE_WITH(time_between_two_commands_is_no_compile, NULL, clear)
 TEST_CASE_WITH(a_build_may_have_no_compile, NULL, clear)
 {
 	find_path(NULL, 0);
-	assert_int_equal(path.n_steps, 0);
-	assert_int_equal(path.wall_ns, 0);
+	assert_struct(path, n_steps, 0, wall_ns, 0);
 	assert_int_equal(compile_graph__of(&graph, b.build), 0);
 	assert_int_equal(graph.n_nodes, 0);
 }
@@ -231,8 +222,7 @@ static void assert_edge(uint32_t node, uint32_t at, uint32_t on, enum compile_ne
 	const struct compile_edge *e = &graph.edges[graph.nodes[node].first_edge + at];
 
 	assert_true(at < graph.nodes[node].n_edges);
-	assert_int_equal(e->on, on);
-	assert_int_equal(e->need, need);
+	assert_struct(*e, on, on, need, need);
 }
 
 TEST_CASE_WITH(externs_are_the_files_of_earlier_compiles, NULL, clear)
@@ -286,8 +276,7 @@ TEST_CASE_WITH(a_build_script_runs_before_its_package, NULL, clear)
 	assert_int_equal(graph.nodes[3].n_edges, 0);
 	assert_edge(4, 0, 0, NEED_RUN);
 	/* The first of those that wait for it starts 30 ms after its compile. */
-	assert_int_equal(graph.nodes[0].run_ns, 30 * PATH_MS);
-	assert_int_equal(graph.nodes[1].run_ns, 0);
+	assert_struct(graph, nodes[0].run_ns, 30 * PATH_MS, nodes[1].run_ns, 0);
 }
 
 TEST_CASE_WITH(commands_after_each_other_are_stages, NULL, clear)

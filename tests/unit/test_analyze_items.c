@@ -82,9 +82,7 @@ static const struct item_row *row_of(uint32_t item)
 
 static void assert_row(uint32_t item, uint64_t executions, uint64_t charged, uint64_t self_ns)
 {
-	assert_int_equal(row_of(item)->executions, executions);
-	assert_int_equal(row_of(item)->charged, charged);
-	assert_int_equal(row_of(item)->self_ns, self_ns);
+	assert_struct(*row_of(item), executions, executions, charged, charged, self_ns, self_ns);
 }
 
 TEST_CASE_WITH(the_time_of_all_queries_about_an_item_is_added_up, setup, teardown)
@@ -117,11 +115,8 @@ TEST_CASE_WITH(the_first_rows_are_those_with_the_most_time, setup, teardown)
 		assert_int_equal(n, most[i] < 3 ? most[i] : 3);
 		/* By its path. */
 		assert_int_equal(first[0].item, ONE_ELSEWHERE);
-		if (n == 3) {
-			assert_int_equal(first[2].item, ONE);
-			assert_int_equal(first[2].executions, 2);
-			assert_int_equal(first[2].self_ns, 30);
-		}
+		if (n == 3)
+			assert_struct(first[2], item, ONE, executions, 2, self_ns, 30);
 		free(first);
 		items__free(items);
 		assert_int_equal(items__new(&names, &items), 0);
@@ -145,11 +140,8 @@ TEST_CASE_WITH(time_on_the_cpu_is_a_part, setup, teardown)
 	waited(MIR_BUILT, 0, 21, 0, ONE);
 	end(1);
 	assert_row(ONE, 2, 1, 149);
-	assert_int_equal(rows->cpu_ns, 9 + 10 + 20);
-	assert_int_equal(rows->queries[0].label, MIR_BUILT);
-	assert_int_equal(rows->queries[1].label, TYPECK);
-	assert_int_equal(rows->queries[1].self_ns, 100);
-	assert_int_equal(rows->queries[1].cpu_ns, 10);
+	assert_struct(*rows, cpu_ns, 9 + 10 + 20, queries[0].label, MIR_BUILT, queries[1].label,
+		      TYPECK, queries[1].self_ns, 100, queries[1].cpu_ns, 10);
 }
 
 static bool is_keyed_by_instance(const void *ctx, uint32_t label)
@@ -274,12 +266,9 @@ TEST_CASE_WITH(the_most_expensive_queries_are_kept_in_order, setup, teardown)
 	assert_int_equal(row_of(ONE)->n_queries, 3);
 	assert_int_equal(row_of(TWO)->n_queries, 1);
 	q = row_of(ONE)->queries;
-	assert_int_equal(q[0].label, CODEGEN);
-	assert_int_equal(q[0].self_ns, 40);
-	assert_int_equal(q[1].label, TYPECK);
-	assert_int_equal(q[1].self_ns, 30);
-	assert_int_equal(q[2].label, MIR_BUILT);
-	assert_int_equal(q[2].self_ns, 25);
+	assert_struct(q[0], label, CODEGEN, self_ns, 40);
+	assert_struct(q[1], label, TYPECK, self_ns, 30);
+	assert_struct(q[2], label, MIR_BUILT, self_ns, 25);
 	assert_row(ONE, 4, 2, 115);
 }
 
@@ -291,8 +280,7 @@ TEST_CASE_WITH(the_time_of_probes_is_taken_off, setup, teardown)
 	const struct trace_times times = {.self_ns = 100, .self_probe_ns = 30};
 	const struct trace_times more = {.self_ns = 10, .self_probe_ns = 30};
 
-	assert_int_equal(items__span(items, &inner, &more, NONE), 0);
-	assert_int_equal(items__span(items, &one, &times, ONE), 0);
+	must(items__span(items, &inner, &more, NONE), items__span(items, &one, &times, ONE));
 	end(1);
 	assert_row(ONE, 1, 1, 70);
 }
@@ -368,8 +356,7 @@ TEST_CASE_WITH(the_time_of_llvm_is_a_sum_of_its_own, setup, teardown)
 	assert_int_equal(items__llvm(items, ONE, &(struct sample_sum){1, 30}), 0);
 	assert_int_equal(items__llvm(items, TWO, &(struct sample_sum){1, 30}), 0);
 	end(1);
-	assert_int_equal(row_of(ONE)->llvm.n, 3);
-	assert_int_equal(row_of(ONE)->llvm.value, 100);
+	assert_struct(row_of(ONE)->llvm, n, 3, value, 100);
 	assert_int_equal(row_of(ONE)->cpu_ns, 0);
 }
 
@@ -445,8 +432,7 @@ TEST_CASE_WITH(a_lower_limit_of_instances_is_none_of_all, setup, teardown)
 {
 	items__count_instances(items, is_keyed_by_instance, NULL);
 	list(1, TRACE_RESULTS_EXECUTED, ONE);
-	assert_int_equal(items__note_limit(items, TYPECK), 0);
-	assert_int_equal(items__note_limit(items, MIR_BUILT), 0);
+	must(items__note_limit(items, TYPECK), items__note_limit(items, MIR_BUILT));
 	assert_compiled(1, false);
 }
 
@@ -492,8 +478,7 @@ TEST_CASE_WITH(results_are_instances, setup, teardown)
 	items__count_instances(items, is_keyed_by_instance, NULL);
 	results(MIR_BUILT, TRACE_RESULTS_EXECUTED, 3, (uint32_t[]){ONE, ONE, TWO});
 	results(TYPECK, TRACE_RESULTS_EXECUTED, 1, (uint32_t[]){ONE});
-	assert_int_equal(items__foreign_results(items, &foreign), 0);
-	assert_int_equal(items__foreign_results(items, &not_counted), 0);
+	must(items__foreign_results(items, &foreign), items__foreign_results(items, &not_counted));
 	end(2);
 	assert_int_equal(row_of(ONE)->instances, 2 + 2);
 	assert_int_equal(row_of(TWO)->instances, 1);

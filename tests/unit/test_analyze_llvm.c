@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "analyze/llvm.h"
 
-#include <errno.h>
-
 #include "test.h"
 #include "../fixtures/llvm_build.h"
 
 /* Of samples of 1 ms each. */
 static void assert_ms(struct sample_sum sum, uint64_t ms)
 {
-	assert_int_equal(sum.n, ms);
-	assert_int_equal(sum.value, ms * LLVM_BUILD_PERIOD);
+	assert_struct(sum, n, ms, value, ms * LLVM_BUILD_PERIOD);
 }
 
 static const struct llvm_pass_row *pass(const struct llvm_rows *rows, const char *name)
@@ -69,8 +66,7 @@ TEST_CASE(passes_have_the_time_of_functions_and_of_none)
 {
 
 	assert_int_equal(rows.n_passes, 7);
-	assert_string_equal(rows.passes[0].name, "InstCombine");
-	assert_string_equal(rows.passes[0].type, "InstCombinePass");
+	assert_struct(rows.passes[0], name, "InstCombine", type, "InstCombinePass");
 	assert_ms(rows.passes[0].self, 300);
 	assert_ms(pass(&rows, "GVN")->self, 35);
 	assert_ms(pass(&rows, "Inliner")->self, 14);
@@ -86,10 +82,7 @@ TEST_CASE(instances_are_added_up)
 	assert_int_equal(rows.n_generics, 1 + 1 + 100 + 1 + 1);
 	assert_string_equal(rows.generics[0].path, "app::generic_big");
 	assert_ms(rows.generics[0].self, 200);
-	assert_int_equal(rows.generics[0].symbols, 200);
-	assert_int_equal(rows.generics[0].instances, 200);
-	assert_true(rows.generics[0].at_least);
-	assert_string_equal(rows.generics[0].crate, "app");
+	assert_struct(rows.generics[0], symbols, 200, instances, 200, at_least, true, crate, "app");
 	/* LLVM's own suffix makes no instance. */
 	assert_string_equal(rows.generics[1].path, "app::huge");
 	assert_ms(rows.generics[1].self, 80);
@@ -98,17 +91,13 @@ TEST_CASE(instances_are_added_up)
 	assert_int_equal(rows.generics[1].symbols, 1);
 	g = generic(&rows, "core::ptr::drop_in_place");
 	assert_ms(g->self, 12);
-	assert_int_equal(g->symbols, 2);
-	assert_string_equal(g->crate, "core");
-	assert_int_equal(g->n_crates, 2);
+	assert_struct(*g, symbols, 2, crate, "core", n_crates, 2);
 	assert_ms(g->crates[0].self, 6);
 	assert_ms(g->crates[1].self, 6);
 	/* Instances of different types. */
 	g = generic(&rows, "<_ as s::Name>::name");
 	assert_ms(g->self, 5);
-	assert_int_equal(g->n_crates, 1);
-	assert_string_equal(g->crates[0].crate, "dep");
-	assert_string_equal(g->crate, "s");
+	assert_struct(*g, n_crates, 1, crates[0].crate, "dep", crate, "s");
 }
 
 TEST_CASE(functions_are_symbols)
@@ -125,9 +114,8 @@ TEST_CASE(functions_are_symbols)
 		if (!strcmp(rows.functions[i].symbol, "_RINvCs1_3app11generic_bigKjc7_EB2_"))
 			big = &rows.functions[i];
 	assert_non_null(big);
-	assert_string_equal(big->path, "app::generic_big::<199>");
-	assert_string_equal(big->generic, "app::generic_big");
-	assert_string_equal(big->crate, "app");
+	assert_struct(*big, path, "app::generic_big::<199>", generic, "app::generic_big", crate,
+		      "app");
 }
 
 TEST_CASE(what_is_of_no_function_has_a_name)
@@ -145,8 +133,7 @@ TEST_CASE(what_is_of_no_function_has_a_name)
 
 	assert_int_equal(rows.n_rests, N_OF(expected));
 	for (size_t i = 0; i < N_OF(expected); i++) {
-		assert_string_equal(rows.rests[i].name, expected[i].name);
-		assert_int_equal(rows.rests[i].kind, expected[i].kind);
+		assert_struct(rows.rests[i], name, expected[i].name, kind, expected[i].kind);
 		assert_ms(rows.rests[i].self, expected[i].ms);
 	}
 }
@@ -243,8 +230,7 @@ TEST_CASE(a_pass_behind_an_adaptor_is_in_the_stack)
 	assert_ms(pass(&rows, "LICM")->self, 2);
 	assert_ms(pass(&rows, "FunctionToLoopPassAdaptor")->self, 1);
 	assert_int_equal(rows.n_rests, 1);
-	assert_string_equal(rows.rests[0].name, "Inliner");
-	assert_int_equal(rows.rests[0].kind, LLVM_REST_PASS);
+	assert_struct(rows.rests[0], name, "Inliner", kind, LLVM_REST_PASS);
 }
 
 /* Rows of passes have the time of the totals, by what they are for. */
@@ -360,9 +346,8 @@ TEST_CASE(a_function_is_found_by_its_item)
 		_llvm_rows_ struct llvm_rows rows = {};
 		_llvm_ struct llvm *l = NULL;
 
-		assert_int_equal(llvm__new(&source, &stacks, &texts, &l), 0);
-		assert_int_equal(llvm__sample(l, &sample), 0);
-		assert_int_equal(llvm__rows(l, is_own_item, NULL, &rows), 0);
+		must(llvm__new(&source, &stacks, &texts, &l), llvm__sample(l, &sample),
+		     llvm__rows(l, is_own_item, NULL, &rows));
 		assert_int_equal(rows.n_functions, process);
 	}
 }
@@ -397,17 +382,13 @@ TEST_CASE(the_passes_of_a_function)
 	_llvm_rows_ struct llvm_rows huge = {}, instances = {};
 
 	assert_int_equal(llvm__rows(build.model.llvm, is_huge, NULL, &huge), 0);
-	assert_int_equal(huge.n_functions, 1);
-	assert_int_equal(huge.n_generics, 1);
-	assert_int_equal(huge.n_rests, 0);
-	assert_int_equal(huge.n_passes, 3);
+	assert_struct(huge, n_functions, 1, n_generics, 1, n_rests, 0, n_passes, 3);
 	assert_ms(pass(&huge, "X86DAGToDAGISel")->self, 40);
 	assert_ms(pass(&huge, "GVN")->self, 30);
 	assert_ms(pass(&huge, "Inliner")->self, 10);
 	assert_int_equal(llvm__rows(build.model.llvm, is_instance, NULL, &instances), 0);
 	/* 1, 10 to 19, 100 to 199 */
-	assert_int_equal(instances.n_functions, 111);
-	assert_int_equal(instances.n_generics, 1);
+	assert_struct(instances, n_functions, 111, n_generics, 1);
 }
 
 /* Of the symbols of "app", "dep" knows none; drop_in_place of it is known to "dep" alone. */
@@ -443,8 +424,7 @@ static void read_rows(struct trace_reader *r, struct llvm *l, bool misses, struc
 static void assert_instances(const struct llvm_rows *rows, const char *path, uint64_t n,
 			     bool at_least)
 {
-	assert_int_equal(generic(rows, path)->instances, n);
-	assert_int_equal(generic(rows, path)->at_least, at_least);
+	assert_struct(*generic(rows, path), instances, n, at_least, at_least);
 }
 
 /* What a recording may know beside symbols. */
@@ -472,8 +452,7 @@ TEST_CASE(items_and_all_instances_are_asked_for)
 		}
 		assert_int_equal(items, 200 + 2 + 1);
 		/* No process was added. */
-		assert_int_equal(rows.generics[0].n_crates, 1);
-		assert_null(rows.generics[0].crates[0].crate);
+		assert_struct(rows.generics[0], n_crates, 1, crates[0].crate, NULL);
 	}
 }
 
@@ -517,14 +496,11 @@ static void join_write(const char *path, uint32_t compilers)
 	symbol = llvm_build_text(w, "_RINvCs1_3app11generic_bigKj1_EB2_");
 	item = llvm_build_text(w, "app::generic_big");
 	app = llvm_build_text(w, "app");
-	assert_int_equal(trace_writer__key_type(w, label, "Instance"), 0);
-	assert_int_equal(trace_writer__foreign(w, app), 0);
-	assert_int_equal(
-		trace_writer__compose(
-			w, (const struct trace_piece[]){{.id = app}, {.text = "::generic_big"}}, 2,
-			&foreign),
-		0);
-	assert_int_equal(trace_writer__sampling(w, &sampling), 0);
+	must(trace_writer__key_type(w, label, "Instance"), trace_writer__foreign(w, app),
+	     trace_writer__compose(
+		     w, (const struct trace_piece[]){{.id = app}, {.text = "::generic_big"}}, 2,
+		     &foreign),
+	     trace_writer__sampling(w, &sampling));
 	entry.pass = llvm_build_text(w, "GVNPass");
 	entry.function = symbol;
 	assert_int_equal(trace_writer__llvm(w, &entry, &sample.llvm), 0);
@@ -550,13 +526,10 @@ static void join_write(const char *path, uint32_t compilers)
 		sample.tid = 100 + i;
 		for (int k = 0; k < 3; k++, sample.time_ns += LLVM_BUILD_PERIOD)
 			assert_int_equal(trace_writer__sample(w, &sample), 0);
-		assert_int_equal(trace_writer__results(w, &results), 0);
-		assert_int_equal(trace_writer__tally(w, &counted), 0);
-		assert_int_equal(
-			trace_writer__symbol(w, &(struct trace_symbol){i, symbol, path_of[0]}), 0);
+		must(trace_writer__results(w, &results), trace_writer__tally(w, &counted),
+		     trace_writer__symbol(w, &(struct trace_symbol){i, symbol, path_of[0]}));
 	}
-	assert_int_equal(trace_writer__losses(w, &(struct trace_losses){}), 0);
-	assert_int_equal(trace_writer__finish(w), 0);
+	must(trace_writer__losses(w, &(struct trace_losses){}), trace_writer__finish(w));
 }
 
 /* An item's row has the time of all its instances, and the generic function their number. */
@@ -576,9 +549,8 @@ TEST_CASE(a_trace_joins_items_and_functions)
 		unlink(path);
 		options = model_options_of(b.r);
 		options.parts = MODEL_LLVM | MODEL_ITEMS;
-		assert_int_equal(model__init(&b.model, &options), 0);
-		assert_int_equal(model__read(&b.model, b.r), 0);
-		assert_int_equal(llvm__rows(b.model.llvm, NULL, NULL, &rows), 0);
+		must(model__init(&b.model, &options), model__read(&b.model, b.r),
+		     llvm__rows(b.model.llvm, NULL, NULL, &rows));
 		assert_instances(&rows, "app::generic_big", 2 * compilers, compilers > 1);
 		assert_string_equal(rows.functions[0].item_path, "app::generic_big");
 		assert_int_equal(items__rows(b.model.items, &items, &n), 0);
@@ -603,14 +575,12 @@ TEST_CASE(the_reason_is_known_where_nothing_is)
 	assert_int_equal(rows.unknown, LLVM_NOT_READ);
 	assert_ms(rows.totals.all, 123);
 	assert_int_equal(rows.n_passes, 0);
-	assert_int_equal(llvm__new(&source, &stacks, &texts, &l), 0);
-	assert_int_equal(llvm__rows(l, NULL, NULL, &none), 0);
+	must(llvm__new(&source, &stacks, &texts, &l), llvm__rows(l, NULL, NULL, &none));
 	assert_int_equal(none.unknown, LLVM_NO_SAMPLES);
 	assert_int_equal(llvm__sample(l, &front_end), 0);
 	llvm_rows__clear(&none);
 	assert_int_equal(llvm__rows(l, NULL, NULL, &none), 0);
-	assert_int_equal(none.unknown, LLVM_NOT_RUN);
-	assert_null(none.why);
+	assert_struct(none, unknown, LLVM_NOT_RUN, why, NULL);
 }
 
 /* From outside only the names of threads show LLVM. */
@@ -651,8 +621,7 @@ TEST_CASE(the_trace_says_why_nothing_is_known)
 		assert_int_equal(llvm__sample(l, &s), 0);
 	}
 	assert_int_equal(llvm__rows(l, NULL, NULL, &rows), 0);
-	assert_string_equal(rows.why, "most");
-	assert_int_equal(rows.unknown, LLVM_NOT_RUN);
+	assert_struct(rows, why, "most", unknown, LLVM_NOT_RUN);
 }
 
 TEST_MAIN(read_build, clear_build)

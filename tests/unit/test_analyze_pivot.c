@@ -69,11 +69,8 @@ static const struct group_row *row(const struct group_row *rows, size_t n, const
 static void check(const struct group_row *r, uint32_t processes, uint64_t count, uint64_t self,
 		  uint64_t wall, uint64_t max)
 {
-	assert_int_equal(r->processes, processes);
-	assert_int_equal(r->count, count);
-	assert_int_equal(r->self_ns, self);
-	assert_int_equal(r->wall_ns, wall);
-	assert_int_equal(r->max_ns, max);
+	assert_struct(*r, processes, processes, count, count, self_ns, self, wall_ns, wall, max_ns,
+		      max);
 }
 
 TEST_CASE(threads_make_processes_and_those_make_crates)
@@ -124,14 +121,10 @@ TEST_CASE(on_and_off_the_cpu_make_up_the_wall)
 	const struct group_row *r;
 	struct group_row *rows;
 
-	assert_int_equal(pivot__off_cpu(g, &off[0], true), 0);
-	assert_int_equal(pivot__off_cpu(g, &off[1], false), 0);
+	must(pivot__off_cpu(g, &off[0], true), pivot__off_cpu(g, &off[1], false));
 	rows = rows_of(g, GROUP_BY_THREAD, 4);
 	r = row(rows, 4, "a 10/10");
-	assert_int_equal(r->wall_ns, 450 - 100);
-	assert_int_equal(r->preempted_ns, 10);
-	assert_int_equal(r->waiting_ns, 150);
-	assert_int_equal(r->self_ns, 160);
+	assert_struct(*r, wall_ns, 450 - 100, preempted_ns, 10, waiting_ns, 150, self_ns, 160);
 	assert_int_equal(row(rows, 4, "a 10/11 opt a")->waiting_ns, 0);
 	group_rows__free(rows, 4);
 }
@@ -167,8 +160,7 @@ TEST_CASE(time_on_the_cpu_is_a_part_of_self_time)
 	for (size_t i = 0; i < N_OF(spans); i++)
 		assert_int_equal(pivot__span(g, &spans[i], &times), 0);
 	rows = rows_of(g, GROUP_BY_THREAD, 2);
-	assert_int_equal(row(rows, 2, "a 1/6")->self_ns, 200);
-	assert_int_equal(row(rows, 2, "a 1/6")->cpu_ns, 100);
+	assert_struct(*row(rows, 2, "a 1/6"), self_ns, 200, cpu_ns, 100);
 	group_rows__free(rows, 2);
 	rows = rows_of(g, GROUP_BY_CRATE, 1);
 	assert_int_equal(rows[0].cpu_ns, 150);
@@ -197,13 +189,10 @@ TEST_CASE(executions_are_those_of_queries)
 	for (size_t i = 0; i < N_OF(spans); i++)
 		assert_int_equal(pivot__span(g, &spans[i], &none), 0);
 	rows = rows_of(g, GROUP_BY_CRATE, 1);
-	assert_string_equal(rows[0].name, "a");
-	assert_int_equal(rows[0].count, 1);
-	assert_int_equal(rows[0].activities, 1);
+	assert_struct(rows[0], name, "a", count, 1, activities, 1);
 	group_rows__free(rows, 1);
 	rows = rows_of(g, GROUP_BY_PROCESS, 2);
-	assert_int_equal(row(rows, 2, "rustc --print 2")->count, 0);
-	assert_int_equal(row(rows, 2, "rustc --print 2")->activities, 1);
+	assert_struct(*row(rows, 2, "rustc --print 2"), count, 0, activities, 1);
 	group_rows__free(rows, 2);
 	spans[3].kind = TRACE_KIND_QUERY;
 	assert_int_equal(pivot__span(g, &spans[3], &none), 0);
@@ -227,12 +216,11 @@ TEST_CASE(results_are_executions_without_probes)
 	for (size_t i = 0; i < N_OF(results); i++)
 		assert_int_equal(pivot__results(g, &results[i]), 0);
 	for (uint32_t process = 0; process < 2; process++) {
-		const struct trace_span span = {
-			.tid = 1,
-			.end_ns = 10,
-			.kind = process ? TRACE_KIND_QUERY : TRACE_KIND_ACTIVITY,
-			.process = process,
-		};
+		const struct trace_span span = {.tid = 1,
+						.end_ns = 10,
+						.kind = process ? TRACE_KIND_QUERY
+								: TRACE_KIND_ACTIVITY,
+						.process = process};
 
 		assert_int_equal(pivot__span(g, &span, &none), 0);
 	}
@@ -246,13 +234,11 @@ TEST_CASE(results_are_executions_without_probes)
 
 static void add(struct pivot *t, uint32_t process, uint32_t tid, uint32_t label, uint64_t end)
 {
-	const struct trace_span span = {
-		.end_ns = end,
-		.process = process,
-		.tid = tid,
-		.label = label,
-		.invocation = 10 * label,
-	};
+	const struct trace_span span = {.end_ns = end,
+					.process = process,
+					.tid = tid,
+					.label = label,
+					.invocation = 10 * label};
 	const struct trace_times times = {
 		.self_ns = 100, .self_probe_ns = 30, .off_ns = 50, .self_off_ns = 10};
 
@@ -272,14 +258,8 @@ TEST_CASE(threads_of_processes_are_distinguished)
 	add(t, 0, 7, 6, 1300);
 	assert_int_equal(pivot__n_threads(t), 3);
 	row = pivot__thread_at(t, 0);
-	assert_int_equal(row.process, 0);
-	assert_int_equal(row.tid, 7);
-	assert_int_equal(row.count, 2);
-	assert_int_equal(row.self_ns, 2 * (100 - 30));
-	assert_int_equal(row.self_off_ns, 20);
-	assert_int_equal(row.last_label, 6);
-	assert_int_equal(row.last_invocation, 60);
-	assert_int_equal(row.last_ns, 1300);
+	assert_struct(row, process, 0, tid, 7, count, 2, self_ns, 2 * (100 - 30), self_off_ns, 20,
+		      last_label, 6, last_invocation, 60, last_ns, 1300);
 	assert_int_equal(pivot__thread_at(t, 1).process, 1);
 	assert_int_equal(pivot__thread_at(t, 2).last_label, 5);
 }
@@ -289,8 +269,7 @@ TEST_CASE(a_name_may_come_first_and_change)
 	const struct trace_thread first = {0, 7, "rustc"}, later = {0, 7, "opt cgu.0"};
 	_pivot_ struct pivot *t = NULL;
 
-	assert_int_equal(pivot__new(PIVOT_THREADS, &t), 0);
-	assert_int_equal(pivot__thread(t, &first), 0);
+	must(pivot__new(PIVOT_THREADS, &t), pivot__thread(t, &first));
 	assert_int_equal(pivot__thread_at(t, 0).last_label, TRACE_NO_STRING);
 	add(t, 0, 7, 3, 1000);
 	assert_int_equal(pivot__thread(t, &later), 0);
@@ -360,18 +339,10 @@ TEST_CASE(rows_are_functions_and_their_most_frequent_line)
 	rows = callers_rows_of(c, &n);
 	assert_int_equal(n, 2);
 	row = row_of(rows, n, "a::asks");
-	assert_int_equal(row->count, 5);
-	assert_int_equal(row->total_ns, 240);
-	assert_int_equal(row->self_ns, 120);
-	assert_int_equal(row->max_ns, 100);
-	assert_string_equal(row->file, "src/x.rs");
-	assert_int_equal(row->line, 12);
-	assert_int_equal(row->line_count, 3);
-	assert_int_equal(row->lines, 2);
+	assert_struct(*row, count, 5, total_ns, 240, self_ns, 120, max_ns, 100, file, "src/x.rs",
+		      line, 12, line_count, 3, lines, 2);
 	row = row_of(rows, n, "c::asks");
-	assert_int_equal(row->count, 1);
-	assert_null(row->file);
-	assert_int_equal(row->lines, 0);
+	assert_struct(*row, count, 1, file, NULL, lines, 0);
 }
 
 /* Two libraries may contain a function of the same name. */
@@ -387,8 +358,7 @@ TEST_CASE(functions_of_one_name_are_one_row)
 	count(c, 110, 10, 1);
 	rows = callers_rows_of(c, &n);
 	assert_int_equal(n, 2);
-	assert_int_equal(row_of(rows, n, "b::asks")->count, 7);
-	assert_int_equal(row_of(rows, n, "b::asks")->line_count, 3);
+	assert_struct(*row_of(rows, n, "b::asks"), count, 7, line_count, 3);
 }
 
 TEST_CASE(executions_of_unknown_callers_share_one_row)
@@ -407,9 +377,7 @@ TEST_CASE(executions_of_unknown_callers_share_one_row)
 	assert_int_equal(pivot__span(c, &open, &(struct trace_times){0}), 0);
 	rows = callers_rows_of(c, &n);
 	assert_int_equal(n, 1);
-	assert_int_equal(row_of(rows, n, NULL)->count, 3);
-	assert_int_equal(row_of(rows, n, NULL)->unwound, 1);
-	assert_int_equal(row_of(rows, n, NULL)->lines, 0);
+	assert_struct(*row_of(rows, n, NULL), count, 3, unwound, 1, lines, 0);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -23,10 +23,7 @@ TEST_CASE(consecutive_intervals_do_not_overlap)
 	_running_ struct running r;
 
 	assert_int_equal(running__of(&r, intervals, 4), 0);
-	assert_int_equal(r.n, 2);
-	assert_int_equal(r.at[0], 10);
-	assert_int_equal(r.at[1], 30);
-	assert_int_equal(r.tail_ns, 40);
+	assert_struct(r, n, 2, at[0], 10, at[1], 30, tail_ns, 40);
 	assert_int_equal(intervals[1].alone_ns, 10);
 	assert_int_equal(intervals[3].alone_ns, 0);
 }
@@ -37,11 +34,7 @@ TEST_CASE(compilers_that_run_alone_are_shown)
 	_running_ struct running r;
 
 	assert_int_equal(running__of(&r, intervals, 4), 0);
-	assert_int_equal(r.n, 4);
-	assert_int_equal(r.at[1], 10 + 50 + 20);
-	assert_int_equal(r.at[2], 10 + 10 + 10);
-	assert_int_equal(r.at[3], 10);
-	assert_int_equal(r.tail_ns, 20);
+	assert_struct(r, n, 4, at[1], 10 + 50 + 20, at[2], 10 + 10 + 10, at[3], 10, tail_ns, 20);
 	assert_int_equal(intervals[0].alone_ns, 60);
 	assert_int_equal(intervals[1].alone_ns, 0);
 	assert_int_equal(intervals[3].alone_ns, 20);
@@ -54,10 +47,7 @@ TEST_CASE(an_end_before_its_start_is_no_time)
 	_running_ struct running r;
 
 	assert_int_equal(running__of(&r, intervals, 2), 0);
-	assert_int_equal(r.start_ns, 20);
-	assert_int_equal(r.end_ns, 50);
-	assert_int_equal(r.at[0], 20);
-	assert_int_equal(r.at[1], 10);
+	assert_struct(r, start_ns, 20, end_ns, 50, at[0], 20, at[1], 10);
 }
 
 #define N     20
@@ -113,9 +103,7 @@ static void end(struct within_track *t, uint16_t depth, enum trace_kind kind, st
 
 static void assert_waits(const struct waits *w, uint64_t queries, uint64_t passes, uint64_t neither)
 {
-	assert_int_equal(w->in_queries, queries);
-	assert_int_equal(w->in_passes, passes);
-	assert_int_equal(w->in_neither, neither);
+	assert_struct(*w, in_queries, queries, in_passes, passes, in_neither, neither);
 }
 
 TEST_CASE(a_query_around_counts_whatever_lies_between)

@@ -2,10 +2,11 @@
 #include "analyze/sampled_intervals.h"
 #include "analyze/within.h"
 
-#include <errno.h>
-
 #include "test.h"
-#include "base/array.h"
+
+#define _sampled_intervals_ __cleanup(sampled_intervals__destroy)
+#define _stack_intervals_   __cleanup(stack_intervals__destroy)
+#define _explained_	    __cleanup(explained__clear)
 
 /* Numbers are indices, and those of queries 100 more; 0 is no job. */
 static const struct trace_job jobs[] = {
@@ -32,10 +33,8 @@ static int take(void *ctx, const struct sampled_interval *i)
 {
 	size_t n = strlen(given);
 
-	assert_int_equal(i->span.flags, TRACE_SPAN_SAMPLED);
-	assert_int_equal(i->span.kind, TRACE_KIND_QUERY);
-	assert_int_equal(i->span.label, jobs[i->job].query);
-	assert_int_equal(i->span.invocation, jobs[i->job].invocation);
+	assert_struct(i->span, flags, TRACE_SPAN_SAMPLED, kind, TRACE_KIND_QUERY, label,
+		      jobs[i->job].query, invocation, jobs[i->job].invocation);
 	assert_true(i->samples >= 2);
 	snprintf(given + n, sizeof(given) - n, "%u/%u:%u@%u %u-%u x%u; ", i->span.process,
 		 i->span.tid, i->job, i->span.depth, (unsigned int)i->span.start_ns,
@@ -55,14 +54,13 @@ static void run(const struct row *rows, size_t n)
 
 	*given = '\0';
 	for (size_t i = 0; i < n; i++) {
-		const struct trace_sample sample = {
-			.time_ns = rows[i].time_ns,
-			.value = rows[i].off_ns ?: 2,
-			.process = rows[i].process,
-			.tid = rows[i].tid,
-			.job = rows[i].job,
-			.cause = rows[i].off_ns ? TRACE_SAMPLE_OFF_CPU : TRACE_SAMPLE_CPU,
-		};
+		const struct trace_sample sample = {.time_ns = rows[i].time_ns,
+						    .value = rows[i].off_ns ?: 2,
+						    .process = rows[i].process,
+						    .tid = rows[i].tid,
+						    .job = rows[i].job,
+						    .cause = rows[i].off_ns ? TRACE_SAMPLE_OFF_CPU
+									    : TRACE_SAMPLE_CPU};
 
 		assert_int_equal(sampled_intervals__sample(&s, &sample), 0);
 	}
@@ -132,7 +130,7 @@ TEST_CASE(threads_and_processes_are_apart)
 
 TEST_CASE(a_process_that_is_over_is_forgotten)
 {
-	struct sampled_intervals s = {.job = job, .take = take};
+	_sampled_intervals_ struct sampled_intervals s = {.job = job, .take = take};
 	struct trace_sample sample = {.time_ns = 10, .tid = 5, .job = 1, .cause = TRACE_SAMPLE_CPU};
 
 	*given = '\0';
@@ -149,33 +147,29 @@ TEST_CASE(a_process_that_is_over_is_forgotten)
 	assert_int_equal(sampled_intervals__sample(&s, &sample), 0);
 	assert_int_equal(sampled_intervals__over(&s, TRACE_NO_PROCESS), 0);
 	assert_string_equal(given, "0/5:1@0 11-14 x2; 1/5:1@0 12-15 x2; 2/5:1@0 13-16 x2; ");
-	sampled_intervals__destroy(&s);
 }
 
 TEST_CASE(only_samples_of_a_trace_without_probes_in_queries_count)
 {
-	struct sampled_intervals s = {.job = job, .take = take};
+	_sampled_intervals_ struct sampled_intervals s = {.job = job, .take = take};
 	struct trace_item sampling = {.kind = TRACE_ITEM_SAMPLING};
 	const struct trace_item sample = {.kind = TRACE_ITEM_SAMPLE, .sample = {.job = 1}};
 	const struct trace_item span = {.kind = TRACE_ITEM_SPAN};
 
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(sampled_intervals__item(&s, &sample), 0);
-	assert_int_equal(sampled_intervals__item(&s, &sampling), 0);
-	assert_int_equal(sampled_intervals__item(&s, &sample), 0);
+	must(sampled_intervals__item(&s, &sampling), sampled_intervals__item(&s, &sample));
 	assert_int_equal(s.n, 0);
 	sampling.sampling.queries = true;
-	assert_int_equal(sampled_intervals__item(&s, &sampling), 0);
-	assert_int_equal(sampled_intervals__item(&s, &span), 0);
-	assert_int_equal(sampled_intervals__item(&s, &sample), 0);
+	must(sampled_intervals__item(&s, &sampling), sampled_intervals__item(&s, &span),
+	     sampled_intervals__item(&s, &sample));
 	assert_int_equal(s.n, 1);
-	sampled_intervals__destroy(&s);
 }
 
 /* Job 1 is of one, and 2 within it of another. */
 TEST_CASE(a_query_whose_executions_are_recorded_has_no_intervals_by_samples)
 {
-	struct sampled_intervals s = {.job = job, .take = take, .is_on = true};
+	_sampled_intervals_ struct sampled_intervals s = {.job = job, .take = take, .is_on = true};
 	const struct trace_item span = {.kind = TRACE_ITEM_SPAN, .span = {.label = 101}};
 	struct trace_item sample = {.kind = TRACE_ITEM_SAMPLE, .sample = {.job = 2, .time_ns = 10}};
 
@@ -183,10 +177,8 @@ TEST_CASE(a_query_whose_executions_are_recorded_has_no_intervals_by_samples)
 	for (int i = 0; i < 2; i++, sample.sample.time_ns++)
 		assert_int_equal(sampled_intervals__item(&s, &sample), 0);
 	/* Even after the samples in it. */
-	assert_int_equal(sampled_intervals__item(&s, &span), 0);
-	assert_int_equal(sampled_intervals__over(&s, TRACE_NO_PROCESS), 0);
+	must(sampled_intervals__item(&s, &span), sampled_intervals__over(&s, TRACE_NO_PROCESS));
 	assert_string_equal(given, "0/0:2@1 10-11 x2; ");
-	sampled_intervals__destroy(&s);
 }
 
 /* Times that go back, jobs around themselves, and such that are not known. */
@@ -217,27 +209,25 @@ static int count(void *ctx, const struct sampled_interval *i)
 TEST_CASE(depth_is_bounded)
 {
 	unsigned int n = 0;
-	struct sampled_intervals s = {.job = deep, .take = count, .take_ctx = &n};
+	_sampled_intervals_ struct sampled_intervals s = {
+		.job = deep, .take = count, .take_ctx = &n};
 	const struct trace_sample sample = {.job = 1000000, .cause = TRACE_SAMPLE_CPU};
 
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(sampled_intervals__sample(&s, &sample), 0);
 	assert_int_equal(sampled_intervals__over(&s, TRACE_NO_PROCESS), 0);
 	assert_int_equal(n, SAMPLED_DEPTH_MAX);
-	sampled_intervals__destroy(&s);
 }
 
 TEST_CASE(an_error_of_the_receiver_is_returned)
 {
-	struct sampled_intervals s = {.job = job, .take = take, .take_ctx = &s};
+	_sampled_intervals_ struct sampled_intervals s = {.job = job, .take = take, .take_ctx = &s};
 	struct trace_sample sample = {.job = 2, .cause = TRACE_SAMPLE_CPU};
 
 	*given = '\0';
-	assert_int_equal(sampled_intervals__sample(&s, &sample), 0);
-	assert_int_equal(sampled_intervals__sample(&s, &sample), 0);
+	must(sampled_intervals__sample(&s, &sample), sampled_intervals__sample(&s, &sample));
 	sample.job = 5;
 	assert_int_equal(sampled_intervals__sample(&s, &sample), -ENOSPC);
-	sampled_intervals__destroy(&s);
 }
 
 /* ---- Stack intervals ------------------------------------------------------------------------- */
@@ -273,7 +263,7 @@ static uint32_t find(struct stack_intervals *s, uint32_t stack)
 
 TEST_CASE(a_stack_has_an_innermost_interval)
 {
-	struct stack_intervals s = {.source = {.entry = entry}};
+	_stack_intervals_ struct stack_intervals s = {.source = {.entry = entry}};
 	const struct stack_interval *at;
 
 	/* In any order. */
@@ -282,32 +272,26 @@ TEST_CASE(a_stack_has_an_innermost_interval)
 	assert_int_equal(find(&s, 1), NONE);
 	assert_int_equal(find(&s, TRACE_NO_STACK), NONE);
 	at = &s.at[find(&s, 3)];
-	assert_int_equal(at->label, 7);
-	assert_int_equal(at->kind, TRACE_KIND_QUERY);
-	assert_int_equal(at->outer, NONE);
+	assert_struct(*at, label, 7, kind, TRACE_KIND_QUERY, outer, NONE);
 	at = &s.at[find(&s, 6)];
-	assert_int_equal(at->kind, TRACE_KIND_HASHING);
-	assert_int_equal(at->outer, find(&s, 4));
+	assert_struct(*at, kind, TRACE_KIND_HASHING, outer, find(&s, 4));
 	assert_int_equal(s.at[find(&s, 8)].kind, TRACE_KIND_ACTIVITY);
-	stack_intervals__destroy(&s);
 }
 
 TEST_CASE(an_unknown_execution_belongs_to_what_is_around)
 {
-	struct stack_intervals s = {.source = {.entry = entry}};
+	_stack_intervals_ struct stack_intervals s = {.source = {.entry = entry}};
 
 	find(&s, 10); /* `at` does not move any more */
-	assert_true(s.at[find(&s, 5)].is_unknown);
-	assert_int_equal(s.at[find(&s, 5)].known, find(&s, 2));
+	assert_struct(s.at[find(&s, 5)], is_unknown, true, known, find(&s, 2));
 	assert_int_equal(s.at[find(&s, 7)].known, NONE);
 	assert_int_equal(s.at[find(&s, 2)].known, find(&s, 2));
-	stack_intervals__destroy(&s);
 }
 
 /* Hashing is a part of its query. */
 TEST_CASE(the_outermost_of_a_label_is_first)
 {
-	struct stack_intervals s = {.source = {.entry = entry}};
+	_stack_intervals_ struct stack_intervals s = {.source = {.entry = entry}};
 	bool hidden[8] = {}, first[8];
 
 	find(&s, 8);
@@ -320,13 +304,12 @@ TEST_CASE(the_outermost_of_a_label_is_first)
 	assert_int_equal(stack_intervals__first(&s, hidden, first), 0);
 	assert_false(first[find(&s, 2)]);
 	assert_true(first[find(&s, 6)]);
-	stack_intervals__destroy(&s);
 }
 
 TEST_CASE(entries_that_lie_end_nothing)
 {
-	struct stack_intervals s = {.source = {.entry = entry}};
-	struct stack_intervals none = {};
+	_stack_intervals_ struct stack_intervals s = {.source = {.entry = entry}};
+	_stack_intervals_ struct stack_intervals none = {};
 
 	assert_int_equal(find(&s, UINT32_MAX), NONE);
 	assert_int_equal(s.n_of, 0);
@@ -334,8 +317,6 @@ TEST_CASE(entries_that_lie_end_nothing)
 	assert_int_equal(s.at[find(&s, 9)].outer, NONE);
 	assert_int_equal(find(&s, 10), find(&s, 2));
 	assert_int_equal(find(&none, 3), NONE);
-	stack_intervals__destroy(&s);
-	stack_intervals__destroy(&none);
 }
 
 /* ---- Explained ------------------------------------------------------------------------------- */
@@ -349,59 +330,54 @@ static bool explained_take(struct explained *e, uint32_t tid, uint16_t depth, ui
 
 TEST_CASE(of_many_around_each_other_the_innermost_is_named)
 {
-	struct explained e = {};
+	_explained_ struct explained e = {};
 
 	assert_true(explained_take(&e, 7, 5, 100));
 	for (uint16_t depth = 5; depth--;)
 		assert_false(explained_take(&e, 7, depth, 110 + 2 * (5 - depth)));
-	explained__clear(&e);
 }
 
 TEST_CASE(an_interval_with_half_of_its_time_is_named)
 {
-	struct explained e = {};
+	_explained_ struct explained e = {};
 
 	assert_true(explained_take(&e, 7, 2, 100));
 	assert_true(explained_take(&e, 7, 1, 200));
 	/* All of the one within is explained now. */
 	assert_false(explained_take(&e, 7, 0, 399));
-	explained__clear(&e);
 }
 
 TEST_CASE(what_several_explain_together_is_explained)
 {
-	struct explained e = {};
+	_explained_ struct explained e = {};
 
 	for (int i = 0; i < 6; i++)
 		assert_true(explained_take(&e, 7, 2, 100));
 	assert_false(explained_take(&e, 7, 1, 1000));
 	/* 600 of it are. */
 	assert_true(explained_take(&e, 7, 0, 1200));
-	explained__clear(&e);
 }
 
 TEST_CASE(neighbours_and_other_threads_explain_nothing)
 {
-	struct explained e = {};
+	_explained_ struct explained e = {};
 
 	assert_true(explained_take(&e, 7, 1, 100));
 	assert_true(explained_take(&e, 8, 0, 100));
 	assert_true(explained_take(&e, 7, 1, 100));
 	assert_false(explained_take(&e, 7, 0, 300));
 	assert_true(explained_take(&e, 7, 0, 300));
-	explained__clear(&e);
 }
 
 /* Of an interval that is only long with the time of probes. */
 TEST_CASE(one_that_may_not_be_named_hands_on_what_is_explained)
 {
 	const struct trace_span s = {.tid = 7, .depth = 1, .end_ns = 100};
-	struct explained e = {};
+	_explained_ struct explained e = {};
 
 	assert_true(explained_take(&e, 7, 2, 100));
 	assert_false(explained__take(&e, &s, 90, false));
 	assert_false(explained_take(&e, 7, 0, 150));
-	explained__clear(&e);
 }
 
 TEST_MAIN(NULL, NULL)

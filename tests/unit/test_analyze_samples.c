@@ -40,28 +40,21 @@ TEST_CASE(each_query_counts_once_in_a_stack)
 	assert_int_equal(row->self_by, SUMMARY_SELF_SAMPLES);
 	assert_int_equal(row->best_self_ns, 9 * SAMPLED_PERIOD);
 	assert_string_equal(summary_row__kind(row), "Query");
-	assert_int_equal(row->samples.self[CPU].n, 9);
-	assert_int_equal(row->samples.self[CPU].value, 9 * SAMPLED_PERIOD);
-	assert_int_equal(row->sampled_error_ns, 3 * SAMPLED_PERIOD);
-	assert_int_equal(row->samples.total[CPU].n, 13);
-	assert_int_equal(row->samples.self[TRACE_SAMPLE_OFF_CPU].value, 800000);
-	assert_int_equal(row->samples.self[TRACE_SAMPLE_FAULT].value, 10 * SAMPLED_FAULT);
+	assert_struct(row->samples.self[CPU], n, 9, value, 9 * SAMPLED_PERIOD);
+	assert_struct(*row, sampled_error_ns, 3 * SAMPLED_PERIOD, samples.total[CPU].n, 13,
+		      samples.self[TRACE_SAMPLE_OFF_CPU].value, 800000,
+		      samples.self[TRACE_SAMPLE_FAULT].value, 10 * SAMPLED_FAULT);
 	/* With what an unknown query took; of both processes. */
 	row = row_of(rows, n, b.r, "analysis");
-	assert_int_equal(row->samples.self[CPU].n, 5);
-	assert_int_equal(row->samples.total[CPU].n, 18);
+	assert_struct(row->samples, self[CPU].n, 5, total[CPU].n, 18);
 	row = row_of(rows, n, b.r, "expand_crate");
 	assert_string_equal(summary_row__kind(row), "GenericActivity");
 	assert_int_equal(row->samples.self[CPU].n, 2);
 	t = model__sampled(&b.model);
-	assert_int_equal(t->sampling.hz, 499);
-	assert_int_equal(t->of[CPU].n, 29);
+	assert_struct(*t, sampling.hz, 499, of[CPU].n, 29);
 	assert_int_equal(samples_totals__n(t), 29 + 6 + 35);
-	assert_int_equal(t->no_query[CPU].n, 9);
-	assert_int_equal(t->cut[TRACE_CUT_NOT], 70 - 4);
-	assert_int_equal(t->cut[TRACE_CUT_NO_RULE], 3);
-	assert_int_equal(t->cut[TRACE_CUT_NO_MAP], 1);
-	assert_int_equal(t->unknown, 1);
+	assert_struct(*t, no_query[CPU].n, 9, cut[TRACE_CUT_NOT], 70 - 4, cut[TRACE_CUT_NO_RULE], 3,
+		      cut[TRACE_CUT_NO_MAP], 1, unknown, 1);
 	assert_int_equal(samples__process(b.model.samples, 1)[CPU].n, 5);
 	assert_int_equal(samples__process(b.model.samples, 7)[CPU].n, 0);
 }
@@ -105,11 +98,10 @@ static const struct trace_stack *entry(const void *ctx, uint32_t id)
 static void grow_tree(struct rng *rng)
 {
 	for (uint32_t i = 1; i < ENTRIES; i++)
-		tree[i] = (struct trace_stack){
-			.parent = rng_below(rng, 10) ? rng_below(rng, i) : TRACE_NO_STACK,
-			.place = rng_below(rng, LABELS),
-			.kind = rng_below(rng, TRACE_STACK_KINDS),
-		};
+		tree[i] = (struct trace_stack){.parent = rng_below(rng, 10) ? rng_below(rng, i)
+									    : TRACE_NO_STACK,
+					       .place = rng_below(rng, LABELS),
+					       .kind = rng_below(rng, TRACE_STACK_KINDS)};
 }
 
 /* A query and an activity may have one label. */
@@ -214,8 +206,7 @@ TEST_CASE(random_samples_agree_with_the_definition)
 				.label = rng_below(&rng, 2) ? rng_below(&rng, LABELS)
 							    : TRACE_NO_STRING,
 				.kind = rng_below(&rng, 2) ? TRACE_KIND_QUERY : TRACE_KIND_ACTIVITY,
-				.cause = 1 + rng_below(&rng, TRACE_SAMPLE_CAUSES - 1),
-			};
+				.cause = 1 + rng_below(&rng, TRACE_SAMPLE_CAUSES - 1)};
 
 			expect(&e, &sample, false);
 			expect(&hiding, &sample, true);
@@ -241,18 +232,15 @@ TEST_CASE(probes_and_stacks_are_compared)
 	tree[1] = (struct trace_stack){.place = 2, .kind = TRACE_STACK_QUERY};
 	/* Not every activity that a stack shows has probes. */
 	tree[2] = (struct trace_stack){.parent = 1, .place = 5, .kind = TRACE_STACK_ACTIVITY};
-	assert_int_equal(samples__new(&source, &s), 0);
-	assert_int_equal(samples__add(s, &sample), 0);
+	must(samples__new(&source, &s), samples__add(s, &sample));
 	sample.label = 3;
 	assert_int_equal(samples__add(s, &sample), 0);
 	/* An activity within the query is in no stack. */
 	sample.kind = TRACE_KIND_ACTIVITY;
 	assert_int_equal(samples__add(s, &sample), 0);
 	sample.label = TRACE_NO_STRING;
-	assert_int_equal(samples__add(s, &sample), 0);
-	assert_int_equal(samples__rows(s, NULL, NULL, &rows, &n), 0);
-	assert_int_equal(samples__totals(s)->compared, 2);
-	assert_int_equal(samples__totals(s)->differ, 1);
+	must(samples__add(s, &sample), samples__rows(s, NULL, NULL, &rows, &n));
+	assert_struct(*samples__totals(s), compared, 2, differ, 1);
 	sample.cause = 0;
 	assert_int_equal(samples__add(s, &sample), -EINVAL);
 	sample.cause = TRACE_SAMPLE_CAUSES;
@@ -280,16 +268,13 @@ TEST_CASE(samples_of_one_cause_are_summed_by_stack)
 	struct stack_sums s = {.cause = TRACE_SAMPLE_CPU, .source = {.entry = stack_sums_entry}};
 	struct trace_sample sample = {.cause = TRACE_SAMPLE_CPU, .stack = 9, .value = 5};
 
-	assert_int_equal(stack_sums__add(&s, &sample), 0);
-	assert_int_equal(stack_sums__add(&s, &sample), 0);
+	must(stack_sums__add(&s, &sample), stack_sums__add(&s, &sample));
 	sample.stack = 2;
 	assert_int_equal(stack_sums__add(&s, &sample), 0);
 	sample.cause = TRACE_SAMPLE_FAULT;
 	assert_int_equal(stack_sums__add(&s, &sample), 0);
-	assert_int_equal(s.at[9].n, 2);
-	assert_int_equal(s.at[9].value, 10);
-	assert_int_equal(s.at[2].n, 1);
-	assert_int_equal(s.all.n, 3);
+	assert_struct(s.at[9], n, 2, value, 10);
+	assert_struct(s, at[2].n, 1, all.n, 3);
 	stack_sums__destroy(&s);
 }
 
@@ -397,10 +382,7 @@ static void sample(struct sample_counts *c, const uint32_t *labels, uint8_t caus
 static void assert_row(const struct sample_count *row, uint32_t label, uint64_t self,
 		       uint64_t total)
 {
-	assert_int_equal(row->label, label);
-	assert_int_equal(row->self.n, self);
-	assert_int_equal(row->self.value, 10 * self);
-	assert_int_equal(row->total.n, total);
+	assert_struct(*row, label, label, self.n, self, self.value, 10 * self, total.n, total);
 }
 
 TEST_CASE(the_innermost_interval_has_the_sample)
@@ -455,8 +437,7 @@ static void make(struct sample_waits *w, struct sampled_build *b, bool typeck)
 
 	sampled_build__make(b, 0, 1u << TRACE_SAMPLE_OFF_CPU);
 	options.texts = model_options_of(b->r).texts;
-	assert_int_equal(sample_waits__make(w, &b->model.stacks[TRACE_SAMPLE_OFF_CPU], &options),
-			 0);
+	must(sample_waits__make(w, &b->model.stacks[TRACE_SAMPLE_OFF_CPU], &options));
 }
 
 TEST_CASE(stacks_show_what_is_waited_for)
@@ -465,16 +446,13 @@ TEST_CASE(stacks_show_what_is_waited_for)
 	_sample_waits_ struct sample_waits w = {};
 
 	make(&w, &b, false);
-	assert_int_equal(w.n_rows, 3);
-	assert_int_equal(w.all.n, 6);
-	assert_int_equal(w.rows[0].wait, SAMPLE_WAIT_LOCK);
-	assert_int_equal(w.rows[0].sum.value, 3 * 70000000);
+	assert_struct(w, n_rows, 3, all.n, 6, rows[0].wait, SAMPLE_WAIT_LOCK, rows[0].sum.value,
+		      3 * 70000000);
 	assert_string_equal(function_name(&w, w.rows[0].function),
 			    "rustc_codegen_llvm::back::write::codegen");
 	assert_string_equal(function_name(&w, w.rows[0].query), "none");
-	assert_int_equal(w.rows[1].wait, SAMPLE_WAIT_JOBSERVER);
-	assert_int_equal(w.of[SAMPLE_WAIT_JOBSERVER].value, 30000000);
-	assert_int_equal(w.rows[2].wait, SAMPLE_WAIT_PAGE);
+	assert_struct(w, rows[1].wait, SAMPLE_WAIT_JOBSERVER, of[SAMPLE_WAIT_JOBSERVER].value,
+		      30000000, rows[2].wait, SAMPLE_WAIT_PAGE);
 	assert_string_equal(function_name(&w, w.rows[2].query), "typeck");
 	assert_int_equal(w.of[SAMPLE_WAIT_PAGE].n, 2);
 }
@@ -485,8 +463,7 @@ TEST_CASE(waits_may_be_of_a_query)
 	_sample_waits_ struct sample_waits w = {};
 
 	make(&w, &b, true);
-	assert_int_equal(w.n_rows, 1);
-	assert_int_equal(w.all.value, 800000);
+	assert_struct(w, n_rows, 1, all.value, 800000);
 }
 
 /* ---- Names of functions ---------------------------------------------------------------------- */
@@ -505,12 +482,11 @@ static bool locate(const void *ctx, uint32_t locindex, struct trace_location *ou
 {
 	static struct trace_function function;
 
-	function = (struct trace_function){
-		.first = locindex,
-		.name = names[locindex - 1],
-		.file = strstr(names[locindex - 1], "::") ? "/lib/librustc_driver-1.so"
-							  : "/lib/libc.so.6",
-	};
+	function = (struct trace_function){.first = locindex,
+					   .name = names[locindex - 1],
+					   .file = strstr(names[locindex - 1], "::")
+							   ? "/lib/librustc_driver-1.so"
+							   : "/lib/libc.so.6"};
 	*out = (struct trace_location){.function = &function};
 	return true;
 }
@@ -535,8 +511,7 @@ static void assert_wait(enum sample_wait expected, const char *a, const char *b,
 		entries[i + 1] = (struct trace_stack){.parent = i, .place = i + 1};
 		sample.stack = i + 1;
 	}
-	assert_int_equal(stack_sums__add(&sums, &sample), 0);
-	assert_int_equal(sample_waits__make(&w, &sums, &options), 0);
+	must(stack_sums__add(&sums, &sample), sample_waits__make(&w, &sums, &options));
 	if (!w.of[expected].n)
 		fail_msg("%s is not %s", stack[sample.stack - 1], sample_wait_name(expected));
 	stack_sums__destroy(&sums);

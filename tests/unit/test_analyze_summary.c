@@ -47,13 +47,9 @@ static struct summary_row naive_row(const struct spans *spans, uint32_t process,
 /* Compare the fields; the padding of a row is undefined. */
 static void assert_row(const struct summary_row *got, const struct summary_row *want)
 {
-	assert_int_equal(got->label, want->label);
-	assert_int_equal(got->count, want->count);
-	assert_int_equal(got->unwound, want->unwound);
-	assert_int_equal(got->total_ns, want->total_ns);
-	assert_int_equal(got->self_ns, want->self_ns);
-	assert_int_equal(got->max_ns, want->max_ns);
-	assert_int_equal(got->min_ns, want->min_ns);
+	assert_struct(*got, label, want->label, count, want->count, unwound, want->unwound,
+		      total_ns, want->total_ns, self_ns, want->self_ns, max_ns, want->max_ns,
+		      min_ns, want->min_ns);
 }
 
 /* Expect `n` rows. The caller frees them. */
@@ -110,18 +106,17 @@ TEST_CASE(sums_agree_with_a_naive_model)
 	}
 }
 
-TEST_CASE(processes_are_copied_and_updated)
+#define CASE(name) TEST_CASE_GIVEN(name, NULL, NULL, _summary_ struct summary *, s, new_summary())
+
+CASE(processes_are_copied_and_updated)
 {
-	_summary_ struct summary *s = new_summary();
 	char crate[] = "a";
 	struct trace_process p = {.index = 2, .end_ns = 9, .crate = crate};
 
 	assert_int_equal(summary__process(s, &p), 0);
 	crate[0] = 'X';
 	assert_int_equal(summary__n_processes(s), N_PROCESSES);
-	assert_string_equal(summary__process_at(s, 2)->crate, "a");
-	assert_int_equal(summary__process_at(s, 2)->end_ns, 9);
-	assert_null(summary__process_at(s, 2)->command);
+	assert_struct(*summary__process_at(s, 2), crate, "a", end_ns, 9, command, NULL);
 	assert_null(summary__process_at(s, N_PROCESSES));
 }
 
@@ -133,15 +128,13 @@ TEST_CASE(borrowed_texts_are_not_copied)
 
 	assert_int_equal(summary__new(&s), 0);
 	summary__borrow_texts(s);
-	assert_int_equal(summary__process(s, &p), 0);
-	assert_int_equal(summary__process(s, &p), 0);
+	must(summary__process(s, &p), summary__process(s, &p));
 	assert_ptr_equal(summary__process_at(s, 0)->crate, crate);
 	assert_ptr_equal(summary__process_at(s, 0)->command, crate);
 }
 
-TEST_CASE(invalid_records_are_refused)
+CASE(invalid_records_are_refused)
 {
-	_summary_ struct summary *s = new_summary();
 	const struct trace_process gap = {.index = N_PROCESSES + 1};
 	const struct trace_span stranger = {.process = N_PROCESSES, .end_ns = 1};
 	const struct trace_span backwards = {.start_ns = 2, .end_ns = 1};
@@ -155,16 +148,17 @@ TEST_CASE(invalid_records_are_refused)
 	assert_int_equal(summary__rows(s, N_PROCESSES, &rows, &n), -EINVAL);
 }
 
-TEST_CASE(nothing_sums_to_no_rows)
+CASE(nothing_sums_to_no_rows)
 {
-	_summary_ struct summary *s = new_summary();
 	_free_ struct summary_row *rows = rows_of(s, SUMMARY_ALL, 0);
 
 	assert_non_null(rows);
 }
 
+static struct summary_counts counts;
+
 /* The rules of measureme's summarize, on intervals of all kinds and a tally of hits. */
-TEST_CASE(kinds_add_up_as_summarize_does)
+CASE(kinds_add_up_as_summarize_does)
 {
 	static const struct {
 		uint8_t kind;
@@ -179,10 +173,8 @@ TEST_CASE(kinds_add_up_as_summarize_does)
 	const struct trace_tally hits = {.kind = TRACE_KIND_HIT_COUNT, .events = 2, .sum = 12};
 	const struct trace_tally size = {.kind = TRACE_KIND_ARTIFACT_SIZE, .label = 9, .sum = 77};
 	const struct trace_tally nobody = {.process = N_PROCESSES};
-	_summary_ struct summary *s = new_summary();
 	_self_time_ struct self_time *st = computed_new();
 	_free_ struct summary_row *rows = NULL;
-	struct summary_counts counts;
 	size_t n;
 
 	for (size_t i = 0; i < N_OF(events); i++) {
@@ -193,33 +185,21 @@ TEST_CASE(kinds_add_up_as_summarize_does)
 
 		assert_int_equal(computed_span(s, st, &span), 0);
 	}
-	assert_int_equal(summary__tally(s, &hits), 0);
-	assert_int_equal(summary__tally(s, &size), 0);
+	must(summary__tally(s, &hits), summary__tally(s, &size));
 	assert_int_equal(summary__tally(s, &nobody), -EINVAL);
 	rows = rows_of(s, SUMMARY_ALL, 2);
 	assert_int_equal(summary__counts(s, SUMMARY_ALL, &counts), 0);
-	assert_int_equal(counts.queries, 1);
-	assert_int_equal(counts.activities, 3);
-	assert_true(rows[0].is_activity);
-	assert_int_equal(rows[0].count, 3);
-	assert_int_equal(rows[0].total_ns, 1 + 100 + 1000);
-	assert_int_equal(rows[0].self_ns, 1 + 100 + 1000);
-	assert_int_equal(rows[0].max_ns, 1000);
-	assert_int_equal(rows[0].min_ns, 1);
+	assert_struct(counts, queries, 1, activities, 3);
+	assert_struct(rows[0], is_activity, true, count, 3, total_ns, 1 + 100 + 1000, self_ns,
+		      1 + 100 + 1000, max_ns, 1000, min_ns, 1);
 	assert_int_equal(summary_row__mean_ns(&rows[0]), (1 + 100 + 1000) / 3);
-	assert_false(rows[1].is_activity);
-	assert_int_equal(rows[1].count, 1);
-	assert_int_equal(rows[1].total_ns, 20 + 40 + 10);
-	assert_int_equal(rows[1].self_ns, 20 + 40 + 9);
-	assert_int_equal(rows[1].hits, 12 + 1);
-	assert_int_equal(rows[1].blocked_ns, 40);
-	assert_int_equal(rows[1].load_ns, 9);
-	assert_int_equal(rows[1].hashing_ns, 3);
+	assert_struct(rows[1], is_activity, false, count, 1, total_ns, 20 + 40 + 10, self_ns,
+		      20 + 40 + 9, hits, 12 + 1, blocked_ns, 40, load_ns, 9, hashing_ns, 3);
 	assert_int_equal(summary__tallies(s, &n)->sum, 77);
 	assert_int_equal(n, 1);
 }
 
-TEST_CASE(off_cpu_is_a_part_and_no_row)
+CASE(off_cpu_is_a_part_and_no_row)
 {
 	static const struct trace_span spans[] = {
 		{.start_ns = 20, .end_ns = 30, .depth = 2, .kind = TRACE_KIND_OFF_CPU, .label = 3},
@@ -228,7 +208,6 @@ TEST_CASE(off_cpu_is_a_part_and_no_row)
 		{.start_ns = 0, .end_ns = 100, .label = 2},
 		{.start_ns = 100, .end_ns = 200, .kind = TRACE_KIND_OFF_CPU, .label = 3},
 	};
-	_summary_ struct summary *s = new_summary();
 	_self_time_ struct self_time *st = computed_new();
 	_free_ struct summary_row *rows = NULL;
 
@@ -236,18 +215,14 @@ TEST_CASE(off_cpu_is_a_part_and_no_row)
 		assert_int_equal(computed_span(s, st, &spans[i]), 0);
 	rows = rows_of(s, SUMMARY_ALL, 2);
 	assert_int_equal(summary__spans(s), 2);
-	assert_int_equal(rows[0].label, 2);
-	assert_int_equal(rows[0].self_ns, 70);
-	assert_int_equal(rows[0].self_off_ns, 5);
-	assert_int_equal(rows[0].off_ns, 15);
-	assert_int_equal(rows[1].self_ns, 30);
-	assert_int_equal(rows[1].self_off_ns, 10);
+	assert_struct(rows[0], label, 2, self_ns, 70, self_off_ns, 5, off_ns, 15);
+	assert_struct(rows[1], self_ns, 30, self_off_ns, 10);
 	assert_int_equal(rows[0].best_cpu_ns, 65);
 	assert_int_equal(rows[1].best_cpu_ns, 20);
 }
 
 /* A thread that only waits has self time too, and that is no work. */
-TEST_CASE(rows_are_ordered_by_time_on_the_cpu)
+CASE(rows_are_ordered_by_time_on_the_cpu)
 {
 	static const struct {
 		uint32_t label;
@@ -257,7 +232,6 @@ TEST_CASE(rows_are_ordered_by_time_on_the_cpu)
 		{2, {.self_ns = 30, .self_off_ns = 10}},
 		{3, {.self_ns = 60, .self_off_ns = 45}},
 	};
-	_summary_ struct summary *s = new_summary();
 	_free_ struct summary_row *rows = NULL;
 
 	for (size_t i = 0; i < N_OF(spans); i++) {
@@ -268,17 +242,14 @@ TEST_CASE(rows_are_ordered_by_time_on_the_cpu)
 	rows = rows_of(s, SUMMARY_ALL, 3);
 	assert_int_equal(rows[0].label, 2);
 	assert_int_equal(rows[1].label, 3);
-	assert_int_equal(rows[2].label, 1);
-	assert_int_equal(rows[2].best_cpu_ns, 1);
-	assert_int_equal(rows[2].best_self_ns, 80);
+	assert_struct(rows[2], label, 1, best_cpu_ns, 1, best_self_ns, 80);
 }
 
 /* Where a process has less self time than time off the CPU, another one has no less on it. */
-TEST_CASE(time_on_the_cpu_is_that_of_each_process)
+CASE(time_on_the_cpu_is_that_of_each_process)
 {
 	static const struct trace_times times[] = {{.self_ns = 80, .self_off_ns = 10},
 						   {.self_ns = 20, .self_off_ns = 50}};
-	_summary_ struct summary *s = new_summary();
 	_free_ struct summary_row *rows = NULL;
 
 	for (uint32_t i = 0; i < N_OF(times); i++) {
@@ -287,12 +258,11 @@ TEST_CASE(time_on_the_cpu_is_that_of_each_process)
 		assert_int_equal(summary__span(s, &span, &times[i]), 0);
 	}
 	rows = rows_of(s, SUMMARY_ALL, 1);
-	assert_int_equal(rows[0].self_cpu_ns, 70);
-	assert_int_equal(rows[0].best_cpu_ns, 70);
+	assert_struct(rows[0], self_cpu_ns, 70, best_cpu_ns, 70);
 }
 
 /* A hit costs 10 ns. Of the 20 ns for a span, 12 ns lie inside it and 8 ns in its parent. */
-TEST_CASE(probes_are_taken_off_sums)
+CASE(probes_are_taken_off_sums)
 {
 	static const struct trace_costs costs = {
 		.ps = {[TRACE_COST_EMULATED] = 10000, [TRACE_COST_EMULATED_INSIDE] = 12000}};
@@ -302,7 +272,6 @@ TEST_CASE(probes_are_taken_off_sums)
 		{.label = 2, .depth = 0, .start_ns = 100, .end_ns = 300},
 		{.label = 3, .depth = 0, .start_ns = 400, .end_ns = 407},
 	};
-	_summary_ struct summary *s = new_summary();
 	_self_time_ struct self_time *st = computed_new();
 	_free_ struct summary_row *rows = NULL;
 
@@ -310,35 +279,23 @@ TEST_CASE(probes_are_taken_off_sums)
 	for (size_t i = 0; i < N_OF(spans); i++)
 		assert_int_equal(computed_span(s, st, &spans[i]), 0);
 	rows = rows_of(s, SUMMARY_ALL, 3);
-	assert_int_equal(rows[0].label, 2);
-	assert_int_equal(rows[0].raw_total_ns, 200);
-	assert_int_equal(rows[0].total_ns, 200 - 12 - 2 * 20);
-	assert_int_equal(rows[0].max_ns, 200 - 12 - 2 * 20);
-	assert_int_equal(rows[0].raw_self_ns, 200 - 45);
-	assert_int_equal(rows[0].self_ns, 200 - 45 - 12 - 2 * 8);
+	assert_struct(rows[0], label, 2, raw_total_ns, 200, total_ns, 200 - 12 - 2 * 20, max_ns,
+		      200 - 12 - 2 * 20, raw_self_ns, 200 - 45, self_ns, 200 - 45 - 12 - 2 * 8);
 	/* Not 28: the first span contributes 5 - 12 ns, and is not clamped by itself. */
-	assert_int_equal(rows[1].self_ns, 45 - 2 * 12);
-	assert_int_equal(rows[1].min_ns, 0);
-	assert_int_equal(rows[1].clamped, 0);
-	assert_int_equal(rows[2].self_ns, 0);
-	assert_int_equal(rows[2].raw_self_ns, 7);
-	assert_int_equal(rows[2].clamped, 1);
+	assert_struct(rows[1], self_ns, 45 - 2 * 12, min_ns, 0, clamped, 0);
+	assert_struct(rows[2], self_ns, 0, raw_self_ns, 7, clamped, 1);
 }
 
-TEST_CASE(a_query_with_only_cache_hits_has_a_row)
+CASE(a_query_with_only_cache_hits_has_a_row)
 {
 	const struct trace_tally hits = {.kind = TRACE_KIND_HIT_COUNT, .process = 1, .sum = 12};
 	const struct trace_span span = {.process = 2, .start_ns = 5, .end_ns = 9};
-	_summary_ struct summary *s = new_summary();
 	_self_time_ struct self_time *st = computed_new();
 	_free_ struct summary_row *rows = NULL;
 
-	assert_int_equal(summary__tally(s, &hits), 0);
-	assert_int_equal(computed_span(s, st, &span), 0);
+	must(summary__tally(s, &hits), computed_span(s, st, &span));
 	rows = rows_of(s, SUMMARY_ALL, 1);
-	assert_int_equal(rows->hits, 12);
-	assert_int_equal(rows->count, 1);
-	assert_int_equal(rows->min_ns, 4);
+	assert_struct(*rows, hits, 12, count, 1, min_ns, 4);
 	free(rows);
 	rows = rows_of(s, 1, 1);
 	assert_int_equal(rows->min_ns, 0);
@@ -348,23 +305,20 @@ TEST_CASE(a_query_with_only_cache_hits_has_a_row)
 static void span(struct summary *s, uint32_t process, uint32_t tid, uint8_t kind, uint32_t label,
 		 uint32_t invocation)
 {
-	const struct trace_span at = {
-		.start_ns = 100,
-		.end_ns = 110 + label,
-		.process = process,
-		.tid = tid,
-		.kind = kind,
-		.label = label,
-		.invocation = invocation,
-		.caller = TRACE_NO_LOCATION,
-	};
+	const struct trace_span at = {.start_ns = 100,
+				      .end_ns = 110 + label,
+				      .process = process,
+				      .tid = tid,
+				      .kind = kind,
+				      .label = label,
+				      .invocation = invocation,
+				      .caller = TRACE_NO_LOCATION};
 
 	assert_int_equal(summary__span(s, &at, &none), 0);
 }
 
-TEST_CASE(loads_are_distinguished_from_executions)
+CASE(loads_are_distinguished_from_executions)
 {
-	_summary_ struct summary *s = new_summary();
 	_free_ struct summary_row *rows = NULL;
 	struct reuse reuse;
 	size_t n;
@@ -380,10 +334,7 @@ TEST_CASE(loads_are_distinguished_from_executions)
 	 */
 	span(s, 0, 3, TRACE_KIND_QUERY, 4, MM_FIRST_REGULAR_ID);
 	reuse = summary__reuse(s, 0);
-	assert_int_equal(reuse.executed, 3);
-	assert_int_equal(reuse.loads, 3);
-	assert_int_equal(reuse.loaded, 2);
-	assert_int_equal(reuse.results, 41);
+	assert_struct(reuse, executed, 3, loads, 3, loaded, 2, results, 41);
 	assert_int_equal(summary__rows(s, 0, &rows, &n), 0);
 	for (size_t i = 0; i < n; i++) {
 		assert_int_equal(rows[i].loads, rows[i].label == 2 ? 2 : rows[i].label == 3);
@@ -423,8 +374,7 @@ static void assert_result(const struct summary *s, uint32_t process, uint32_t la
 		if (rows[i].label != label)
 			continue;
 		found++;
-		assert_int_equal(rows[i].results, n);
-		assert_int_equal(rows[i].results_missing, missing);
+		assert_struct(rows[i], results, n, results_missing, missing);
 		assert_int_equal(summary_row__is_counted(&rows[i]), !missing);
 	}
 	assert_int_equal(found, n != 0);
@@ -462,9 +412,8 @@ TEST_CASE(a_sum_misses_what_was_not_read)
 	assert_result(s, SUMMARY_ALL, 1, 11, true);
 }
 
-TEST_CASE(activities_are_distinguished_from_queries)
+CASE(activities_are_distinguished_from_queries)
 {
-	_summary_ struct summary *s = new_summary();
 	_free_ struct summary_row *rows = NULL;
 
 	span(s, 0, 1, TRACE_KIND_ACTIVITY, 1, TRACE_NO_INVOCATION);
@@ -484,11 +433,8 @@ TEST_CASE(activities_are_distinguished_from_queries)
 }
 
 /* rustc has some names for a query and for the activity around it. */
-TEST_CASE(a_query_and_an_activity_of_one_name_are_two_rows)
+CASE(a_query_and_an_activity_of_one_name_are_two_rows)
 {
-	_summary_ struct summary *s = new_summary();
-	struct summary_counts counts;
-
 	for (int folded = 0; folded < 2; folded++) {
 		_free_ struct summary_row *rows = NULL;
 
@@ -506,43 +452,37 @@ TEST_CASE(a_query_and_an_activity_of_one_name_are_two_rows)
 			assert_int_equal(summary_row__is_activity(&rows[i]), rows[i].is_activity);
 		}
 		assert_int_equal(summary__counts(s, SUMMARY_ALL, &counts), 0);
-		assert_int_equal(counts.queries, 4);
-		assert_int_equal(counts.activities, 2);
+		assert_struct(counts, queries, 4, activities, 2);
 	}
 }
 
 /* Of queries without probes; of others the recorded ones count. */
-TEST_CASE(tables_of_the_compiler_count_executions)
+CASE(tables_of_the_compiler_count_executions)
 {
 	const struct trace_tally tallies[] = {
 		{.label = 1, .kind = TRACE_KIND_RESULTS, .events = 20},
 		{.label = 2, .kind = TRACE_KIND_RESULTS, .events = 50, .sum = 8},
 		{.label = 3, .kind = TRACE_KIND_RESULTS, .events = 3},
 	};
-	_summary_ struct summary *s = new_summary();
-	struct summary_counts counts;
 
 	for (size_t i = 0; i < N_OF(tallies); i++)
 		assert_int_equal(summary__tally(s, &tallies[i]), 0);
 	summary__set_unwatched(s);
 	for (int recorded = 0; recorded < 2; recorded++) {
 		assert_int_equal(summary__counts(s, SUMMARY_ALL, &counts), 0);
-		assert_int_equal(counts.queries, (recorded ? 1 : 20) + 42 + 3);
-		assert_int_equal(counts.unsure, 8);
+		assert_struct(counts, queries, (recorded ? 1 : 20) + 42 + 3, unsure, 8);
 		span(s, 0, 1, TRACE_KIND_QUERY, 1, TRACE_NO_INVOCATION);
 	}
 }
 
 /* One compiler has recorded executions, and another was found after its own: a total is their sum.
  */
-TEST_CASE(a_total_is_the_sum_of_its_compilers)
+CASE(a_total_is_the_sum_of_its_compilers)
 {
 	const struct trace_tally tallies[] = {
 		{.process = 0, .label = 1, .kind = TRACE_KIND_RESULTS, .events = 20},
 		{.process = 1, .label = 1, .kind = TRACE_KIND_RESULTS, .events = 50, .sum = 8},
 	};
-	_summary_ struct summary *s = new_summary();
-	struct summary_counts counts;
 
 	for (size_t i = 0; i < N_OF(tallies); i++)
 		assert_int_equal(summary__tally(s, &tallies[i]), 0);
@@ -559,8 +499,7 @@ TEST_CASE(a_total_is_the_sum_of_its_compilers)
 		}
 		assert_true(folded || sum == 20 + 42);
 		assert_int_equal(summary__counts(s, SUMMARY_ALL, &counts), 0);
-		assert_int_equal(counts.queries, 20 + 42);
-		assert_int_equal(counts.unsure, 8);
+		assert_struct(counts, queries, 20 + 42, unsure, 8);
 		assert_int_equal(summary_row__executions(&rows[0]), 20 + 42);
 		if (folded < 2)
 			assert_int_equal(summary__fold(s, (uint32_t)folded), 0);
@@ -568,11 +507,8 @@ TEST_CASE(a_total_is_the_sum_of_its_compilers)
 }
 
 /* One of two compilers ran before its probes were there. */
-TEST_CASE(recorded_executions_have_no_results_beside)
+CASE(recorded_executions_have_no_results_beside)
 {
-	_summary_ struct summary *s = new_summary();
-	struct summary_counts counts;
-
 	tally(s, 1, TRACE_KIND_RESULTS, 1, 50);
 	tally(s, 1, TRACE_KIND_RESULTS, 2, 60);
 	tally(s, 1, TRACE_KIND_RESULTS, 3, 70);
@@ -592,10 +528,8 @@ TEST_CASE(recorded_executions_have_no_results_beside)
 }
 
 /* Where not all queries have probes. */
-TEST_CASE(a_query_that_was_also_waited_for_is_a_query)
+CASE(a_query_that_was_also_waited_for_is_a_query)
 {
-	_summary_ struct summary *s = new_summary();
-
 	summary__set_unwatched(s);
 	span(s, 0, 1, TRACE_KIND_BLOCKED, 1, TRACE_NO_INVOCATION);
 	span(s, 0, 2, TRACE_KIND_LOAD, 2, TRACE_NO_INVOCATION);
@@ -612,15 +546,12 @@ TEST_CASE(a_query_that_was_also_waited_for_is_a_query)
 
 static struct sample_sums sampled(uint64_t self)
 {
-	return (struct sample_sums){
-		.self[TRACE_SAMPLE_CPU] = {self, 1000 * self},
-		.total[TRACE_SAMPLE_CPU] = {self + 7, 1000 * (self + 7)},
-	};
+	return (struct sample_sums){.self[TRACE_SAMPLE_CPU] = {self, 1000 * self},
+				    .total[TRACE_SAMPLE_CPU] = {self + 7, 1000 * (self + 7)}};
 }
 
-TEST_CASE(a_query_without_intervals_has_its_samples)
+CASE(a_query_without_intervals_has_its_samples)
 {
-	_summary_ struct summary *s = new_summary();
 	_free_ struct summary_row *rows = NULL, *one = NULL;
 	const struct sample_sums sums = sampled(2), more = sampled(7);
 
@@ -628,19 +559,15 @@ TEST_CASE(a_query_without_intervals_has_its_samples)
 	summary__set_sampled(s);
 	assert_true(summary__is_sampled(s));
 	span(s, 0, 1, TRACE_KIND_QUERY, 3, TRACE_NO_INVOCATION);
-	assert_int_equal(summary__samples(s, 0, 2, 1, &sums), 0);
-	assert_int_equal(summary__samples(s, 1, 2, 1, &more), 0);
+	must(summary__samples(s, 0, 2, 1, &sums), summary__samples(s, 1, 2, 1, &more));
 	assert_int_equal(summary__samples(s, N_PROCESSES, 2, 1, &more), -EINVAL);
 	one = rows_of(s, 1, 1);
 	assert_int_equal(one[0].best_self_ns, 7000);
 	/* In the order of the times that are known best. */
 	rows = rows_of(s, SUMMARY_ALL, 2);
-	assert_int_equal(rows[0].label, 2);
-	assert_int_equal(rows[0].self_by, SUMMARY_SELF_SAMPLES);
-	assert_int_equal(rows[0].best_self_ns, 9000);
-	assert_int_equal(rows[0].best_error_ns, 3000);
-	assert_int_equal(rows[0].sampled_total_error_ns,
-			 sample_sum__error(&rows[0].samples.total[1]));
+	assert_struct(rows[0], label, 2, self_by, SUMMARY_SELF_SAMPLES, best_self_ns, 9000,
+		      best_error_ns, 3000, sampled_total_error_ns,
+		      sample_sum__error(&rows[0].samples.total[1]));
 	assert_int_equal(rows[1].self_by, SUMMARY_SELF_SPANS);
 	assert_int_equal(rows[1].best_self_ns, rows[1].self_ns);
 	/* So does a process that is folded. */
@@ -651,19 +578,17 @@ TEST_CASE(a_query_without_intervals_has_its_samples)
 }
 
 /* Self times of what has probes would hold those of queries; total times are exact. */
-TEST_CASE(without_probes_of_queries_all_self_times_are_by_samples)
+CASE(without_probes_of_queries_all_self_times_are_by_samples)
 {
 	const struct trace_tally tally = {.label = 3, .kind = TRACE_KIND_RESULTS, .events = 7};
 	const struct sample_sums more = sampled(100), fewer = sampled(25);
-	_summary_ struct summary *s = new_summary();
 	_free_ struct summary_row *rows = NULL;
 
 	for (uint32_t label = 1; label <= 2; label++) {
 		const struct trace_span activity = {
 			.end_ns = 500000, .label = label, .kind = TRACE_KIND_ACTIVITY};
 
-		assert_int_equal(
-			summary__span(s, &activity, &(struct trace_times){.self_ns = 500000}), 0);
+		must(summary__span(s, &activity, &(struct trace_times){.self_ns = 500000}));
 	}
 	summary__set_sampled(s);
 	summary__set_unwatched(s);
@@ -674,19 +599,12 @@ TEST_CASE(without_probes_of_queries_all_self_times_are_by_samples)
 	rows = rows_of(s, SUMMARY_ALL, 3);
 	for (size_t i = 0; i < 3; i++)
 		assert_int_equal(rows[i].self_by, SUMMARY_SELF_SAMPLES);
-	assert_int_equal(rows[0].label, 3);
-	assert_int_equal(rows[0].best_self_ns, 100000);
-	assert_int_equal(rows[0].best_error_ns, 10000);
-	assert_int_equal(rows[0].count, 0);
+	assert_struct(rows[0], label, 3, best_self_ns, 100000, best_error_ns, 10000, count, 0);
 	assert_int_equal(summary_row__executions(&rows[0]), 7);
-	assert_int_equal(rows[1].label, 1);
-	assert_int_equal(rows[1].best_self_ns, 25000);
-	assert_int_equal(rows[1].best_cpu_ns, 25000);
-	assert_int_equal(rows[1].total_ns, 500000);
+	assert_struct(rows[1], label, 1, best_self_ns, 25000, best_cpu_ns, 25000, total_ns, 500000);
 	assert_int_equal(summary_row__executions(&rows[1]), 1);
 	/* Nothing met it. */
-	assert_int_equal(rows[2].best_self_ns, 0);
-	assert_int_equal(rows[2].self_ns, 500000);
+	assert_struct(rows[2], best_self_ns, 0, self_ns, 500000);
 }
 
 TEST_MAIN(NULL, NULL)

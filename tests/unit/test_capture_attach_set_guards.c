@@ -3,6 +3,7 @@
 #include "capture/attach_set.h"
 
 #include "test.h"
+#include "../fixtures/rows.h"
 
 static struct plan_body bodies[] = {
 	{.group = 7}, {.group = 0, .between = PLAN_BETWEEN_MAX}, {.group = 0xfffe}};
@@ -295,18 +296,11 @@ TEST_CASE(a_load_is_asked_for_by_its_callers)
 
 	assert_int_equal(attach_set__init(&c, &loading, NULL, 3, false), 0);
 	s = site_of(&c, site);
-	assert_int_equal(s.role, WIRE_ROLE_GUARD_CALLED);
-	assert_int_equal(s.lib, 3);
-	assert_int_equal(s.group, 40);
-	assert_int_equal(s.number, 2);
-	assert_int_equal(s.slot, 0x48);
-	assert_int_equal(s.kind, WIRE_KIND_LOAD);
+	assert_pairs(s.role, WIRE_ROLE_GUARD_CALLED, s.lib, 3, s.group, 40, s.number, 2, s.slot,
+		     0x48, s.kind, WIRE_KIND_LOAD);
 
 	assert_true(attach_set__step(&c, site, 0, &key, &step));
-	assert_int_equal(key.distance, 0x100);
-	assert_int_equal(key.site, 1);
-	assert_int_equal(step.next, 1);
-	assert_int_equal(step.slot, 0x78 / 8);
+	assert_pairs(key.distance, 0x100, key.site, 1, step.next, 1, step.slot, 0x78 / 8);
 	assert_true(attach_set__step(&c, site, 1, &key, &step));
 	assert_int_equal(key.distance, (uint32_t)-0xf00);
 	assert_int_equal(step.next, 0);
@@ -337,28 +331,18 @@ TEST_CASE(a_guard_says_what_it_is)
 
 	choose(&c, "all");
 	s = site_of(&c, &filtered_sites[AT_TINY]);
-	assert_int_equal(s.role, WIRE_ROLE_GUARD);
-	assert_int_equal(s.lib, 3);
-	assert_int_equal(s.query, TINY);
-	assert_int_equal(s.group, 9);
-	assert_int_equal(s.number, 2);
-	assert_int_equal(s.label, WIRE_LABEL_NONE);
-	assert_int_equal(s.kind, WIRE_KIND_ACTIVITY);
+	assert_pairs(s.role, WIRE_ROLE_GUARD, s.lib, 3, s.query, TINY, s.group, 9, s.number, 2,
+		     s.label, WIRE_LABEL_NONE, s.kind, WIRE_KIND_ACTIVITY);
 	s = site_of(&c, &filtered_sites[AT_DYNAMIC]);
 	assert_int_equal(s.label, WIRE_LABEL_IN_MEMORY);
 	assert_int_equal(s.slot, 0x48);
 	s = site_of(&c, &filtered_sites[AT_WAITING]);
-	assert_int_equal(s.query, 1);
-	assert_int_equal(s.label, WIRE_LABEL_NONE);
-	assert_int_equal(s.kind, WIRE_KIND_BLOCKED);
+	assert_pairs(s.query, 1, s.label, WIRE_LABEL_NONE, s.kind, WIRE_KIND_BLOCKED);
 	s = site_of(&c, &filtered_sites[AT_HASHES]);
 	assert_int_equal(s.label, WIRE_LABEL_OF_QUERY);
 	assert_int_equal(s.kind, WIRE_KIND_HASHING);
 	assert_true(attach_set__provider(&c, &filtered_sites[AT_LOADING], 0, &key, &value));
-	assert_int_equal(value.query, 0);
-	assert_int_equal(value.group, 7);
-	assert_int_equal(value.number, 1);
-	assert_int_equal(value.kind, WIRE_KIND_LOAD);
+	assert_pairs(value.query, 0, value.group, 7, value.number, 1, value.kind, WIRE_KIND_LOAD);
 	done(&c);
 }
 

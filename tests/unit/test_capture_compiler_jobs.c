@@ -4,6 +4,7 @@
 #include "stuck/copied.h"
 
 #include "test.h"
+#include "../fixtures/rows.h"
 
 /*
  * A compiler's memory, and the stack of a thread. Query i has its name and its table at i * QUERY
@@ -22,6 +23,8 @@
 #define SIZE	    0x30 /* of an entry */
 
 enum { LOCAL, DEF, MEMORY, OTHERS, QUERIES };
+
+static const char *const query_names[QUERIES] = {"local", "def", "memory", "others"};
 
 static uint8_t memory[0x20000];
 static uint32_t n_reads;
@@ -145,13 +148,31 @@ static int read_jobs(struct compiler_jobs *out)
 	return compiler_jobs__read(&m, &plan, &tables, BASE, BASE, out);
 }
 
-static void assert_job(const struct compiler_job *job, uint64_t number, uint64_t parent,
-		       uint32_t query, uint64_t key)
+/* Of what is in the memory, "number<parent query crate/index" each, the crate as in
+ * keys, or the error; freed by the caller. */
+static char *jobs_text(void)
 {
-	assert_int_equal(job->number, number);
-	assert_int_equal(job->parent, parent);
-	assert_int_equal(job->query, query);
-	assert_int_equal(job->key, key);
+	_compiler_jobs_ struct compiler_jobs jobs;
+	const int err = read_jobs(&jobs);
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (err)
+		fprintf(out, "error %s", strerrorname_np(-err));
+	for (uint32_t i = 0; !err && i < jobs.n; i++)
+		fprintf(out, "%s%u<%u %s %u/%u", i ? ", " : "", (unsigned int)jobs.items[i].number,
+			(unsigned int)jobs.items[i].parent, query_names[jobs.items[i].query],
+			(unsigned int)(jobs.items[i].key >> 32), (unsigned int)jobs.items[i].key);
+	fclose(out);
+	return text;
+}
+
+static void assert_jobs(const char *name, const char *expected)
+{
+	_free_ char *text = jobs_text();
+
+	row_text(name, text, expected);
 }
 
 /* Two of a query, one each of two others, in a table and in the last of its shards. */
@@ -176,70 +197,102 @@ TEST_CASE(jobs_have_their_query_key_and_parent)
 
 	setup(NULL);
 	put_jobs();
+	assert_jobs("all", "3<1 local 1/5, 4<3 memory 5/6, 8<3 def 4/9, 9<8 local 1/6");
 	assert_int_equal(read_jobs(&jobs), 0);
-	assert_int_equal(jobs.n, 4);
 	assert_int_equal(jobs.current, 9);
-	assert_job(&jobs.items[0], 3, 1, LOCAL, wire_key(0, 5));
-	assert_job(&jobs.items[1], 4, 3, MEMORY, wire_key(4, 6));
-	assert_job(&jobs.items[2], 8, 3, DEF, wire_key(3, 9));
-	assert_job(&jobs.items[3], 9, 8, LOCAL, wire_key(0, 6));
-}
-
-TEST_CASE(a_key_that_is_no_definition_is_none)
-{
-	_compiler_jobs_ struct compiler_jobs jobs;
-
-	setup(NULL);
-	put_jobs();
+	/* A key that is no definition is none. */
 	put_job(DEF, 2, 8, 3, (const uint32_t[]){9, WIRE_NO_CRATE}, 2);
 	put_job(MEMORY, 1, 4, 3, (const uint32_t[]){77, 99, 6, 4, 0, 0}, 6);
 	tables.items[LOCAL].key = WIRE_KEY_UNKNOWN;
-	assert_int_equal(read_jobs(&jobs), 0);
-	for (uint32_t i = 0; i < 4; i++)
-		assert_int_equal(jobs.items[i].key, 0);
+	assert_jobs("no definitions", "3<1 local 0/0, 4<3 memory 0/0, 8<3 def 0/0, 9<8 local 0/0");
 }
 
-/* The table of a query that has not its name is another's. */
-TEST_CASE(a_table_without_the_name_is_left_out)
+TEST_CASE(what_is_not_there_or_changes_is_left_out)
 {
-	_compiler_jobs_ struct compiler_jobs jobs;
+	static const struct {
+		const char *name;
+		struct {
+			uint64_t at, word;
+		} put; /* a word instead of what is there; at 0: none */
+		uint64_t moves, unreadable, slow;
+		const char *jobs;
+	} rows[] = {
+		/* The table of a query that has not its name is another's. */
+		{"another name",
+		 {CONTEXT + LOCAL * QUERY, BASE + 0x400},
+		 0,
+		 0,
+		 0,
+		 "4<3 memory 5/6, 8<3 def 4/9"},
+		{"a longer name",
+		 {CONTEXT + DEF * QUERY + 8, 6},
+		 0,
+		 0,
+		 0,
+		 "3<1 local 1/5, 4<3 memory 5/6, 9<8 local 1/6"},
+		{"a thread that works in no context", {BASE + 0x100, 0}, 0, 0, 0, "error ENOENT"},
+		/* Its number is not known. */
+		{"an entry that changes",
+		 {0, 0},
+		 CONTROLS(LOCAL) - SIZE + 8,
+		 0,
+		 0,
+		 "0<0 local 0/0, 4<3 memory 5/6, 8<3 def 4/9, 9<8 local 1/6"},
+		/* What is gone hides nothing else. */
+		{"control bytes that are gone",
+		 {0, 0},
+		 0,
+		 CONTROLS(DEF) + 1,
+		 0,
+		 "3<1 local 1/5, 4<3 memory 5/6, 9<8 local 1/6"},
+		{"shards that have moved",
+		 {0, 0},
+		 0,
+		 SHARDS,
+		 0,
+		 "3<1 local 1/5, 8<3 def 4/9, 9<8 local 1/6"},
+		{"the first entry that is gone",
+		 {0, 0},
+		 0,
+		 CONTROLS(DEF) - SIZE,
+		 0,
+		 "3<1 local 1/5, 4<3 memory 5/6, 8<3 def 4/9, 9<8 local 1/6"},
+		{"an entry that is gone",
+		 {0, 0},
+		 0,
+		 CONTROLS(DEF) - 3 * SIZE,
+		 0,
+		 "0<0 def 0/0, 3<1 local 1/5, 4<3 memory 5/6, 9<8 local 1/6"},
+		/* A process that delays reads is given up. */
+		{"slow 1", {0, 0}, 0, 0, BASE, "error ETIME"},
+		{"slow 2", {0, 0}, 0, 0, IMPLICIT + 0x18, "error ETIME"},
+		{"slow 3", {0, 0}, 0, 0, CONTEXT + QUERY, "error ETIME"},
+		{"slow 4", {0, 0}, 0, 0, SHARDS, "error ETIME"},
+		{"slow 5", {0, 0}, 0, 0, CONTROLS(DEF), "error ETIME"},
+		{"slow 6", {0, 0}, 0, 0, CONTROLS(DEF) - 3 * SIZE, "error ETIME"},
+	};
 
-	setup(NULL);
-	put_jobs();
-	put(CONTEXT + LOCAL * QUERY, BASE + 0x400);
-	put(CONTEXT + DEF * QUERY + 8, 6);
-	assert_int_equal(read_jobs(&jobs), 0);
-	assert_int_equal(jobs.n, 1);
-	assert_int_equal(jobs.items[0].number, 4);
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		setup(NULL);
+		put_jobs();
+		if (rows[i].put.at)
+			put(rows[i].put.at, rows[i].put.word);
+		moves = rows[i].moves;
+		unreadable = rows[i].unreadable;
+		slow = rows[i].slow;
+		assert_jobs(rows[i].name, rows[i].jobs);
+	}
 }
-
-TEST_CASE(a_thread_that_works_in_no_context_has_no_jobs)
-{
-	struct compiler_jobs jobs;
-
-	setup(NULL);
-	put(BASE + 0x100, 0);
-	assert_int_equal(read_jobs(&jobs), -ENOENT);
-	assert_null(jobs.items);
-}
-
-/* ---- A process that lies --------------------------------------------------------------------- */
 
 TEST_CASE(tables_without_end_are_given_up)
 {
-	_compiler_jobs_ struct compiler_jobs jobs;
+	_compiler_jobs_ struct compiler_jobs jobs, many;
 
 	setup(NULL);
 	put(table_of(LOCAL) + 8, 1ull << 60);
 	put(table_of(LOCAL) + 24, 1ull << 60);
 	assert_int_equal(read_jobs(&jobs), -E2BIG);
 	assert_true(n_reads < 8);
-}
-
-TEST_CASE(many_entries_are_given_up)
-{
-	_compiler_jobs_ struct compiler_jobs jobs;
-
 	/* All shards have one table, whose buckets are full. */
 	setup(NULL);
 	put(table_of(MEMORY), SHARDS);
@@ -249,66 +302,8 @@ TEST_CASE(many_entries_are_given_up)
 		put(SHARDS + i * 64 + 8, COMPILER_JOBS_TABLE - 1);
 		memset(memory + (ZEROES - BASE), 0, COMPILER_JOBS_TABLE);
 	}
-	assert_int_equal(read_jobs(&jobs), -E2BIG);
-	assert_true(n_reads < 16 && jobs.n <= COMPILER_JOBS_MAX);
-}
-
-TEST_CASE(an_entry_that_changes_is_left_out)
-{
-	_compiler_jobs_ struct compiler_jobs jobs;
-
-	setup(NULL);
-	put_jobs();
-	moves = CONTROLS(LOCAL) - SIZE + 8;
-	assert_int_equal(read_jobs(&jobs), 0);
-	/* Number 3 is not known. */
-	assert_int_equal(jobs.n, 4);
-	assert_int_equal(jobs.items[0].number, 0);
-	assert_int_equal(jobs.items[1].number, 4);
-}
-
-TEST_CASE(what_is_gone_hides_nothing_else)
-{
-	_compiler_jobs_ struct compiler_jobs jobs;
-
-	setup(NULL);
-	put_jobs();
-	unreadable = CONTROLS(DEF) + 1;
-	assert_int_equal(read_jobs(&jobs), 0);
-	assert_int_equal(jobs.n, 3);
-	assert_int_equal(jobs.items[2].number, 9);
-}
-
-/* Nor do shards that have moved, and an entry that has is none. */
-TEST_CASE(shards_and_entries_that_are_gone_are_left_out)
-{
-	_compiler_jobs_ struct compiler_jobs all = {0}, jobs = {0}, rest = {0};
-
-	setup(NULL);
-	put_jobs();
-	assert_int_equal(read_jobs(&all), 0);
-	unreadable = SHARDS;
-	assert_int_equal(read_jobs(&jobs), 0);
-	assert_in_range(jobs.n, 1, all.n - 1);
-	unreadable = CONTROLS(DEF) - SIZE;
-	assert_int_equal(read_jobs(&rest), 0);
-	for (uint32_t i = 0; i < rest.n; i++)
-		assert_int_not_equal(rest.items[i].number, UINT64_MAX);
-}
-
-TEST_CASE(a_process_that_delays_reads_is_given_up)
-{
-	static const uint64_t at[] = {BASE,   IMPLICIT + 0x18, CONTEXT + QUERY,
-				      SHARDS, CONTROLS(DEF),   CONTROLS(DEF) - 3 * SIZE};
-
-	for (uint32_t i = 0; i < N_OF(at); i++) {
-		_compiler_jobs_ struct compiler_jobs jobs;
-
-		setup(NULL);
-		put_jobs();
-		slow = at[i];
-		assert_int_equal(read_jobs(&jobs), -ETIME);
-	}
+	assert_int_equal(read_jobs(&many), -E2BIG);
+	assert_true(n_reads < 16 && many.n <= COMPILER_JOBS_MAX);
 }
 
 /* ---- Frames ---------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 #include "capture/filter.h"
 
 #include "test.h"
+#include "../fixtures/rows.h"
 
 static struct filter *made(const char *list)
 {
@@ -138,8 +139,8 @@ TEST_CASE(counts_may_be_read_without_sites)
 	for (size_t i = 0; i < N_OF(cases); i++) {
 		_filter_ struct filter *f = made(cases[i].list);
 
-		assert_int_equal(filter__wants_counts(f), cases[i].counts);
-		assert_int_equal(filter__wants_readings(f), cases[i].readings);
+		row_equal(cases[i].list, filter__wants_counts(f), cases[i].counts);
+		row_equal(cases[i].list, filter__wants_readings(f), cases[i].readings);
 	}
 	assert_true(filter__wants_readings(NULL));
 }
@@ -157,14 +158,12 @@ TEST_CASE(a_list_is_empty_if_it_has_no_counts_either)
 	for (size_t i = 0; i < N_OF(empty); i++) {
 		_filter_ struct filter *f = made(empty[i]);
 
-		if (!filter__is_empty(f))
-			fail_msg("%s", empty[i]);
+		row_equal(empty[i], filter__is_empty(f), true);
 	}
 	for (size_t i = 0; i < N_OF(wanting); i++) {
 		_filter_ struct filter *f = made(wanting[i]);
 
-		if (filter__is_empty(f))
-			fail_msg("%s", wanting[i]);
+		row_equal(wanting[i], filter__is_empty(f), false);
 	}
 	assert_classes("counts", "apbl");
 	assert_classes("-counts", "apbl");
@@ -255,12 +254,12 @@ TEST_CASE(a_list_passes_all_queries_or_not)
 	for (size_t i = 0; i < N_OF(all); i++) {
 		_filter_ struct filter *f = made(all[i]);
 
-		assert_true(filter__passes_all_queries(f));
+		row_equal(all[i], filter__passes_all_queries(f), true);
 	}
 	for (size_t i = 0; i < N_OF(some); i++) {
 		_filter_ struct filter *f = made(some[i]);
 
-		assert_false(filter__passes_all_queries(f));
+		row_equal(some[i], filter__passes_all_queries(f), false);
 	}
 	assert_true(filter__passes_all_queries(NULL));
 }
@@ -271,7 +270,7 @@ TEST_CASE(empty_words_are_refused)
 	struct filter *f;
 
 	for (size_t i = 0; i < N_OF(bad); i++)
-		assert_int_equal(filter__new(&bad[i], 1, &f), -EINVAL);
+		row_equal(bad[i], filter__new(&bad[i], 1, &f), -EINVAL);
 }
 
 TEST_CASE(no_filter_passes_all_but_cache_hits)

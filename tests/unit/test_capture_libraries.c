@@ -15,15 +15,7 @@
 #include "../fixtures/fixture_dir.h"
 #include "../fixtures/output.h"
 #include "../fixtures/attached_libraries.h"
-
-TEST_CASE_WITH(a_library_is_attached_to_once, setup, teardown)
-{
-	assert_int_equal(add(fixture("driver_v0.so")), 0);
-	assert_int_equal(add(fixture("driver_v0.so")), 0);
-	expect(fixture("driver_v0.so"));
-	assert_int_equal(world.n, 1);
-	assert_int_equal(libraries__attached(libs), 1);
-}
+#include "../fixtures/rows.h"
 
 TEST_CASE_WITH(another_name_of_it_is_the_same_library, setup, teardown)
 {
@@ -123,20 +115,9 @@ TEST_CASE_WITH(its_cache_hits_are_looked_for_in_the_background, setup, teardown)
 		assert_false(lib.planned);
 		assert_int_equal(world.n, 0);
 		lib = settle(fixture("driver_v0.so"));
-		assert_int_equal(lib.err, 0);
-		assert_int_equal(world.n, 1);
-		assert_int_equal(world.n_with_hits, 1);
+		assert_pairs(lib.err, 0, world.n, 1, world.n_with_hits, 1);
 	}
 	library_file_settled_ns = 2000000000LL;
-}
-
-TEST_CASE_WITH(two_are_planned_at_the_same_time, setup, teardown)
-{
-	expect(fixture("driver_v0.so"));
-	expect(fixture("driver_legacy.so"));
-	settle(fixture("driver_v0.so"));
-	settle(fixture("driver_legacy.so"));
-	assert_int_equal(libraries__attached(libs), 2);
 }
 
 /* Another caller needs the library at once. */
@@ -179,20 +160,6 @@ TEST_CASE_WITH(one_is_found_by_its_inode_numbers, setup, teardown)
 	assert_int_equal(libraries__look_inode(libs, st.st_dev, st.st_ino + 1, &lib), -ENOENT);
 	assert_int_equal(libraries__look_inode(libs, st.st_dev + 1, st.st_ino, &lib), -ENOENT);
 	assert_int_equal(libraries__look_inode(libs, 0, 0, &lib), -ENOENT);
-}
-
-TEST_CASE_WITH(a_file_that_is_not_a_library_gets_no_probes, setup, teardown)
-{
-	struct library_state lib;
-	struct output o;
-
-	output_begin(&o);
-	expect("/bin/sh");
-	lib = settle("/bin/sh");
-	output_end(&o);
-	assert_true(lib.err < 0);
-	assert_int_equal(world.n, 0);
-	output_free(&o);
 }
 
 TEST_CASE_WITH(one_whose_plan_is_being_made_can_be_given_up, setup, teardown)

@@ -9,6 +9,7 @@
 #include "capture/broker.h"
 #include "test.h"
 #include "../fixtures/ended_child.h"
+#include "../fixtures/rows.h"
 
 static struct mapped_files found;
 
@@ -68,9 +69,7 @@ TEST_CASE(a_mapping_has_its_place_and_its_file)
 	assert_int_equal(f->offset, m.size);
 	assert_string_equal(mapped_files__text(&found, f), m.path);
 	assert_int_equal(stat(m.path, &st), 0);
-	assert_int_equal(f->id.dev, st.st_dev);
-	assert_int_equal(f->id.ino, st.st_ino);
-	assert_int_equal(f->id.size, st.st_size);
+	assert_pairs(f->id.dev, st.st_dev, f->id.ino, st.st_ino, f->id.size, st.st_size);
 	unmap(&m);
 	for (uint32_t i = 1; i < found.n; i++)
 		assert_true(found.items[i].start >= found.items[i - 1].end);

@@ -12,8 +12,9 @@
 
 #define CRATE "--crate-name\0serde\0-C\0metadata=12\0-C\0extra-filename=-12\0--out-dir\0/t/deps"
 
-TEST_CASE(a_client_has_the_compilers_arguments)
+TEST_CASE(a_client_is_one_of_the_same_compile)
 {
+	/* A client has the compilers arguments. */
 	assert_true(IS("sccache\0/usr/bin/rustc\0" CRATE, "/usr/bin/rustc\0" CRATE));
 	/* In another order, and with more of them. */
 	assert_true(IS("sccache\0rustc\0" CRATE, "rustc\0--out-dir=/t/deps\0"
@@ -22,10 +23,7 @@ TEST_CASE(a_client_has_the_compilers_arguments)
 	/* As sccache asks for the sources of the crate. */
 	assert_true(IS("sccache\0rustc\0" CRATE,
 		       "rustc\0--crate-name\0serde\0-C\0extra-filename=-12\0--emit\0dep-info"));
-}
-
-TEST_CASE(it_is_of_the_same_crate_and_build)
-{
+	/* It is of the same crate and build. */
 	assert_false(IS("sccache\0rustc\0" CRATE,
 			"rustc\0--crate-name\0syn\0-C\0extra-filename=-12\0--out-dir\0/t/deps"));
 	assert_false(IS("sccache\0rustc\0" CRATE,
@@ -35,13 +33,28 @@ TEST_CASE(it_is_of_the_same_crate_and_build)
 	/* An option that both lack proves nothing. */
 	assert_false(IS("sccache\0rustc\0-vV", "rustc\0-vV"));
 	assert_false(IS("sccache\0rustc\0--crate-name\0a", "rustc\0--crate-name\0a"));
-}
-
-TEST_CASE(a_compiler_is_no_client)
-{
+	/* A compiler is no client. */
 	assert_false(IS("/usr/bin/rustc\0" CRATE, "/usr/bin/rustc\0" CRATE));
 	assert_false(IS("sccache\0" CRATE, "rustc\0" CRATE));
 	assert_false(IS("", "rustc\0" CRATE));
+}
+
+static struct broker *broker;
+static struct outsiders *o;
+static struct output said;
+
+static int begin(void **state)
+{
+	said = (struct output){};
+	return broker__new(&broker) ?: outsiders__new(NULL, broker, &o);
+}
+
+static int finish(void **state)
+{
+	output_free(&said);
+	outsiders__free(o);
+	broker__free(broker);
+	return 0;
 }
 
 /* A process that waits for its end, with these raw arguments. */
@@ -64,7 +77,7 @@ static void end(pid_t pid)
 }
 
 /* Its arguments are those of the test until it has executed the shell. */
-static void wait_for_shell(struct broker *broker, pid_t pid, const char *first)
+static void wait_for_shell(pid_t pid, const char *first)
 {
 	bool is_shell = false;
 
@@ -76,7 +89,7 @@ static void wait_for_shell(struct broker *broker, pid_t pid, const char *first)
 	}
 }
 
-static void execute(struct outsiders *o, pid_t pid, const char *args, size_t size)
+static void execute(pid_t pid, const char *args, size_t size)
 {
 	struct wire_exec e = {.pid = (wire_u32)pid, .args_len = (wire_u32)size};
 
@@ -84,110 +97,87 @@ static void execute(struct outsiders *o, pid_t pid, const char *args, size_t siz
 	assert_int_equal(outsiders__on_exec(o, &e), 0);
 }
 
-#define EXECUTE(o, pid, args) execute(o, pid, args, sizeof(args))
+static char *const stopped[] = {"sh", "-c", "kill -STOP $$", NULL};
 
-TEST_CASE(a_compiler_may_serve_while_a_client_of_its_user_runs)
+#define EXECUTE(pid, args) execute(pid, args, sizeof(args))
+
+TEST_CASE_WITH(a_compiler_may_serve_while_a_client_of_its_user_runs, begin, finish)
 {
-	struct outsiders *o = NULL;
 	pid_t client;
 
-	assert_int_equal(outsiders__new(NULL, NULL, &o), 0);
 	assert_false(outsiders__may_serve(o, 1, getuid()));
-	client = start((char *const[]){"sh", "-c", "kill -STOP $$", NULL});
-	EXECUTE(o, client, "cargo\0build");
+	client = start(stopped);
+	EXECUTE(client, "cargo\0build");
 	assert_false(outsiders__may_serve(o, 1, getuid()));
-	EXECUTE(o, client, "sccache\0rustc\0" CRATE);
+	EXECUTE(client, "sccache\0rustc\0" CRATE);
 	assert_true(outsiders__may_serve(o, 1, getuid()));
 	assert_false(outsiders__may_serve(o, 1, getuid() + 1));
 	/* It may execute another program, or end. */
-	EXECUTE(o, client, "true\0");
+	EXECUTE(client, "true\0");
 	assert_false(outsiders__may_serve(o, 1, getuid()));
-	EXECUTE(o, client, "sccache\0rustc\0" CRATE);
+	EXECUTE(client, "sccache\0rustc\0" CRATE);
 	end(client);
 	assert_false(outsiders__may_serve(o, 1, getuid()));
-	outsiders__free(o);
 }
 
-TEST_CASE(a_compiler_serves_a_client_with_its_arguments)
+TEST_CASE_WITH(a_compiler_serves_a_client_with_its_arguments, begin, finish)
 {
 	char *const argv[] = {"rustc",	 "-c", "kill -STOP $$",	     "--crate-name",
 			      "serde",	 "-C", "extra-filename=-12", "--out-dir",
 			      "/t/deps", NULL};
-	struct outsiders *o = NULL;
-	struct broker *broker = NULL;
 	pid_t client, compiler;
 
-	assert_int_equal(broker__new(&broker), 0);
-	assert_int_equal(outsiders__new(NULL, broker, &o), 0);
-	client = start((char *const[]){"sh", "-c", "kill -STOP $$", NULL});
+	client = start(stopped);
 	compiler = start(argv);
-	wait_for_shell(broker, compiler, "rustc");
-	EXECUTE(o, client, "sccache\0rustc\0" CRATE);
+	wait_for_shell(compiler, "rustc");
+	EXECUTE(client, "sccache\0rustc\0" CRATE);
 	assert_true(outsiders__serves(o, compiler, getuid()));
 	/* Again, as for its second mapping. */
 	assert_true(outsiders__may_serve(o, compiler, getuid()));
 	assert_true(outsiders__serves(o, compiler, getuid()));
 	end(compiler);
 	end(client);
-	outsiders__free(o);
-	broker__free(broker);
 }
 
 /* Of one that has ended nothing is known: while a client runs it may have been the client's. */
-TEST_CASE(a_compiler_that_has_ended_may_have_served)
+TEST_CASE_WITH(a_compiler_that_has_ended_may_have_served, begin, finish)
 {
-	struct outsiders *o = NULL;
-	struct broker *broker = NULL;
-	struct output out;
 	pid_t client, ended[2];
 
-	assert_int_equal(broker__new(&broker), 0);
-	assert_int_equal(outsiders__new(NULL, broker, &o), 0);
 	for (int i = 0; i < 2; i++) {
-		ended[i] = start((char *const[]){"sh", "-c", "kill -STOP $$", NULL});
+		ended[i] = start(stopped);
 		end(ended[i]);
 	}
 	assert_false(outsiders__serves(o, ended[0], getuid()));
-	client = start((char *const[]){"sh", "-c", "kill -STOP $$", NULL});
-	EXECUTE(o, client, "sccache\0rustc\0" CRATE);
+	client = start(stopped);
+	EXECUTE(client, "sccache\0rustc\0" CRATE);
 	assert_false(outsiders__serves(o, ended[1], getuid()));
 	end(client);
-	output_begin(&out);
+	output_begin(&said);
 	outsiders__report(o);
-	output_end(&out);
+	output_end(&said);
 	assert_contains(
-		out.text[1],
+		said.text[1],
 		"warning: not recorded: 1 compiler that others started, and that ended before ");
-	assert_one_line(out.text[1]);
-	output_free(&out);
-	outsiders__free(o);
-	broker__free(broker);
+	assert_one_line(said.text[1]);
 }
 
 /* The record of its exec, which only a followed process has, is read later. */
-TEST_CASE(a_followed_compiler_that_has_ended_has_not_served)
+TEST_CASE_WITH(a_followed_compiler_that_has_ended_has_not_served, begin, finish)
 {
-	struct outsiders *o = NULL;
-	struct broker *broker = NULL;
-	struct output out;
 	pid_t client, ended;
 
-	assert_int_equal(broker__new(&broker), 0);
-	assert_int_equal(outsiders__new(NULL, broker, &o), 0);
-	ended = start((char *const[]){"sh", "-c", "kill -STOP $$", NULL});
+	ended = start(stopped);
 	end(ended);
-	client = start((char *const[]){"sh", "-c", "kill -STOP $$", NULL});
-	EXECUTE(o, client, "xargs\0-P64\0rustc\0" CRATE);
+	client = start(stopped);
+	EXECUTE(client, "xargs\0-P64\0rustc\0" CRATE);
 	assert_false(outsiders__serves(o, ended, getuid()));
-	EXECUTE(o, ended, "rustc\0" CRATE);
+	EXECUTE(ended, "rustc\0" CRATE);
 	end(client);
-	output_begin(&out);
+	output_begin(&said);
 	outsiders__report(o);
-	output_end(&out);
-	assert_string_equal(out.text[1], "");
-	output_free(&out);
-	outsiders__free(o);
-	broker__free(broker);
+	output_end(&said);
+	assert_string_equal(said.text[1], "");
 }
 
 TEST_MAIN(NULL, NULL)

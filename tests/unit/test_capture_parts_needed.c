@@ -9,6 +9,7 @@
 #include "proc/processes.h"
 
 #include "test.h"
+#include "../fixtures/rows.h"
 
 #define THREADS	    PLAN_PART_BIT(PLAN_PART_THREADS)
 #define INCREMENTAL PLAN_PART_BIT(PLAN_PART_INCREMENTAL)
@@ -43,42 +44,68 @@ int broker__arguments(struct broker *l, pid_t pid, struct arguments *out)
 	return 0;
 }
 
-static void assert_needed(const char *exe, const char *args, size_t len, uint32_t needed)
+/* The process has these arguments, with spaces between them, by /proc; NULL: it is gone. */
+static void run(const char *exe, const char *line)
 {
+	static char args[128];
+
+	world.gone = !line;
 	world.exe = exe;
 	world.args = args;
-	world.len = len;
-	assert_int_equal(parts_needed_by(NULL, 7), needed);
+	world.len = line && *line ? strlen(line) + 1 : 0;
+	snprintf(args, sizeof(args), "%s", line ?: "");
+	for (char *space = args; (space = strchr(space, ' '));)
+		*space = '\0';
 }
 
 TEST_CASE(a_command_line_says_which_parts_are_needed)
 {
-	world.gone = false;
-	assert_needed("/bin/rustc", "rustc\0a.rs", 11, 0);
-	assert_needed("/bin/rustc", "rustc\0-Zthreads=2", 18, THREADS);
-	assert_needed("/bin/clippy-driver", "clippy-driver\0-Z\0threads=2", 27, THREADS);
-	assert_needed("/bin/rustc", "rustc\0-C\0incremental=d", 23, INCREMENTAL);
-	assert_needed("/bin/rustc", "rustc\0-Cincremental=d\0-Zthreads=2", 34, PLAN_PARTS_OPTIONAL);
-	assert_needed("/bin/rustc", "rustc\0-Zquery-dep-graph", 24, INCREMENTAL);
-	assert_needed("/bin/rustc", "rustc\0-Zquery_dep_graph", 24, INCREMENTAL);
-	assert_needed("/bin/rustc", "rustc\0-Zdump_dep-graph", 23, INCREMENTAL);
-	assert_needed("/bin/rustc", "rustc\0--codegen=incremental=d", 30, INCREMENTAL);
-	assert_needed("/bin/rustdoc", "rustdoc\0@file\0-Zthreads=2", 26, THREADS);
+	static const struct {
+		const char *exe, *line;
+		uint32_t needed;
+		bool cut;
+	} rows[] = {
+		{"/bin/rustc", "rustc a.rs", 0, false},
+		{"/bin/rustc", "rustc -Zthreads=2", THREADS, false},
+		{"/bin/clippy-driver", "clippy-driver -Z threads=2", THREADS, false},
+		{"/bin/rustc", "rustc -C incremental=d", INCREMENTAL, false},
+		{"/bin/rustc", "rustc -Cincremental=d -Zthreads=2", PLAN_PARTS_OPTIONAL, false},
+		{"/bin/rustc", "rustc -Zquery-dep-graph", INCREMENTAL, false},
+		{"/bin/rustc", "rustc -Zquery_dep_graph", INCREMENTAL, false},
+		{"/bin/rustc", "rustc -Zdump_dep-graph", INCREMENTAL, false},
+		{"/bin/rustc", "rustc --codegen=incremental=d", INCREMENTAL, false},
+		{"/bin/rustdoc", "rustdoc @file -Zthreads=2", THREADS, false},
+		/* What cannot be known is needed. */
+		{"/bin/rustdoc", "rustdoc @file", PLAN_PARTS_OPTIONAL, true},
+		{"/bin/rustc", "", PLAN_PARTS_OPTIONAL, false},
+		{"/bin/my-driver", "my-driver a.rs", PLAN_PARTS_OPTIONAL, false},
+		{"/bin/rustc (deleted)", "rustc a.rs", PLAN_PARTS_OPTIONAL, false},
+		{NULL, "rustc a.rs", PLAN_PARTS_OPTIONAL, false},
+	};
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		run(rows[i].exe, rows[i].line);
+		world.cut = rows[i].cut;
+		row_equal(rows[i].line, parts_needed_by(NULL, 7), rows[i].needed);
+		world.cut = false;
+	}
 }
 
-TEST_CASE(what_cannot_be_known_is_needed)
+static struct parts_needed *p;
+
+static int begin(void **state)
 {
-	world.gone = false;
-	world.cut = true;
-	assert_needed("/bin/rustdoc", "rustdoc\0@file", 14, PLAN_PARTS_OPTIONAL);
-	world.cut = false;
-	assert_needed("/bin/rustc", "", 0, PLAN_PARTS_OPTIONAL);
-	assert_needed("/bin/my-driver", "my-driver\0a.rs", 15, PLAN_PARTS_OPTIONAL);
-	assert_needed("/bin/rustc (deleted)", "rustc\0a.rs", 11, PLAN_PARTS_OPTIONAL);
-	assert_needed(NULL, "rustc\0a.rs", 11, PLAN_PARTS_OPTIONAL);
+	p = parts_needed__new(NULL);
+	return !p;
 }
 
-static uint32_t needed(struct parts_needed *p)
+static int end(void **state)
+{
+	parts_needed__free(p);
+	return 0;
+}
+
+static uint32_t needed(void)
 {
 	uint32_t parts;
 	int err = parts_needed__find(p, 7, &parts);
@@ -87,109 +114,67 @@ static uint32_t needed(struct parts_needed *p)
 	return parts;
 }
 
-static struct wire_exec exec_of(const char *name, const char *args, size_t len)
+/* What the record of an exec asks for; its second argument is `arg`. */
+static uint32_t exec_as(const char *name, const char *arg, bool truncated)
 {
-	struct wire_exec e = {.type = WIRE_EXEC, .pid = 7, .args_len = (wire_u32)len};
+	struct wire_exec e = {.type = WIRE_EXEC, .pid = 7, .truncated = truncated};
 
 	snprintf(e.comm, sizeof(e.comm), "%s", name);
-	memcpy(e.args, args, len);
-	return e;
+	e.args_len = (wire_u32)snprintf(e.args, sizeof(e.args), "%s%c%s", name, 0, arg) + 1;
+	return parts_needed__exec(p, &e);
 }
 
 /* The next process with its number has not asked. */
-TEST_CASE(a_process_that_has_ended_needed_what_its_exec_asked_for)
+TEST_CASE_WITH(a_process_that_has_ended_needed_what_its_exec_asked_for, begin, end)
 {
-	struct parts_needed *p = parts_needed__new(NULL);
-	struct wire_exec asks = exec_of("rustc", "rustc\0-Zthreads=2", 18),
-			 file = exec_of("rustc", "rustc\0@file", 11),
-			 other = exec_of("rustc", "rustc\0a.rs", 11);
-
-	assert_non_null(p);
-	world.exe = "/bin/rustc";
-	world.args = "rustc\0a.rs";
-	world.len = 11;
-	world.gone = true;
+	run(NULL, NULL);
 	assert_false(parts_needed__knows(p, 7));
-	assert_int_equal(needed(p), PLAN_PARTS_OPTIONAL);
-	assert_int_equal(parts_needed__exec(p, &asks), THREADS);
+	assert_int_equal(needed(), PLAN_PARTS_OPTIONAL);
+	assert_int_equal(exec_as("rustc", "-Zthreads=2", false), THREADS);
 	assert_true(parts_needed__knows(p, 7));
-	assert_int_equal(needed(p), THREADS);
-	assert_int_equal(parts_needed__exec(p, &file), PLAN_PARTS_OPTIONAL);
-	assert_int_equal(parts_needed__exec(p, &other), 0);
-	assert_int_equal(needed(p), 0);
-	parts_needed__free(p);
+	assert_int_equal(needed(), THREADS);
+	assert_int_equal(exec_as("rustc", "@file", false), PLAN_PARTS_OPTIONAL);
+	assert_int_equal(exec_as("rustc", "a.rs", false), 0);
+	assert_int_equal(needed(), 0);
+	/* It may use rustc's library, which only its mappings show. */
+	assert_int_equal(exec_as("my-driver", "a.rs", false), 0);
+	assert_int_equal(needed(), PLAN_PARTS_OPTIONAL);
 }
 
 /* Its memory is gone, though its state is still that of one that runs. */
-TEST_CASE(a_process_that_is_about_to_end_needed_what_its_exec_asked_for)
+TEST_CASE_WITH(a_process_that_is_about_to_end_needed_what_its_exec_asked_for, begin, end)
 {
-	struct parts_needed *p = parts_needed__new(NULL);
-	struct wire_exec asks = exec_of("rustc", "rustc\0a.rs", 11);
 	uint32_t parts;
 
-	assert_non_null(p);
-	world.exe = NULL;
-	world.len = 0;
-	world.gone = false;
+	run(NULL, "");
 	assert_int_equal(parts_needed__find(p, 7, &parts), -EAGAIN);
-	parts_needed__exec(p, &asks);
-	assert_int_equal(parts_needed__find(p, 7, &parts), 0);
-	assert_int_equal(parts, 0);
-	world.exe = "/bin/rustc";
-	assert_int_equal(parts_needed__find(p, 7, &parts), 0);
-	assert_int_equal(parts, 0);
-	parts_needed__free(p);
+	exec_as("rustc", "a.rs", false);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(parts_needed__find(p, 7, &parts), 0);
+		assert_int_equal(parts, 0);
+		world.exe = "/bin/rustc";
+	}
 }
 
-TEST_CASE(a_command_line_that_an_exec_has_whole_is_not_read_again)
+TEST_CASE_WITH(a_command_line_that_an_exec_has_whole_is_not_read_again, begin, end)
 {
-	struct parts_needed *p = parts_needed__new(NULL);
-	struct wire_exec whole = exec_of("rustc", "rustc\0-Zthreads=2", 18);
-
-	assert_non_null(p);
-	world.exe = "/bin/rustc";
-	world.args = "rustc\0a.rs";
-	world.len = 11;
-	world.gone = false;
-	assert_int_equal(needed(p), 0);
-	parts_needed__exec(p, &whole);
-	assert_int_equal(needed(p), THREADS);
+	run("/bin/rustc", "rustc a.rs");
+	assert_int_equal(needed(), 0);
+	exec_as("rustc", "-Zthreads=2", false);
+	assert_int_equal(needed(), THREADS);
 	/* By another name it may ask for parts by itself. */
 	world.exe = "/bin/my-driver";
-	assert_int_equal(needed(p), PLAN_PARTS_OPTIONAL);
-	parts_needed__free(p);
+	assert_int_equal(needed(), PLAN_PARTS_OPTIONAL);
 }
 
 /* The record of an exec has the beginning of a long command line only; /proc has more. */
-TEST_CASE(while_a_process_runs_all_of_its_command_line_counts)
+TEST_CASE_WITH(while_a_process_runs_all_of_its_command_line_counts, begin, end)
 {
-	struct parts_needed *p = parts_needed__new(NULL);
-	struct wire_exec cut = exec_of("rustc", "rustc\0a.rs", 11);
-
-	assert_non_null(p);
-	cut.truncated = true;
-	world.exe = "/bin/rustc";
-	world.args = "rustc\0a.rs";
-	world.len = 11;
-	world.gone = false;
-	assert_int_equal(parts_needed__exec(p, &cut), 0);
-	assert_int_equal(needed(p), 0);
+	run("/bin/rustc", "rustc a.rs");
+	assert_int_equal(exec_as("rustc", "a.rs", true), 0);
+	assert_int_equal(needed(), 0);
 	world.gone = true;
-	assert_int_equal(needed(p), PLAN_PARTS_OPTIONAL);
-	parts_needed__free(p);
-}
-
-/* It may use rustc's library, which only its mappings show. */
-TEST_CASE(a_program_of_another_name_may_have_needed_all)
-{
-	struct parts_needed *p = parts_needed__new(NULL);
-	struct wire_exec other = exec_of("my-driver", "my-driver\0a.rs", 15);
-
-	assert_non_null(p);
-	world.gone = true;
-	assert_int_equal(parts_needed__exec(p, &other), 0);
-	assert_int_equal(needed(p), PLAN_PARTS_OPTIONAL);
-	parts_needed__free(p);
+	assert_int_equal(needed(), PLAN_PARTS_OPTIONAL);
 }
 
 TEST_MAIN(NULL, NULL)

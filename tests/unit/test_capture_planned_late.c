@@ -5,6 +5,7 @@
 
 #include "test.h"
 #include "../fixtures/library_file.h"
+#include "../fixtures/rows.h"
 
 /* The state of each library, and the compilers that were reported. */
 struct world {
@@ -67,9 +68,7 @@ TEST_CASE(a_plan_that_fails_makes_its_compilers_missing)
 	w.err[0] = -ENOEXEC;
 	planned_late__settle(u, false, &ops, &w);
 	assert_int_equal(w.n_missing, 2);
-	assert_int_equal(w.last_pid, 8);
-	assert_int_equal(w.last_user, 1001);
-	assert_int_equal(w.last_err, -ENOEXEC);
+	assert_pairs(w.last_pid, 8, w.last_user, 1001, w.last_err, -ENOEXEC);
 	/* Both libraries are forgotten. */
 	planned_late__settle(u, true, &ops, &w);
 	assert_int_equal(w.n_missing, 2);

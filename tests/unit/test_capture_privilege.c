@@ -17,23 +17,18 @@ static void assert_missing(uint64_t effective, int perf_events, int n, const cha
 	assert_string_equal(buf, names);
 }
 
-TEST_CASE(two_capabilities_attach)
+TEST_CASE(capabilities_attach)
 {
+	/* Two capabilities attach. */
 	assert_missing(0, 0, 2, "CAP_BPF, CAP_PERFMON");
 	assert_missing(CAP_BPF, 0, 1, "CAP_PERFMON");
 	assert_missing(CAP_PERFMON, 0, 1, "CAP_BPF");
 	assert_missing(CAP_BPF | CAP_PERFMON, 0, 0, "");
 	assert_missing(~(CAP_BPF | CAP_PERFMON | CAP_SYS_ADMIN), 0, 2, "CAP_BPF, CAP_PERFMON");
-}
-
-TEST_CASE(the_old_one_stands_for_both)
-{
+	/* The old one stands for both. */
 	assert_missing(CAP_SYS_ADMIN, 0, 0, "");
 	assert_missing(UINT64_MAX, 0, 0, "");
-}
-
-TEST_CASE(perf_events_need_the_old_one)
-{
+	/* Perf events need the old one. */
 	assert_missing(CAP_BPF | CAP_PERFMON, 1, 1, "CAP_SYS_ADMIN");
 	assert_missing(0, 1, 1, "CAP_SYS_ADMIN");
 	assert_missing(CAP_SYS_ADMIN, 1, 0, "");

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "test.h"
+#include "../fixtures/rows.h"
 
 /*
  * In place of the kernel half and of the child that looks: compilers from PID on, with one
@@ -181,7 +182,8 @@ TEST_CASE_WITH(a_process_that_delays_each_read, setup, teardown)
 static void set_counted(void)
 {
 	struct plan_query query = {.table = {.kind = WIRE_CACHE_ONCE}};
-	struct plan plan = {.tables = {.n = 1}, .queries = &query, .n_queries = 1};
+	struct plan plan = {
+		.tables = {.n = 1, .items = 8, .sharded = 1}, .queries = &query, .n_queries = 1};
 
 	running_names__set_library(names, 2, &plan);
 }
@@ -190,10 +192,8 @@ static int add_results(void *ctx, const struct record *r)
 {
 	int *n = ctx;
 
-	assert_int_equal(r->kind, WIRE_COUNTS);
-	assert_int_equal(r->counts->moment, WIRE_COUNTS_RUNNING);
-	assert_int_equal(r->pid, PID + *n);
-	assert_int_equal(r->counts->items[0].results, 1);
+	assert_pairs(r->kind, WIRE_COUNTS, r->counts->moment, WIRE_COUNTS_RUNNING, r->pid, PID + *n,
+		     r->counts->items[0].results, 1);
 	++*n;
 	return 0;
 }

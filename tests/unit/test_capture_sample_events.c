@@ -2,6 +2,7 @@
 #include "capture/sample_events.h"
 
 #include "test.h"
+#include "../fixtures/rows.h"
 
 static void assert_cpus(const char *text, const char *expected)
 {
@@ -29,7 +30,7 @@ TEST_CASE(other_text_changes_nothing)
 	bool on[2] = {true, false};
 
 	for (size_t i = 0; i < N_OF(bad); i++) {
-		assert_int_equal(sample_events_parse_cpus(bad[i], on, 2), -EINVAL);
+		row_equal(bad[i], sample_events_parse_cpus(bad[i], on, 2), -EINVAL);
 		assert_true(on[0] && !on[1]);
 	}
 }

@@ -4,6 +4,7 @@
 #include "test.h"
 #include "../fixtures/fake_kernel_samples.h"
 #include "../fixtures/fixture_dir.h"
+#include "../fixtures/rows.h"
 #include "unwind/job.h"
 
 static struct kernel_samples kernel;
@@ -45,10 +46,8 @@ TEST_CASE(a_table_is_where_the_file_says)
 
 	assert_int_equal(sample_tables__add(tables, 5, t), 0);
 	assert_int_equal(fake.n_numbers, 1);
-	assert_int_equal(fake.numbers[0], 5);
-	assert_int_equal(f->start, t->start);
-	assert_int_equal(f->pages, t->pages);
-	assert_int_equal(f->n_rules, t->n_rules);
+	assert_pairs(fake.numbers[0], 5, f->start, t->start, f->pages, t->pages, f->n_rules,
+		     t->n_rules);
 	assert_int_equal(pread(kernel.area, rules, (size_t)size, f->rules), size);
 	assert_memory_equal(rules, t->rules, (size_t)size);
 	assert_true(before - sample_tables__left(tables) >= t->size + (uint32_t)size);
@@ -129,9 +128,8 @@ TEST_CASE(the_vdso_has_no_inode)
 	assert_memory_equal(&fake.key, &none, sizeof(none));
 	assert_int_equal(fake.known.file, 9);
 	assert_int_equal(fake.known.n, 1);
-	assert_int_equal(fake.known.segments[0].addr, 0x5000);
-	assert_int_equal(fake.known.segments[0].offset, 0x1000);
-	assert_int_equal(fake.known.segments[0].size, 0x300);
+	assert_pairs(fake.known.segments[0].addr, 0x5000, fake.known.segments[0].offset, 0x1000,
+		     fake.known.segments[0].size, 0x300);
 	close_tables(t);
 }
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "../fixtures/sampled_files.h"
+#include "../fixtures/rows.h"
 
-TEST_CASE_WITH(a_file_gets_a_table_and_a_bias, begin, cache_home_remove)
+TEST_CASE_WITH(a_file_gets_a_table_and_a_bias, begin, finish)
 {
 	_library_file_ struct library_file *file = NULL, *other = NULL;
 	_unwind_table_ struct unwind_table *t = NULL;
 	uint32_t number;
-	uint64_t bias;
 
-	open_files(BLOCKS, FAKE_FILES_MAX);
 	file = new_file("a.so");
 	other = new_file("b.so");
 	assert_int_equal(unwind_table__of(file, &t), 0);
@@ -19,7 +18,7 @@ TEST_CASE_WITH(a_file_gets_a_table_and_a_bias, begin, cache_home_remove)
 	assert_int_equal(told[0], 1);
 	assert_int_equal(sampled_files__bias(files, number, 0, 0, &bias), -EAGAIN);
 	assert_false(has_table(number));
-	assert_int_equal(settle(number, &bias), 0);
+	assert_int_equal(settle(number), 0);
 	assert_int_equal(bias,
 			 0x700000001000 - (t->segments[0].addr - t->segments[0].offset) - 0x1000);
 	assert_true(has_table(number));
@@ -29,10 +28,8 @@ TEST_CASE_WITH(a_file_gets_a_table_and_a_bias, begin, cache_home_remove)
 	assert_int_equal(sampled_files__lost(files), 0);
 	/* No segment has code there. */
 	assert_int_equal(sampled_files__bias(files, number, 0, 1 << 30, &bias), -ENOENT);
-	close_files();
 }
 
-/* Made, and then stored: the sink and the kernel half are given the same. */
 /* The text of files with the bytes of fixtures, the last one of which may say most. */
 static const char *no_llvm_in(const char *const which[2], const char *const names[2], uid_t user)
 {
@@ -48,7 +45,7 @@ static const char *no_llvm_in(const char *const which[2], const char *const name
 	return sampled_files__no_llvm(files, numbers, n);
 }
 
-TEST_CASE_WITH(files_say_why_llvm_is_not_shown, begin, cache_home_remove)
+TEST_CASE_WITH(files_say_why_llvm_is_not_shown, begin, finish)
 {
 	static const struct {
 		const char *which[2], *names[2], *why;
@@ -74,39 +71,30 @@ TEST_CASE_WITH(files_say_why_llvm_is_not_shown, begin, cache_home_remove)
 	};
 
 	for (size_t i = 0; i < N_OF(cases); i++) {
-		const char *why;
-
-		open_files(BLOCKS, FAKE_FILES_MAX);
-		why = no_llvm_in(cases[i].which, cases[i].names, getuid());
-		if (cases[i].why)
-			assert_string_equal(why, cases[i].why);
-		else
-			assert_null(why);
-		close_files();
+		row_text(cases[i].names[0], no_llvm_in(cases[i].which, cases[i].names, getuid()),
+			 cases[i].why);
+		reopen_files(BLOCKS, FAKE_FILES_MAX);
 	}
 }
 
-TEST_CASE_WITH(a_library_without_room_is_said, begin, cache_home_remove)
+TEST_CASE_WITH(a_library_without_room_is_said, begin, finish)
 {
 	static const char *const which[2] = {"llvm.so"}, *const names[2] = {"libLLVM.so.22"};
 
 	sampled_user_bytes = 1;
-	open_files(BLOCKS, FAKE_FILES_MAX);
 	assert_string_equal(no_llvm_in(which, names, foreigner(0)),
 			    "libLLVM.so.22: there is no room for its unwind table");
-	close_files();
 }
 
-TEST_CASE_WITH(llvms_library_has_a_layout, begin, cache_home_remove)
+/* Made, and then stored: the sink and the kernel half are given the same. */
+TEST_CASE_WITH(llvms_library_has_a_layout, begin, finish)
 {
 	_library_file_ struct library_file *file = NULL;
 	struct wire_llvm made;
-	uint64_t bias;
 
 	n_llvm = 0;
 	file = copy_of("llvm.so", "a.so");
-	open_files(BLOCKS, FAKE_FILES_MAX);
-	settle(add(file, getuid()), &bias);
+	settle(add(file, getuid()));
 	assert_int_equal(n_llvm, 1);
 	assert_int_equal(llvm_number, 1);
 	assert_int_equal(llvm_problem, LLVM_FOUND);
@@ -114,57 +102,46 @@ TEST_CASE_WITH(llvms_library_has_a_layout, begin, cache_home_remove)
 	assert_int_equal(fake.llvm_files[1], wire_place(1, fake.llvm.passes_return));
 	assert_int_equal(fake.llvm.head, 0x48);
 	made = fake.llvm;
-	close_files();
-	open_files(BLOCKS, FAKE_FILES_MAX);
+	reopen_files(BLOCKS, FAKE_FILES_MAX);
 	add(file, getuid());
 	assert_int_equal(n_llvm, 2);
 	assert_memory_equal(&fake.llvm, &made, sizeof(made));
 	sample_tables__remove(tables, 1);
 	assert_int_equal(fake.llvm_files[1], 0);
 	assert_int_equal(fake.n_llvm_removed, 1);
-	close_files();
 }
 
-TEST_CASE_WITH(a_library_that_is_not_understood_has_none, begin, cache_home_remove)
+TEST_CASE_WITH(a_library_that_is_not_understood_has_none, begin, finish)
 {
 	_library_file_ struct library_file *file = copy_of("llvm_OTHER_HASH.so", "a.so");
-	uint64_t bias;
 
 	n_llvm = 0;
-	open_files(BLOCKS, FAKE_FILES_MAX);
-	settle(add(file, getuid()), &bias);
+	settle(add(file, getuid()));
 	assert_int_equal(n_llvm, 1);
 	assert_int_equal(llvm_problem, LLVM_NO_NAMES);
 	assert_int_equal(fake.llvm_files[1], 0);
-	close_files();
 }
 
-TEST_CASE_WITH(a_stored_table_is_there_at_once, begin, cache_home_remove)
+TEST_CASE_WITH(a_stored_table_is_there_at_once, begin, finish)
 {
 	_library_file_ struct library_file *file = NULL;
-	uint64_t bias;
 
-	open_files(BLOCKS, FAKE_FILES_MAX);
 	file = new_file("a.so");
-	settle(add(file, getuid()), &bias);
+	settle(add(file, getuid()));
 	assert_int_equal(cache_home_count("code-"), 1);
-	close_files();
-	open_files(BLOCKS, FAKE_FILES_MAX);
+	reopen_files(BLOCKS, FAKE_FILES_MAX);
 	n_forks = 0;
 	assert_int_equal(sampled_files__bias(files, add(file, getuid()), 0, 0x1000, &bias), 0);
 	assert_int_equal(n_forks, 0);
 	assert_true(has_table(1));
-	close_files();
 }
 
 /* A store keeps few files, so a foreign user could make room there of what others need. */
-TEST_CASE_WITH(tables_of_a_new_toolchain_can_be_waited_for, begin, cache_home_remove)
+TEST_CASE_WITH(tables_of_a_new_toolchain_can_be_waited_for, begin, finish)
 {
 	_library_file_ struct library_file *a = NULL, *b = NULL;
 	uint32_t numbers[2];
-	uint64_t bias;
 
-	open_files(BLOCKS, FAKE_FILES_MAX);
 	a = new_file("a.so");
 	b = new_file("b.so");
 	numbers[0] = add(a, getuid());
@@ -175,44 +152,36 @@ TEST_CASE_WITH(tables_of_a_new_toolchain_can_be_waited_for, begin, cache_home_re
 	assert_true(has_table(numbers[1]));
 	/* Nothing is waited for. */
 	sampled_files__await_own(files, UINT64_MAX / 2);
-	close_files();
 }
 
 /* Others' files can take as long as they like. */
-TEST_CASE_WITH(foreign_tables_are_not_waited_for, begin, cache_home_remove)
+TEST_CASE_WITH(foreign_tables_are_not_waited_for, begin, finish)
 {
 	_library_file_ struct library_file *a = NULL;
-	uint64_t bias;
 	uint32_t number;
 
-	open_files(BLOCKS, FAKE_FILES_MAX);
 	a = new_file("a.so");
 	number = add(a, foreigner(0));
 	sampled_files__await_own(files, 0);
 	sampled_files__await_own(files, UINT64_MAX / 2);
 	assert_int_equal(sampled_files__bias(files, number, 0, 0, &bias), -EAGAIN);
-	close_files();
 }
 
-TEST_CASE_WITH(tables_of_foreign_files_are_not_stored, begin, cache_home_remove)
+TEST_CASE_WITH(tables_of_foreign_files_are_not_stored, begin, finish)
 {
 	_library_file_ struct library_file *file = NULL;
-	uint64_t bias;
 
-	open_files(BLOCKS, FAKE_FILES_MAX);
 	file = new_file("a.so");
-	assert_int_equal(settle(add(file, foreigner(0)), &bias), 0);
+	assert_int_equal(settle(add(file, foreigner(0))), 0);
 	assert_true(has_table(1));
 	assert_int_equal(cache_home_count("code-"), 0);
-	close_files();
 }
 
 /* A recording may be shorter than the time that its tables take. */
-TEST_CASE_WITH(tables_that_are_being_made_are_stored_at_the_end, begin, cache_home_remove)
+TEST_CASE_WITH(tables_that_are_being_made_are_stored_at_the_end, begin, finish)
 {
 	_library_file_ struct library_file *file = NULL, *foreign = NULL;
 
-	open_files(BLOCKS, FAKE_FILES_MAX);
 	file = new_file("a.so");
 	foreign = new_file("b.so");
 	add(file, getuid());
@@ -228,54 +197,46 @@ static void die_of_signals(void)
 }
 
 /* Those of damaged files are missing, and nothing else happens. */
-TEST_CASE_WITH(files_without_tables_are_counted, begin, cache_home_remove)
+TEST_CASE_WITH(files_without_tables_are_counted, begin, finish)
 {
 	_library_file_ struct library_file *text = NULL, *short_file = NULL;
 	_output_ struct output o = {};
-	uint64_t bias;
 	int err[2];
 
 	in_child = die_of_signals;
-	open_files(BLOCKS, FAKE_FILES_MAX);
 	output_write(fixture("text.so"), "no ELF file, but long enough to be read as one\n");
 	assert_int_equal(library_file__try(fixture("text.so"), &text), 0);
 	/* It becomes shorter after it was opened: the child that maps it is killed. */
 	short_file = new_file("short.so");
 	assert_int_equal(truncate(fixture("short.so"), 64), 0);
 	output_begin(&o);
-	err[0] = settle(add(text, getuid()), &bias);
-	err[1] = settle(add(short_file, getuid()), &bias);
+	err[0] = settle(add(text, getuid()));
+	err[1] = settle(add(short_file, getuid()));
 	output_end(&o);
 	assert_int_equal(err[0], -ENOENT);
 	assert_int_equal(err[1], -ENOENT);
 	assert_string_equal(o.text[1], "");
 	assert_int_equal(sampled_files__lost(files), 2);
 	assert_int_equal(fake.n_numbers, 0);
-	close_files();
 }
 
-TEST_CASE_WITH(the_vdso_has_one_number_and_its_table, begin, cache_home_remove)
+TEST_CASE_WITH(the_vdso_has_one_number_and_its_table, begin, finish)
 {
 	const struct library_identity none = {0};
 	_unwind_table_ struct unwind_table *t = NULL;
 	uint32_t first = 0, again = 0;
-	uint64_t bias;
 
 	if (unwind_vdso__table(&t))
 		skip();
-	open_files(BLOCKS, FAKE_FILES_MAX);
 	assert_int_equal(sampled_files__find(files, &none, getuid()), 0);
 	assert_int_equal(sampled_files__add_vdso(files, &first), 0);
 	assert_int_equal(sampled_files__add_vdso(files, &again), 0);
-	assert_int_equal(first, 1);
-	assert_int_equal(again, 1);
-	assert_int_equal(n_told, 1);
+	assert_pairs(first, 1, again, 1, n_told, 1);
 	assert_true(told_vdso);
 	assert_int_equal(sampled_files__find(files, &none, foreigner(0)), 1);
 	assert_int_equal(sampled_files__bias(files, first, 0x7ffff7fc1000, 0, &bias), 0);
 	assert_int_equal(bias, 0x7ffff7fc1000);
 	assert_int_equal(fake.files[first].n_rules, t->n_rules);
-	close_files();
 }
 
 TEST_MAIN(fixture_dir_setup, fixture_dir_teardown)

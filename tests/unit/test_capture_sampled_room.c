@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "../fixtures/sampled_files.h"
 
-TEST_CASE_WITH(a_foreign_user_may_have_so_many_files, begin, cache_home_remove)
+TEST_CASE_WITH(a_foreign_user_may_have_so_many_files, begin, finish)
 {
 	_output_ struct output o = {};
 	int err[3];
 
-	open_files(BLOCKS, FAKE_FILES_MAX);
 	for (uint64_t i = 1; i <= SAMPLED_PER_USER; i++) {
 		assert_int_equal(add_pretended(i, foreigner(0)), 0);
 		sampled_files__hold(files, told[n_told - 1]);
@@ -24,17 +23,16 @@ TEST_CASE_WITH(a_foreign_user_may_have_so_many_files, begin, cache_home_remove)
 	assert_int_equal(add_pretended(1002, foreigner(1)), 0);
 	assert_int_equal(add_pretended(1003, 0), 0);
 	assert_int_equal(add_pretended(1004, getuid()), 0);
-	close_files();
 }
 
-TEST_CASE_WITH(foreign_users_leave_half_of_the_numbers, begin, cache_home_remove)
+TEST_CASE_WITH(foreign_users_leave_half_of_the_numbers, begin, finish)
 {
 	_output_ struct output o = {};
 	const uint32_t most = 20;
 	uint64_t ino = 1;
 	int err[2];
 
-	open_files(BLOCKS, most + 1);
+	reopen_files(BLOCKS, most + 1);
 	while (ino <= most / 2) {
 		assert_int_equal(add_pretended(ino, foreigner((unsigned int)ino)), 0);
 		sampled_files__hold(files, told[n_told - 1]);
@@ -49,38 +47,34 @@ TEST_CASE_WITH(foreign_users_leave_half_of_the_numbers, begin, cache_home_remove
 		sampled_files__hold(files, told[n_told - 1]);
 	}
 	assert_int_equal(add_pretended(ino, getuid()), -EDQUOT);
-	close_files();
 }
 
-TEST_CASE_WITH(foreign_users_leave_room_for_tables, begin, cache_home_remove)
+TEST_CASE_WITH(foreign_users_leave_room_for_tables, begin, finish)
 {
 	_library_file_ struct library_file *a = NULL, *b = NULL;
 	_output_ struct output o = {};
-	uint64_t bias;
 
 	/* No more than what is kept for others. */
-	open_files((uint32_t)(sampled_kept_bytes >> WIRE_UNWIND_BLOCK_SHIFT), FAKE_FILES_MAX);
+	reopen_files((uint32_t)(sampled_kept_bytes >> WIRE_UNWIND_BLOCK_SHIFT), FAKE_FILES_MAX);
 	a = new_file("a.so");
 	b = new_file("b.so");
 	output_begin(&o);
-	settle(add(a, foreigner(0)), &bias);
+	settle(add(a, foreigner(0)));
 	output_end(&o);
 	assert_false(has_table(1));
 	/* Its code can be placed all the same. */
-	assert_int_equal(settle(1, &bias), 0);
+	assert_int_equal(settle(1), 0);
 	assert_int_equal(sampled_files__lost(files), 1);
-	settle(add(b, getuid()), &bias);
+	settle(add(b, getuid()));
 	assert_true(has_table(2));
-	close_files();
 }
 
-TEST_CASE_WITH(one_foreign_user_leaves_room_to_the_next, begin, cache_home_remove)
+TEST_CASE_WITH(one_foreign_user_leaves_room_to_the_next, begin, finish)
 {
 	_library_file_ struct library_file *a = NULL, *b = NULL, *c = NULL;
 	_unwind_table_ struct unwind_table *t = NULL;
 	_output_ struct output o = {};
 
-	open_files(BLOCKS, FAKE_FILES_MAX);
 	a = new_file("a.so");
 	b = new_file("b.so");
 	c = new_file("c.so");
@@ -95,7 +89,6 @@ TEST_CASE_WITH(one_foreign_user_leaves_room_to_the_next, begin, cache_home_remov
 	assert_true(has_table(1));
 	assert_false(has_table(2));
 	assert_true(has_table(3));
-	close_files();
 }
 
 /* ---- Files that nobody holds any more -------------------------------------------------------- */
@@ -115,10 +108,9 @@ static uint32_t map(uint64_t ino, uid_t user)
 	_library_file_ struct library_file *file = pretended(ino);
 	uint32_t number =
 		sampled_files__find(files, library_file__identity(file), user) ?: add(file, user);
-	uint64_t bias;
 
 	sampled_files__hold(files, number);
-	settle(number, &bias);
+	settle(number);
 	return number;
 }
 
@@ -130,12 +122,11 @@ static bool is_there(uint64_t ino, uid_t user)
 }
 
 /* A table takes longer than a mapping that is there for a moment. */
-TEST_CASE_WITH(files_that_wait_for_a_table_make_room, begin, cache_home_remove)
+TEST_CASE_WITH(files_that_wait_for_a_table_make_room, begin, finish)
 {
 	const uint64_t n = 3ull * SAMPLED_PER_USER;
 	uint64_t lost;
 
-	open_files(BLOCKS, FAKE_FILES_MAX);
 	for (uint64_t i = 1; i <= n; i++) {
 		uint32_t number;
 
@@ -149,16 +140,14 @@ TEST_CASE_WITH(files_that_wait_for_a_table_make_room, begin, cache_home_remove)
 	assert_int_equal(lost, n - SAMPLED_PER_USER);
 	assert_true(is_there(1, foreigner(0)));
 	assert_true(is_there(n, foreigner(0)));
-	close_files();
 }
 
 /* Each build has macros of its own. All of them have tables, and the toolchain keeps its one. */
-TEST_CASE_WITH(builds_of_one_user_never_end_to_have_tables, begin, cache_home_remove)
+TEST_CASE_WITH(builds_of_one_user_never_end_to_have_tables, begin, finish)
 {
 	const uint64_t toolchain = 1, builds = 20, macros = 40;
 	uint32_t numbers[40], most = 0;
 
-	open_files(BLOCKS, FAKE_FILES_MAX);
 	for (uint64_t build = 0; build < builds; build++) {
 		uint32_t first = map(toolchain, foreigner(0));
 
@@ -177,16 +166,13 @@ TEST_CASE_WITH(builds_of_one_user_never_end_to_have_tables, begin, cache_home_re
 	/* The numbers come back too. */
 	assert_int_equal(n_told, 1 + builds * macros);
 	assert_in_range(most, SAMPLED_PER_USER, SAMPLED_PER_USER + 2 * macros);
-	close_files();
 }
 
-TEST_CASE_WITH(a_file_that_is_held_stays, begin, cache_home_remove)
+TEST_CASE_WITH(a_file_that_is_held_stays, begin, finish)
 {
 	_output_ struct output o = {};
 	uint32_t a, b;
-	uint64_t bias;
 
-	open_files(BLOCKS, FAKE_FILES_MAX);
 	sampled_user_bytes = table_bytes() * 3 / 2;
 	a = map(1, foreigner(0));
 	output_begin(&o);
@@ -201,20 +187,19 @@ TEST_CASE_WITH(a_file_that_is_held_stays, begin, cache_home_remove)
 	sampled_files__release(files, a);
 	assert_false(is_there(2, foreigner(0)));
 	assert_int_equal(add_pretended(2, foreigner(0)), 0);
-	assert_int_equal(settle(b, &bias), 0);
+	assert_int_equal(settle(b), 0);
 	assert_true(has_table(b));
 	assert_false(has_table(a));
 	assert_false(is_there(1, foreigner(0)));
 	assert_int_equal(sampled_files__lost(files), 0);
-	close_files();
 }
 
 /* Records, and walks that have begun, may still have the number; and the kernel half's caches. */
-TEST_CASE_WITH(a_number_is_used_again_once_nothing_has_it, begin, cache_home_remove)
+TEST_CASE_WITH(a_number_is_used_again_once_nothing_has_it, begin, finish)
 {
 	const struct library_identity third = {.ino = 3};
 
-	open_files(BLOCKS, 3);
+	reopen_files(BLOCKS, 3);
 	sampled_files__release(files, map(1, getuid()));
 	assert_int_equal(map(2, getuid()), 2);
 	assert_true(sampled_files__may_add(files, &third, getuid()));
@@ -231,15 +216,13 @@ TEST_CASE_WITH(a_number_is_used_again_once_nothing_has_it, begin, cache_home_rem
 	assert_int_equal(n_told, 1);
 	assert_int_equal(told[0], 1);
 	assert_true(has_table(1));
-	close_files();
 }
 
 /* The user with the most bytes loses the file that was mapped least recently. */
-TEST_CASE_WITH(foreign_users_share_their_half, begin, cache_home_remove)
+TEST_CASE_WITH(foreign_users_share_their_half, begin, finish)
 {
 	uint32_t small;
 
-	open_files(BLOCKS, FAKE_FILES_MAX);
 	sampled_kept_bytes = (BLOCKS << WIRE_UNWIND_BLOCK_SHIFT) - table_bytes() * 9 / 2;
 	small = map(1, foreigner(0));
 	sampled_files__release(files, small);
@@ -252,18 +235,17 @@ TEST_CASE_WITH(foreign_users_share_their_half, begin, cache_home_remove)
 	assert_true(is_there(2, foreigner(1)));
 	assert_true(has_table(small));
 	assert_int_equal(sampled_files__lost(files), 0);
-	close_files();
 }
 
 /* Files of root and the invoker take nothing from the half that foreign users have. */
-TEST_CASE_WITH(own_files_do_not_count_against_the_foreign_half, begin, cache_home_remove)
+TEST_CASE_WITH(own_files_do_not_count_against_the_foreign_half, begin, finish)
 {
 	_output_ struct output o = {};
 	uint64_t most, own = 0, ino = 100;
 	uint32_t n = 0;
 	bool has = true;
 
-	open_files(2, FAKE_FILES_MAX);
+	reopen_files(2, FAKE_FILES_MAX);
 	sampled_kept_bytes = WIRE_UNWIND_BLOCK_BYTES;
 	most = 2 * WIRE_UNWIND_BLOCK_BYTES / table_bytes();
 	for (; own < most * 3 / 4; own++)
@@ -280,35 +262,33 @@ TEST_CASE_WITH(own_files_do_not_count_against_the_foreign_half, begin, cache_hom
 	assert_in_range(n, most / 2 - 4, most / 2 + 1);
 	for (own = 0; own < most / 2 - 4; own++)
 		assert_true(has_table(map(ino++, getuid())));
-	close_files();
 }
 
 /* However much memory there is. */
-TEST_CASE_WITH(half_of_the_memory_is_for_foreign_users, begin, cache_home_remove)
+TEST_CASE_WITH(half_of_the_memory_is_for_foreign_users, begin, finish)
 {
 	uint64_t ino = 1;
 
 	sampled_kept_bytes = 0;
 	for (uint32_t n_blocks = 2; n_blocks <= BLOCKS; n_blocks *= 4) {
-		open_files(n_blocks, FAKE_FILES_MAX);
+		reopen_files(n_blocks, FAKE_FILES_MAX);
 		assert_true(has_table(map(ino++, foreigner(0))));
 		close_files();
 	}
 }
 
 /* A foreign user who maps the files of others first must not take their tables from them. */
-TEST_CASE_WITH(a_file_that_others_map_too_is_not_foreign, begin, cache_home_remove)
+TEST_CASE_WITH(a_file_that_others_map_too_is_not_foreign, begin, finish)
 {
 	_library_file_ struct library_file *file = NULL;
 	_output_ struct output o = {};
 	const struct library_identity *id;
-	uint64_t bias;
 
-	open_files((uint32_t)(sampled_kept_bytes >> WIRE_UNWIND_BLOCK_SHIFT), FAKE_FILES_MAX);
+	reopen_files((uint32_t)(sampled_kept_bytes >> WIRE_UNWIND_BLOCK_SHIFT), FAKE_FILES_MAX);
 	file = new_file("a.so");
 	id = library_file__identity(file);
 	output_begin(&o);
-	settle(add(file, foreigner(0)), &bias);
+	settle(add(file, foreigner(0)));
 	output_end(&o);
 	assert_int_equal(sampled_files__find(files, id, foreigner(1)), 1);
 	/* To be added again, as often as it takes to open it. */
@@ -317,11 +297,10 @@ TEST_CASE_WITH(a_file_that_others_map_too_is_not_foreign, begin, cache_home_remo
 	assert_true(sampled_files__may_add(files, id, getuid()));
 	assert_int_equal(add(file, getuid()), 1);
 	assert_int_equal(n_told, 1);
-	assert_int_equal(settle(1, &bias), 0);
+	assert_int_equal(settle(1), 0);
 	assert_true(has_table(1));
 	assert_int_equal(sampled_files__lost(files), 0);
 	assert_int_equal(sampled_files__find(files, id, getuid()), 1);
-	close_files();
 }
 
 /* The inodes that children have read, in the order in which they were started. */
@@ -336,7 +315,7 @@ static void note_file(void)
 			order[n_forks] = st.st_ino;
 }
 
-TEST_CASE_WITH(files_of_others_come_before_foreign_ones, begin, cache_home_remove)
+TEST_CASE_WITH(files_of_others_come_before_foreign_ones, begin, finish)
 {
 	/* The first two of these begin at once. */
 	static const struct {
@@ -351,7 +330,6 @@ TEST_CASE_WITH(files_of_others_come_before_foreign_ones, begin, cache_home_remov
 
 	order = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_ptr_not_equal(order, MAP_FAILED);
-	open_files(BLOCKS, FAKE_FILES_MAX);
 	in_child = note_file;
 	for (size_t i = 0; i < N_OF(all); i++)
 		opened[i] = new_file(all[i].name);
@@ -366,7 +344,6 @@ TEST_CASE_WITH(files_of_others_come_before_foreign_ones, begin, cache_home_remov
 		library_file__free(opened[i]);
 	}
 	munmap(order, 4096);
-	close_files();
 }
 
 TEST_MAIN(fixture_dir_setup, fixture_dir_teardown)

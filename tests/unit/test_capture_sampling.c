@@ -126,7 +126,7 @@ static void assert_mapped(const void *addr)
 	assert_true(fake.files[m->file].pages > 0);
 }
 
-static void code_of_a_process_is_mapped(void **state)
+TEST_CASE_WITH(code_of_a_process_is_mapped, begin, end)
 {
 	const struct wire_mapping *items = fake.mappings.items;
 
@@ -145,7 +145,7 @@ static void code_of_a_process_is_mapped(void **state)
 	}
 }
 
-static void other_processes_are_ready(void **state)
+TEST_CASE_WITH(other_processes_are_ready, begin, end)
 {
 	assert_true(sampling__is_ready(sampling, getpid()));
 	assert_int_equal(sampling__expect(sampling, NOBODY), 0);
@@ -162,7 +162,7 @@ static void send_exec(uint64_t time_ns)
 }
 
 /* The kernel half has forgotten the old program; this half wrote it again, or looks at the new. */
-static void an_exec_ends_what_was_before(void **state)
+TEST_CASE_WITH(an_exec_ends_what_was_before, begin, end)
 {
 	uint64_t before_ns = clock_ns(CLOCK_MONOTONIC);
 
@@ -176,7 +176,7 @@ static void an_exec_ends_what_was_before(void **state)
 	assert_int_equal(fake.n_removed, 1);
 }
 
-static void the_end_of_a_process_is_the_end(void **state)
+TEST_CASE_WITH(the_end_of_a_process_is_the_end, begin, end)
 {
 	const struct wire_exit e = {.type = WIRE_EXIT, .pid = (uint32_t)getpid()};
 	const struct wire_exit other = {.type = WIRE_EXIT, .pid = NOBODY};
@@ -214,7 +214,7 @@ static void send_sample(enum wire_sample_cut cut)
 }
 
 /* Only a sample says that the sink knows the process by now. */
-static void why_llvm_is_not_shown_comes_with_a_sample(void **state)
+TEST_CASE_WITH(why_llvm_is_not_shown_comes_with_a_sample, begin, end)
 {
 	char path[256], command[512];
 	void *at;
@@ -238,7 +238,7 @@ static void why_llvm_is_not_shown_comes_with_a_sample(void **state)
 }
 
 /* A stack that ended there says that more is mapped, and so may somebody who watches mappings. */
-static void new_code_is_found(void **state)
+TEST_CASE_WITH(new_code_is_found, begin, end)
 {
 	uint32_t n;
 	size_t size;
@@ -261,7 +261,7 @@ static void new_code_is_found(void **state)
 }
 
 /* They are killed before they are followed, so there is no record of their end. */
-static void processes_that_are_gone_make_room(void **state)
+TEST_CASE_WITH(processes_that_are_gone_make_room, begin, end)
 {
 	_output_ struct output o = {};
 
@@ -276,7 +276,7 @@ static void processes_that_are_gone_make_room(void **state)
 	assert_int_equal(fake.n_removed, FOREIGN_MOST);
 }
 
-static void without_perf_events_there_may_be_waits(void **state)
+TEST_CASE_WITH(without_perf_events_there_may_be_waits, begin, end)
 {
 	const struct sampling_options opt = {.off_cpu = true};
 
@@ -288,7 +288,7 @@ static void without_perf_events_there_may_be_waits(void **state)
 	sampling__stop(sampling);
 }
 
-static void a_session_without_samples_has_none(void **state)
+TEST_CASE(a_session_without_samples_has_none)
 {
 	const struct wire_exit e = {.type = WIRE_EXIT, .pid = 1};
 	uint64_t counters[WIRE_COUNTER_MAX] = {0};
@@ -305,20 +305,4 @@ static void a_session_without_samples_has_none(void **state)
 	sampling__free(NULL);
 }
 
-int main(void)
-{
-#define WITH_SAMPLING(name) cmocka_unit_test_setup_teardown(name, begin, end)
-	const struct CMUnitTest tests[] = {
-		WITH_SAMPLING(code_of_a_process_is_mapped),
-		WITH_SAMPLING(other_processes_are_ready),
-		WITH_SAMPLING(an_exec_ends_what_was_before),
-		WITH_SAMPLING(the_end_of_a_process_is_the_end),
-		WITH_SAMPLING(why_llvm_is_not_shown_comes_with_a_sample),
-		WITH_SAMPLING(new_code_is_found),
-		WITH_SAMPLING(processes_that_are_gone_make_room),
-		WITH_SAMPLING(without_perf_events_there_may_be_waits),
-		cmocka_unit_test(a_session_without_samples_has_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "test.h"
+#include "../fixtures/rows.h"
 
 static struct {
 	const char *args; /* of the process; NULL: it cannot be read */
@@ -58,10 +59,8 @@ static void assert_passed_on(const char *args, size_t size, bool truncated, cons
 	memcpy(e.args, args, size);
 	world.n_looks = 0;
 	assert_int_equal(session_sink__exec(&sink, NULL, &e), 0);
-	assert_int_equal(world.seen.pid, 7);
-	assert_int_equal(world.seen.time_ns, 123);
-	assert_int_equal(world.seen.truncated, wanted_truncated);
-	assert_int_equal(world.seen.args_len, wanted_size);
+	assert_pairs(world.seen.pid, 7, world.seen.time_ns, 123, world.seen.truncated,
+		     wanted_truncated, world.seen.args_len, wanted_size);
 	assert_memory_equal(world.seen_args, wanted, wanted_size);
 }
 
@@ -72,18 +71,16 @@ static void set_arguments(const char *args, size_t size, bool cut)
 	world.cut = cut;
 }
 
-TEST_CASE(a_whole_command_line_needs_no_look)
+TEST_CASE(a_command_line_is_completed)
 {
+	/* A whole command line needs no look. */
 	assert_passed_on(TEXT("rustc\0a@b.rs"), false, TEXT("rustc\0a@b.rs"), false);
 	assert_int_equal(world.n_looks, 0);
 	/* Nor does that of another program, which is not shown. */
 	assert_passed_on(TEXT("cc\0@file"), false, TEXT("cc\0@file"), false);
 	assert_passed_on(TEXT("cc\0-"), true, TEXT("cc\0-"), true);
 	assert_int_equal(world.n_looks, 0);
-}
-
-TEST_CASE(a_long_command_line_is_completed)
-{
+	/* A long command line is completed. */
 	set_arguments(TEXT("rustc\0--cfg\0x\0--crate-name\0a"), false);
 	assert_passed_on(TEXT("rustc\0--cfg"), true, TEXT("rustc\0--cfg\0x\0--crate-name\0a"),
 			 false);
@@ -94,19 +91,13 @@ TEST_CASE(a_long_command_line_is_completed)
 	/* The kernel half could read none, or the process was found in /proc. */
 	world.cut = false;
 	assert_passed_on("", 0, true, TEXT("rustc\0--cfg\0x\0--crate-name\0a"), false);
-}
-
-TEST_CASE(an_argument_file_is_completed)
-{
+	/* An argument file is completed. */
 	set_arguments(TEXT("rustc\0@file\0--crate-name\0a\0b.rs"), false);
 	assert_passed_on(TEXT("rustc\0@file\0b.rs"), false,
 			 TEXT("rustc\0@file\0--crate-name\0a\0b.rs"), false);
 	set_arguments(TEXT("rustc\0@file\0b.rs"), true);
 	assert_passed_on(TEXT("rustc\0@file\0b.rs"), false, TEXT("rustc\0@file\0b.rs"), true);
-}
-
-TEST_CASE(what_cannot_be_read_is_truncated)
-{
+	/* What cannot be read is truncated. */
 	set_arguments(NULL, 0, false);
 	assert_passed_on(TEXT("rustc\0@file"), false, TEXT("rustc\0@file"), true);
 	assert_passed_on("", 0, true, "", 0, true);

@@ -187,8 +187,7 @@ PROJECT_CASE(the_parser_takes_it)
 	assert_int_equal(call(&c, "test --lib"), 0);
 	assert_true(c.records);
 	assert_int_equal(cli_parse((int)c.n, c.argv, &cli), 0);
-	assert_int_equal(cli.command, CLI_RECORD);
-	assert_true(cli.record.quiet);
+	assert_struct(cli, command, CLI_RECORD, record.quiet, true);
 	assert_ptr_equal(cli.record.output, c.trace);
 	assert_string_equal(cli.record.command[1], "test");
 	assert_int_equal(stat(c.directory, &st), 0);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "test.h"
 #include "cli/cmd.h"
-
 #include "../fixtures/output.h"
 #include "options/exit_code.h"
 #include <fcntl.h>
 #include <json-c/json.h>
 #include "base/version.h"
+#include "cli/process_filter.h"
 
 TEST_CASE(a_file_that_is_no_trace_is_named)
 {
@@ -67,10 +67,8 @@ TEST_CASE(without_a_stream_the_error_is_kept)
 
 TEST_CASE(without_a_terminal_the_fix_is_named)
 {
-	const struct cli_top_options options = {
-		.file = "tests/golden/good-plain.qpt",
-		.record = {.interval_ns = 1000000000},
-	};
+	const struct cli_top_options options = {.file = "tests/golden/good-plain.qpt",
+						.record = {.interval_ns = 1000000000}};
 	int saved = dup(STDIN_FILENO), null = open("/dev/null", O_RDONLY);
 	struct output o;
 	int status;
@@ -83,11 +81,10 @@ TEST_CASE(without_a_terminal_the_fix_is_named)
 	dup2(saved, STDIN_FILENO);
 	close(saved);
 	assert_int_equal(status, EXIT_CODE_FAILURE);
-	assert_string_equal(o.text[0], "");
-	assert_string_equal(o.text[1],
-			    "qprof-bpf: error: top needs a terminal: stdin is none. \"qprof-bpf "
-			    "record\" prints blocks of lines anywhere, and \"qprof-bpf report\" "
-			    "shows a trace\n");
+	assert_struct(o, text[0], "", text[1],
+		      "qprof-bpf: error: top needs a terminal: stdin is none. \"qprof-bpf "
+		      "record\" prints blocks of lines anywhere, and \"qprof-bpf report\" "
+		      "shows a trace\n");
 	output_free(&o);
 }
 
@@ -114,11 +111,9 @@ static char *doctor(const struct cli_doctor_options *options)
 
 TEST_CASE(a_compiler_that_is_not_there_is_a_problem)
 {
-	_free_ char *text = doctor(&(struct cli_doctor_options){.target = "/nonexistent/rustc"});
-
-	assert_contains(text, "kernel\n  ok        version: Linux ");
-	assert_contains(text, "\n  problem   /nonexistent/rustc: ");
-	assert_contains(text, "Recording does not work here");
+	assert_shows(doctor(&(struct cli_doctor_options){.target = "/nonexistent/rustc"}),
+		     "kernel\n  ok        version: Linux ",
+		     "\n  problem   /nonexistent/rustc: ", "Recording does not work here");
 }
 
 TEST_CASE(a_process_that_is_no_compiler_is_a_problem)
@@ -156,41 +151,37 @@ static const char *verify(const char *file, int expected)
 
 TEST_CASE(a_whole_trace_is_reported_to_be_whole)
 {
-	assert_contains(verify("tests/golden/good-index.qpt", EXIT_CODE_OK),
-			"tests/golden/good-index.qpt: whole\n");
-	assert_contains(o.text[0], "spans        4\n");
-	assert_contains(o.text[0],
-			"               2 executions left by unwinding or never ended\n");
-	assert_lacks(o.text[0], "missing");
-	assert_string_equal(o.text[1], "");
+	assert_output(&o, verify("tests/golden/good-index.qpt", EXIT_CODE_OK),
+		      "tests/golden/good-index.qpt: whole\n", "spans        4\n",
+		      "               2 executions left by unwinding or never ended\n", "!missing",
+		      "2>=");
 }
 
 TEST_CASE(missing_names_and_indexes_are_counted)
 {
-	assert_contains(verify("tests/golden/good-strings.qpt", EXIT_CODE_OK),
-			"missing      1 spans have no name\n");
-	assert_contains(o.text[0], "missing      2 spans have no event text\n");
-	assert_contains(o.text[0], "missing      6 chunks are in no index\n");
-	assert_contains(o.text[0], "lost         unknown");
+	assert_output(&o, verify("tests/golden/good-strings.qpt", EXIT_CODE_OK),
+		      "missing      1 spans have no name\n",
+		      "missing      2 spans have no event text\n",
+		      "missing      6 chunks are in no index\n", "lost         unknown");
 }
 
 TEST_CASE(functions_and_callers_are_counted)
 {
-	assert_contains(verify("tests/golden/good-callers.qpt", EXIT_CODE_OK),
-			"functions    3, 2 of them with lines\n");
-	assert_contains(o.text[0], "callers      6 spans have a caller\n");
-	assert_contains(o.text[0], "missing      1 callers lie in no function\n");
-	assert_lacks(verify("tests/golden/good-plain.qpt", EXIT_CODE_OK), "functions");
-	assert_lacks(o.text[0], "callers");
+	assert_output(&o, verify("tests/golden/good-callers.qpt", EXIT_CODE_OK),
+		      "functions    3, 2 of them with lines\n",
+		      "callers      6 spans have a caller\n",
+		      "missing      1 callers lie in no function\n");
+	assert_output(&o, verify("tests/golden/good-plain.qpt", EXIT_CODE_OK), "!functions",
+		      "!callers");
 }
 
 TEST_CASE(samples_and_stacks_are_counted)
 {
-	assert_contains(verify("tests/golden/good-samples.qpt", EXIT_CODE_OK),
-			"samples      7\n"
-			"               3 do not reach the start of their thread\n"
-			"  stacks       11 entries\n");
-	assert_lacks(o.text[0], "lie in no function");
+	assert_output(&o, verify("tests/golden/good-samples.qpt", EXIT_CODE_OK),
+		      "samples      7\n"
+		      "               3 do not reach the start of their thread\n"
+		      "  stacks       11 entries\n",
+		      "!lie in no function");
 	assert_contains(verify("tests/golden/good-later-additions.qpt", EXIT_CODE_OK),
 			"missing      20 samples are lost\n");
 	assert_lacks(verify("tests/golden/good-plain.qpt", EXIT_CODE_OK), "sample");
@@ -261,17 +252,15 @@ TEST_CASE(a_topic_is_explained)
 
 TEST_CASE(an_unknown_topic_is_a_usage_error)
 {
-	_free_ char *text = help(&(struct cli_help_options){.topic.word = "nope"}, EXIT_CODE_USAGE);
-
-	assert_contains(text, "no command 'nope'");
+	assert_shows(help(&(struct cli_help_options){.topic.word = "nope"}, EXIT_CODE_USAGE),
+		     "no command 'nope'");
 }
 
 TEST_CASE(a_topic_may_be_two_words)
 {
-	_free_ char *text =
-		help(&(struct cli_help_options){.topic = {"history", "nope"}}, EXIT_CODE_USAGE);
-
-	assert_contains(text, "no command 'history nope'");
+	assert_shows(
+		help(&(struct cli_help_options){.topic = {"history", "nope"}}, EXIT_CODE_USAGE),
+		"no command 'history nope'");
 	assert_help(&(struct cli_help_options){.topic = {"history", "add"}},
 		    "cli/help_history-add.txt");
 }
@@ -312,6 +301,57 @@ TEST_CASE(a_full_disk_is_a_failure)
 	assert_int_equal(status, EXIT_CODE_FAILURE);
 	assert_contains(o.text[1], "cannot write to standard output: No space left");
 	output_free(&o);
+}
+
+/* ---- Process filter -------------------------------------------------------------------------- */
+
+static const struct trace_process library = {
+	.pid = 10, .crate = (char *)"proc_macro2", .crate_type = (char *)"lib"};
+static const struct trace_process script = {
+	.pid = 11,
+	.crate = (char *)"build_script_build",
+	.command = (char *)"rustc --out-dir /t/build/proc-macro2-0123456789abcdef"};
+static const struct trace_process program = {
+	.pid = 12, .crate = (char *)"app", .crate_type = (char *)"bin"};
+static const struct trace_process version = {.pid = 13, .command = (char *)"rustc -vV"};
+
+static bool wants(const char *crate, const char *id, const struct trace_process *p)
+{
+	const struct cli_processes of = {.crates = {&crate, crate != NULL},
+					 .ids = {&id, id != NULL}};
+	struct process_filter f = {.of = &of};
+	bool wanted = process_filter__wants(&f, p);
+
+	assert_int_equal(f.found, wanted);
+	assert_int_equal(process_filter__check(&f, "x") == 0,
+			 wanted || !process_filter__is_set(&of));
+	return wanted;
+}
+
+TEST_CASE(a_crate_is_found_by_its_names)
+{
+	assert_true(wants("proc_macro2", NULL, &library));
+	assert_true(wants("proc-macro2", NULL, &library));
+	assert_true(wants("proc*", NULL, &library));
+	assert_true(wants("proc-macro2", NULL, &script));
+	assert_true(wants("proc_macro2", NULL, &script));
+	assert_true(wants("*(build script)", NULL, &script));
+	assert_true(wants("app", NULL, &program));
+	assert_true(wants("app (bin)", NULL, &program));
+	assert_false(wants("app (test)", NULL, &program));
+	assert_false(wants("proc", NULL, &library));
+	assert_false(wants("app", NULL, &version));
+}
+
+TEST_CASE(a_process_is_found_by_its_number)
+{
+	assert_true(wants(NULL, "12", &program));
+	assert_true(wants(NULL, "app", &program));
+	assert_false(wants(NULL, "1", &program));
+	assert_true(wants(NULL, "13", &version));
+	assert_true(wants("app", "12", &program));
+	assert_false(wants("app", "10", &program));
+	assert_true(wants(NULL, NULL, &version));
 }
 
 TEST_MAIN(NULL, NULL)

@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <json-c/json.h>
 #include <signal.h>
-
 #include "test.h"
 #include "../fixtures/directory.h"
 #include "../fixtures/output.h"
 #include "cli/cmd.h"
+#include "cli/gates.h"
 #include "options/exit_code.h"
 #include "options/value.h"
 #include "trace/writer.h"
 
 #define MS 1000000ull
 
-static const struct trace_process demo = {
-	.pid = 1,
-	.end_ns = 1000 * MS,
-	.crate = (char *)"demo",
-	.crate_type = (char *)"lib",
-	.rustc_version = (char *)"rustc 1.0",
-};
+static const struct trace_process demo = {.pid = 1,
+					  .end_ns = 1000 * MS,
+					  .crate = (char *)"demo",
+					  .crate_type = (char *)"lib",
+					  .rustc_version = (char *)"rustc 1.0"};
 
 static struct trace_writer *begin(const char *name)
 {
@@ -108,10 +106,9 @@ static struct trace_writer *begin_executed(const char *name, const struct trace_
 	struct trace_writer *w = begin(name);
 	struct trace_span span = {.tid = 1, .invocation = TRACE_NO_INVOCATION, .end_ns = 10 * MS};
 
-	assert_int_equal(trace_writer__intern(w, "mir_built", mir_built), 0);
-	assert_int_equal(trace_writer__intern(w, "typeck", &span.label), 0);
-	assert_int_equal(trace_writer__process(w, p), 0);
-	assert_int_equal(trace_writer__span(w, &span), 0);
+	must(trace_writer__intern(w, "mir_built", mir_built),
+	     trace_writer__intern(w, "typeck", &span.label), trace_writer__process(w, p),
+	     trace_writer__span(w, &span));
 	span.start_ns = span.end_ns;
 	span.end_ns += 10 * MS;
 	span.label = *mir_built;
@@ -133,16 +130,14 @@ static void write_counted(const char *name, uint64_t typecks, bool unsure, uint6
 	};
 	struct trace_sample sample = {.tid = 1, .cause = TRACE_SAMPLE_CPU};
 
-	assert_int_equal(trace_writer__intern(w, "typeck", &tallies[0].label), 0);
-	assert_int_equal(trace_writer__intern(w, "mir_built", &tallies[1].label), 0);
-	assert_int_equal(trace_writer__process(w, &demo), 0);
-	assert_int_equal(trace_writer__sampling(w, &sampling), 0);
+	must(trace_writer__intern(w, "typeck", &tallies[0].label),
+	     trace_writer__intern(w, "mir_built", &tallies[1].label),
+	     trace_writer__process(w, &demo), trace_writer__sampling(w, &sampling));
 	for (size_t i = 0; i < N_OF(tallies); i++) {
 		sample.time_ns++;
 		sample.value = i ? 2 * MS : ns;
 		sample.label = tallies[i].label;
-		assert_int_equal(trace_writer__sample(w, &sample), 0);
-		assert_int_equal(trace_writer__tally(w, &tallies[i]), 0);
+		must(trace_writer__sample(w, &sample), trace_writer__tally(w, &tallies[i]));
 	}
 	end(w, true);
 }
@@ -238,11 +233,10 @@ TEST_CASE(a_query_that_got_slower_comes_first)
 {
 	struct cli_diff_options o = {};
 
-	assert_int_equal(diff("base", "slow", NULL, &o), EXIT_CODE_OK);
-	assert_contains(output.text[0], "self time:    110 ms -> 810 ms, +700 ms (+636.4 %)\n");
-	assert_contains(output.text[0], "crate/query\n+700 ms  +700.0  100 ms  800 ms          10  "
-					"demo/typeck\n");
-	assert_string_equal(output.text[1], "");
+	assert_says(&output, diff("base", "slow", NULL, &o), EXIT_CODE_OK,
+		    "self time:    110 ms -> 810 ms, +700 ms (+636.4 %)\n",
+		    "crate/query\n+700 ms  +700.0  100 ms  800 ms          10  demo/typeck\n",
+		    "2>=");
 }
 
 TEST_CASE(limits_decide_the_status)
@@ -284,10 +278,9 @@ TEST_CASE(a_change_below_the_minimum_passes_the_limit)
 {
 	struct cli_diff_options o = {.min.ns = 701 * MS};
 
-	assert_int_equal(diff("base", "slow", "5%", &o), EXIT_CODE_OK);
-	assert_contains(output.text[0],
-			"passed --fail-above 5%: self time 110 ms -> 810 ms, +700 ms "
-			"(+636.4 %): within noise\n");
+	assert_says(&output, diff("base", "slow", "5%", &o), EXIT_CODE_OK,
+		    "passed --fail-above 5%: self time 110 ms -> 810 ms, +700 ms "
+		    "(+636.4 %): within noise\n");
 }
 
 /* One trace a side does not show whether this is noise, so the limit neither passes nor fails. */
@@ -296,12 +289,10 @@ TEST_CASE(growth_above_the_limit_that_may_be_noise_has_no_verdict)
 	static const char *const gates[] = {"5%", "9ms", "typeck=5%", "demo/*=5%"};
 	struct cli_diff_options o = {};
 
-	for (size_t i = 0; i < N_OF(gates); i++) {
-		assert_int_equal(diff("base", "slower", gates[i], &o), EXIT_CODE_FAILURE);
-		assert_contains(output.text[0], "NO VERDICT --fail-above ");
-		assert_contains(output.text[0],
-				"it may be noise, which fewer than five traces a side do not show");
-	}
+	for (size_t i = 0; i < N_OF(gates); i++)
+		assert_says(&output, diff("base", "slower", gates[i], &o), EXIT_CODE_FAILURE,
+			    "NO VERDICT --fail-above ",
+			    "it may be noise, which fewer than five traces a side do not show");
 	assert_int_equal(diff("base", "slower", "11%", &o), EXIT_CODE_OK);
 }
 
@@ -309,8 +300,8 @@ TEST_CASE(executions_are_compared_exactly)
 {
 	struct cli_diff_options o = {.metric = CLI_METRIC_COUNT};
 
-	assert_int_equal(diff("base", "more", "1%", &o), EXIT_CODE_ABOVE);
-	assert_contains(output.text[0], "executions:   11 -> 12, +1 (+9.1 %)\n");
+	assert_says(&output, diff("base", "more", "1%", &o), EXIT_CODE_ABOVE,
+		    "executions:   11 -> 12, +1 (+9.1 %)\n");
 	assert_int_equal(diff("base", "slow", "0%", &o), EXIT_CODE_OK);
 }
 
@@ -319,15 +310,14 @@ TEST_CASE(a_limit_on_a_query_is_of_a_metric_that_queries_have)
 {
 	struct cli_diff_options o = {.metric = CLI_METRIC_CPU};
 
-	assert_int_equal(diff("base", "slow", "typeck=5%", &o), EXIT_CODE_ABOVE);
-	assert_contains(output.text[0],
-			"FAILED --fail-above typeck=5%: self time 100 ms -> 800 ms, +700 ms");
+	assert_says(&output, diff("base", "slow", "typeck=5%", &o), EXIT_CODE_ABOVE,
+		    "FAILED --fail-above typeck=5%: self time 100 ms -> 800 ms, +700 ms");
 	o.json = true;
-	assert_int_equal(diff("base", "slow", "typeck=5%", &o), EXIT_CODE_ABOVE);
-	assert_contains(output.text[0], "\"metric\":\"self\",\"exceeded\":true");
+	assert_says(&output, diff("base", "slow", "typeck=5%", &o), EXIT_CODE_ABOVE,
+		    "\"metric\":\"self\",\"exceeded\":true");
 	o = (struct cli_diff_options){.metric = CLI_METRIC_CPU, .markdown = true};
-	assert_int_equal(diff("base", "slow", "typeck=5%", &o), EXIT_CODE_ABOVE);
-	assert_contains(output.text[0], "self time 100 ms -> 800 ms");
+	assert_says(&output, diff("base", "slow", "typeck=5%", &o), EXIT_CODE_ABOVE,
+		    "self time 100 ms -> 800 ms");
 }
 
 /* The last line says what the exit status does. */
@@ -414,8 +404,8 @@ TEST_CASE(json_has_no_cost_of_queries)
 	assert_true(json_object_object_get_ex(side, "in_compilers_ns", &cost));
 	assert_null(cost);
 	json_object_put(document);
-	assert_int_equal(diff("costly", "costly", "5%", &o), EXIT_CODE_OK);
-	assert_contains(output.text[0], "\"in_compilers_ns\":300000000");
+	assert_says(&output, diff("costly", "costly", "5%", &o), EXIT_CODE_OK,
+		    "\"in_compilers_ns\":300000000");
 }
 
 /* Whether probes or the compiler's tables did. */
@@ -424,17 +414,17 @@ TEST_CASE(executions_are_compared_where_both_traces_count_them)
 	struct cli_diff_options o = {.metric = CLI_METRIC_COUNT};
 
 	assert_int_equal(diff("counted", "counted", "0%", &o), EXIT_CODE_OK);
-	assert_int_equal(diff("counted", "counted more", "0%", &o), EXIT_CODE_ABOVE);
-	assert_contains(output.text[0], "executions:   11 -> 12, +1 (+9.1 %)\n");
-	assert_int_equal(diff("base", "counted more", "typeck=0%", &o), EXIT_CODE_ABOVE);
-	assert_contains(output.text[0], "executions 10 -> 11, +1 (+10.0 %)");
-	assert_int_equal(diff("base", "unsure", "0%", &o), EXIT_CODE_OK);
-	assert_contains(output.text[0], "passed --fail-above 0%: executions 10 -> 10, of queries "
-					"counted in all traces, no change\n");
-	assert_contains(output.text[0], "not compared, as their number or time is not known in all "
-					"traces: 1 query of a crate (demo/mir_built)\n");
-	assert_int_equal(diff("base", "unsure", "mir_built=0%", &o), EXIT_CODE_FAILURE);
-	assert_contains(output.text[0], "(it is not known on both sides)");
+	assert_says(&output, diff("counted", "counted more", "0%", &o), EXIT_CODE_ABOVE,
+		    "executions:   11 -> 12, +1 (+9.1 %)\n");
+	assert_says(&output, diff("base", "counted more", "typeck=0%", &o), EXIT_CODE_ABOVE,
+		    "executions 10 -> 11, +1 (+10.0 %)");
+	assert_says(&output, diff("base", "unsure", "0%", &o), EXIT_CODE_OK,
+		    "passed --fail-above 0%: executions 10 -> 10, of queries "
+		    "counted in all traces, no change\n",
+		    "not compared, as their number or time is not known in all "
+		    "traces: 1 query of a crate (demo/mir_built)\n");
+	assert_says(&output, diff("base", "unsure", "mir_built=0%", &o), EXIT_CODE_FAILURE,
+		    "(it is not known on both sides)");
 }
 
 /* One sample tells nearly nothing. */
@@ -443,9 +433,8 @@ TEST_CASE(times_by_samples_have_an_error)
 	struct cli_diff_options o = {.json = true};
 
 	write_counted("met long", 10, false, 90 * MS);
-	assert_int_equal(diff("counted", "met long", "typeck=5%", &o), EXIT_CODE_FAILURE);
-	assert_contains(output.text[0], "\"probed\":false,\"sampled\":true,");
-	assert_contains(output.text[0], "\"change_error\":90022219,");
+	assert_says(&output, diff("counted", "met long", "typeck=5%", &o), EXIT_CODE_FAILURE,
+		    "\"probed\":false,\"sampled\":true,", "\"change_error\":90022219,");
 }
 
 /* A build that was cut short looks fast. */
@@ -453,13 +442,11 @@ TEST_CASE(an_unfinished_trace_does_not_pass)
 {
 	struct cli_diff_options o = {};
 
-	assert_int_equal(diff("base", "killed", NULL, &o), EXIT_CODE_OK);
-	assert_contains(output.text[1], "warning: ");
-	assert_int_equal(diff("base", "killed", "5%", &o), EXIT_CODE_FAILURE);
-	assert_contains(output.text[1], "record both sides again");
-	assert_int_equal(diff("nothing", "base", NULL, &o), EXIT_CODE_FAILURE);
-	assert_contains(output.text[1], "nothing");
-	assert_string_equal(output.text[0], "");
+	assert_says(&output, diff("base", "killed", NULL, &o), EXIT_CODE_OK, "2>warning: ");
+	assert_says(&output, diff("base", "killed", "5%", &o), EXIT_CODE_FAILURE,
+		    "2>record both sides again");
+	assert_says(&output, diff("nothing", "base", NULL, &o), EXIT_CODE_FAILURE, "2>nothing",
+		    "=");
 }
 
 TEST_CASE(a_build_that_did_less_does_not_pass)
@@ -498,13 +485,12 @@ TEST_CASE(another_compiler_is_reported)
 {
 	struct cli_diff_options o = {}, json = {.json = true};
 
-	assert_int_equal(diff("base", "newer", "5%", &o), EXIT_CODE_OK);
-	assert_contains(output.text[0],
-			"different compilers: base by rustc 1.0, new by rustc 2.0\n");
-	assert_int_equal(diff("base", "newer", NULL, &json), EXIT_CODE_OK);
-	assert_contains(output.text[0], "\"differences\":[\"compiler\"]");
-	assert_contains(output.text[0], "\"compiles\":1,\"late\":0,\"cut\":0,"
-					"\"killed_for_memory\":0,\"compiler\":\"rustc 2.0\"");
+	assert_says(&output, diff("base", "newer", "5%", &o), EXIT_CODE_OK,
+		    "different compilers: base by rustc 1.0, new by rustc 2.0\n");
+	assert_says(&output, diff("base", "newer", NULL, &json), EXIT_CODE_OK,
+		    "\"differences\":[\"compiler\"]",
+		    "\"compiles\":1,\"late\":0,\"cut\":0,"
+		    "\"killed_for_memory\":0,\"compiler\":\"rustc 2.0\"");
 }
 
 TEST_CASE(all_forms_are_there)
@@ -516,10 +502,9 @@ TEST_CASE(all_forms_are_there)
 	object = json_tokener_parse(output.text[0]);
 	assert_non_null(object);
 	json_object_put(object);
-	assert_contains(output.text[0], "\"schema\":\"qprof-diff/5\"");
-	assert_contains(output.text[0], "\"problem\":\"unfinished");
-	assert_int_equal(diff("base", "slow", NULL, &markdown), EXIT_CODE_OK);
-	assert_contains(output.text[0], "### rustc: two builds compared\n\n- wall time:");
+	assert_output(&output, 0, "\"schema\":\"qprof-diff/5\"", "\"problem\":\"unfinished");
+	assert_says(&output, diff("base", "slow", NULL, &markdown), EXIT_CODE_OK,
+		    "### rustc: two builds compared\n\n- wall time:");
 }
 
 /* A trace of one execution of typeck, about an item. */
@@ -529,11 +514,9 @@ static void write_item(const char *name, const char *path, uint64_t ns)
 	struct trace_span span = {.tid = 1, .end_ns = ns, .invocation = 7};
 	struct trace_mapping m = {.first = 7, .n = 1};
 
-	assert_int_equal(trace_writer__intern(w, "typeck", &span.label), 0);
-	assert_int_equal(trace_writer__intern(w, path, &m.string), 0);
-	assert_int_equal(trace_writer__process(w, &demo), 0);
-	assert_int_equal(trace_writer__map(w, &m), 0);
-	assert_int_equal(trace_writer__span(w, &span), 0);
+	must(trace_writer__intern(w, "typeck", &span.label),
+	     trace_writer__intern(w, path, &m.string), trace_writer__process(w, &demo),
+	     trace_writer__map(w, &m), trace_writer__span(w, &span));
 	end(w, true);
 }
 
@@ -543,12 +526,84 @@ TEST_CASE(items_need_traces_that_have_them)
 
 	write_item("item", "demo::f", 10 * MS);
 	write_item("other item", "demo::g", 10 * MS);
-	assert_int_equal(diff("item", "other item", "demo::*=1%", &o), EXIT_CODE_OK);
-	assert_contains(output.text[0], "  item\n");
-	assert_contains(output.text[0], "passed --fail-above demo::*=1%: executions 1 -> 1");
-	assert_contains(output.text[0], "new     0    1  demo::g\n");
-	assert_int_equal(diff("item", "slow", NULL, &o), EXIT_CODE_FAILURE);
-	assert_contains(output.text[1], "does not say what its queries were about");
+	assert_says(&output, diff("item", "other item", "demo::*=1%", &o), EXIT_CODE_OK, "  item\n",
+		    "passed --fail-above demo::*=1%: executions 1 -> 1",
+		    "new     0    1  demo::g\n");
+	assert_says(&output, diff("item", "slow", NULL, &o), EXIT_CODE_FAILURE,
+		    "2>does not say what its queries were about");
+}
+
+TEST_GROUP(NULL, NULL)
+
+/* ---- Gates ----------------------------------------------------------------------------------- */
+
+/* Limits on changes that noise may hide. */
+
+static int sum_of(void *ctx, compare_pick *pick, const void *pick_ctx, struct compare_row *out)
+{
+	*out = *(const struct compare_row *)ctx;
+	return 1;
+}
+
+static struct spread all(uint64_t ns)
+{
+	return (struct spread){.n = 1, .median = ns, .min = ns, .max = ns};
+}
+
+/* The CPU time was 1 s, and is `ns` now. */
+static struct diff_gate judged(uint64_t ns, uint64_t noise_ppm, uint64_t limit_ppm, int *status)
+{
+	struct compare_row row = {.compared = true,
+				  .too_noisy = noise_ppm > COMPARE_NOISE_MOST,
+				  .noise_ppm = noise_ppm,
+				  .of[COMPARE_CPU] = {all(1000 * MS), all(ns)}};
+	const struct compare_result result = {.rules = {.metric = COMPARE_CPU},
+					      .noise_is_estimated = true,
+					      .noise_ppm = noise_ppm,
+					      .too_noisy = row.too_noisy};
+	struct cli_gate limit = {.text = "limit", .limit.ppm = limit_ppm};
+	const struct cli_gates limits = {.gates = &limit, .n = 1};
+	struct diff_gate gate = {};
+	struct diff_view v = {.result = &result, .n_gates = 1};
+
+	assert_int_equal(gates__judge(&limits, &result.rules, sum_of, &row, "report", &gate), 0);
+	gates__decide(true, &v, &gate);
+	*status = v.status;
+	return gate;
+}
+
+/* 18 % more where a machine that is busy may have 60 % more or less. */
+TEST_CASE(a_limit_within_the_noise_has_no_verdict)
+{
+	static const struct {
+		uint64_t ns, noise, limit;
+		enum diff_verdict verdict;
+	} cases[] = {
+		{1183 * MS, 600000, 200000, DIFF_NO_VERDICT},
+		{1183 * MS, 600000, 100000, DIFF_NO_VERDICT},
+		{1000 * MS, 600000, 200000, DIFF_NO_VERDICT},
+		{700 * MS, 600000, 200000, DIFF_NO_VERDICT},
+		/* Even so it is too little. */
+		{500 * MS, 600000, 200000, DIFF_PASSED},
+		{1183 * MS, 600000, 1000000, DIFF_PASSED},
+		{1000 * MS, UINT64_MAX, 1000000, DIFF_NO_VERDICT},
+		/* An estimate that is worth something. */
+		{1040 * MS, 80000, 100000, DIFF_PASSED},
+		{1183 * MS, 80000, 200000, DIFF_PASSED},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int status;
+		struct diff_gate gate =
+			judged(cases[i].ns, cases[i].noise, cases[i].limit, &status);
+
+		if (gate.verdict != cases[i].verdict)
+			fail_msg("case %zu: %d", i, gate.verdict);
+		assert_int_equal(status,
+				 gate.verdict == DIFF_PASSED ? EXIT_CODE_OK : EXIT_CODE_FAILURE);
+		if (gate.verdict == DIFF_NO_VERDICT)
+			assert_string_equal(gate.why, "there is too much noise");
+	}
 }
 
 TEST_MAIN(make_traces, directory_remove)

@@ -49,17 +49,14 @@ TEST_CASE(a_trace_becomes_files)
 	_mm_reader_ struct mm_reader *r = NULL;
 	const char *why;
 
-	assert_int_equal(export("tests/golden/good-plain.qpt", directory, false), EXIT_CODE_OK);
-	assert_string_equal(o.text[0], "");
-	assert_contains(o.text[1], "wrote 1 file with 4 events to /tmp/");
-	assert_contains(o.text[1], "read them with measureme's summarize");
+	assert_says(&o, export("tests/golden/good-plain.qpt", directory, false), EXIT_CODE_OK, "=",
+		    "2>wrote 1 file with 4 events to /tmp/",
+		    "2>read them with measureme's summarize");
 	assert_int_equal(mm_reader__open(directory_path("a-0004711.mm_profdata"), &r, &why), 0);
 	assert_int_equal(mm_reader__n_events(r), 4);
 
-	assert_int_equal(export("tests/golden/good-plain.qpt", directory, false),
-			 EXIT_CODE_FAILURE);
-	assert_contains(o.text[1], "exists already");
-	assert_contains(o.text[1], "--force");
+	assert_says(&o, export("tests/golden/good-plain.qpt", directory, false), EXIT_CODE_FAILURE,
+		    "2>exists already", "2>--force");
 	assert_int_equal(export("tests/golden/good-plain.qpt", directory, true), EXIT_CODE_OK);
 	directory_files(true);
 }
@@ -70,30 +67,26 @@ TEST_CASE(the_directory_is_made)
 
 	snprintf(path, sizeof(path), "%s/new", directory);
 	assert_int_equal(export("tests/golden/good-plain.qpt", path, false), EXIT_CODE_OK);
-	assert_int_equal(unlink(directory_path("new/a-0004711.mm_profdata")), 0);
-	assert_int_equal(rmdir(path), 0);
+	must(unlink(directory_path("new/a-0004711.mm_profdata")), rmdir(path));
 	strcat(path, "/deeper");
-	assert_int_equal(export("tests/golden/good-plain.qpt", path, false), EXIT_CODE_FAILURE);
-	assert_contains(o.text[1], "cannot make ");
-	assert_int_equal(export("tests/golden/good-plain.qpt", "/dev/null", false),
-			 EXIT_CODE_FAILURE);
-	assert_contains(o.text[1], "cannot write into /dev/null: Not a directory");
+	assert_says(&o, export("tests/golden/good-plain.qpt", path, false), EXIT_CODE_FAILURE,
+		    "2>cannot make ");
+	assert_says(&o, export("tests/golden/good-plain.qpt", "/dev/null", false),
+		    EXIT_CODE_FAILURE, "2>cannot write into /dev/null: Not a directory");
 }
 
 TEST_CASE(an_export_reports_an_incomplete_trace)
 {
-	assert_int_equal(export("tests/golden/bad-killed.qpt", directory, false), EXIT_CODE_OK);
-	assert_contains(o.text[1], "warning: tests/golden/bad-killed.qpt: unfinished");
-	assert_contains(o.text[1], "what could be read was exported");
+	assert_says(&o, export("tests/golden/bad-killed.qpt", directory, false), EXIT_CODE_OK,
+		    "2>warning: tests/golden/bad-killed.qpt: unfinished",
+		    "2>what could be read was exported");
 	directory_files(true);
 	/* This trace has one compiler, which ran no query. */
-	assert_int_equal(export("tests/golden/good-zstd.qpt", directory, false), EXIT_CODE_OK);
-	assert_contains(o.text[1], "1 compiler executed no query and has no file");
-	assert_contains(o.text[1], "wrote 0 files");
+	assert_says(&o, export("tests/golden/good-zstd.qpt", directory, false), EXIT_CODE_OK,
+		    "2>1 compiler executed no query and has no file", "2>wrote 0 files");
 	assert_int_equal(directory_files(false), 0);
-	assert_int_equal(export("tests/golden/bad-not-a-trace.qpt", directory, false),
-			 EXIT_CODE_FAILURE);
-	assert_contains(o.text[1], "cannot read tests/golden/bad-not-a-trace.qpt");
+	assert_says(&o, export("tests/golden/bad-not-a-trace.qpt", directory, false),
+		    EXIT_CODE_FAILURE, "2>cannot read tests/golden/bad-not-a-trace.qpt");
 }
 
 TEST_CASE(each_format_is_a_file_and_names_its_viewer)
@@ -102,56 +95,50 @@ TEST_CASE(each_format_is_a_file_and_names_its_viewer)
 		enum cli_format format;
 		const char *wrote, *viewer;
 	} rows[] = {
-		{CLI_FORMAT_PERFETTO, "wrote 4 intervals to /tmp/", "in ui.perfetto.dev"},
-		{CLI_FORMAT_FOLDED, "wrote 3 stacks to /tmp/", "inferno-flamegraph"},
-		{CLI_FORMAT_PPROF, "wrote 3 stacks to /tmp/",
-		 "go tool pprof -http=localhost: /tmp/"},
-		{CLI_FORMAT_SPEEDSCOPE, "wrote 3 stacks to /tmp/", "www.speedscope.app"},
-		{CLI_FORMAT_COUNTS, "wrote 2 rows to /tmp/", "any editor"},
-		{CLI_FORMAT_HTML, "wrote 4 intervals to /tmp/", "in a browser"},
-		{CLI_FORMAT_JSONL, "wrote 4 rows to /tmp/", "qprof-bpf history merge"},
+		{CLI_FORMAT_PERFETTO, "2>wrote 4 intervals to /tmp/", "2>in ui.perfetto.dev"},
+		{CLI_FORMAT_FOLDED, "2>wrote 3 stacks to /tmp/", "2>inferno-flamegraph"},
+		{CLI_FORMAT_PPROF, "2>wrote 3 stacks to /tmp/",
+		 "2>go tool pprof -http=localhost: /tmp/"},
+		{CLI_FORMAT_SPEEDSCOPE, "2>wrote 3 stacks to /tmp/", "2>www.speedscope.app"},
+		{CLI_FORMAT_COUNTS, "2>wrote 2 rows to /tmp/", "2>any editor"},
+		{CLI_FORMAT_HTML, "2>wrote 4 intervals to /tmp/", "2>in a browser"},
+		{CLI_FORMAT_JSONL, "2>wrote 4 rows to /tmp/", "2>qprof-bpf history merge"},
 	};
 
-	for (size_t i = 0; i < N_OF(rows); i++) {
-		assert_int_equal(export_as(rows[i].format, directory_path("out"), i), EXIT_CODE_OK);
-		assert_string_equal(o.text[0], "");
-		assert_contains(o.text[1], rows[i].wrote);
-		assert_contains(o.text[1], rows[i].viewer);
-		assert_contains(o.text[1], "warning: 3 records were lost while it was recorded");
-		assert_contains(o.text[1], rows[i].format == CLI_FORMAT_JSONL
-						   ? "nothing was sent anywhere, but it holds the "
-						     "names of the machine and of what was compiled"
-						   : "nothing was sent anywhere, but it holds "
-						     "paths, command lines and names of what was "
-						     "compiled");
-	}
+	for (size_t i = 0; i < N_OF(rows); i++)
+		assert_says(&o, export_as(rows[i].format, directory_path("out"), i), EXIT_CODE_OK,
+			    "=", "2>warning: 3 records were lost while it was recorded",
+			    rows[i].wrote, rows[i].viewer,
+			    rows[i].format == CLI_FORMAT_JSONL
+				    ? "2>nothing was sent anywhere, but it holds the "
+				      "names of the machine and of what was compiled"
+				    : "2>nothing was sent anywhere, but it holds "
+				      "paths, command lines and names of what was compiled");
 	assert_int_equal(directory_files(true), 1);
 }
 
 TEST_CASE(a_file_is_kept_unless_forced)
 {
-	char *path = strdup(directory_path("out")), *text;
+	char *path = strdup(directory_path("out"));
 
 	output_write(path, "mine");
-	assert_int_equal(export_as(CLI_FORMAT_FOLDED, path, false), EXIT_CODE_FAILURE);
-	assert_contains(o.text[1], "out exists already; choose another name with -o, or overwrite "
-				   "it with --force");
+	assert_says(&o, export_as(CLI_FORMAT_FOLDED, path, false), EXIT_CODE_FAILURE,
+		    "2>out exists already; choose another name with -o, or overwrite "
+		    "it with --force");
 	assert_int_equal(export_as(CLI_FORMAT_COUNTS, path, true), EXIT_CODE_OK);
-	text = output_read(path);
-	assert_string_equal(text, "mir_built,2,0.000000740\ntypeck,2,0.000000105\n");
-	free(text);
-	assert_int_equal(export_as(CLI_FORMAT_FOLDED, directory, true), EXIT_CODE_FAILURE);
-	assert_contains(o.text[1], "Is a directory; name a file with -o, or - for standard output");
+	assert_shows(output_read(path), "=mir_built,2,0.000000740\ntypeck,2,0.000000105\n");
+	assert_says(&o, export_as(CLI_FORMAT_FOLDED, directory, true), EXIT_CODE_FAILURE,
+		    "2>Is a directory; name a file with -o, or - for standard output");
 	assert_int_equal(directory_files(true), 1);
 	free(path);
 }
 
 TEST_CASE(standard_output_gets_data_only)
 {
-	assert_int_equal(export_as(CLI_FORMAT_FOLDED, "-", false), EXIT_CODE_OK);
-	assert_string_equal(o.text[0], "a (4711);mir_built 700\na (4711);typeck 65\n"
-				       "a (4711);typeck;mir_built 40\n");
-	assert_contains(o.text[1], "wrote 3 stacks to standard output (71 B)");
+	assert_says(&o, export_as(CLI_FORMAT_FOLDED, "-", false), EXIT_CODE_OK,
+		    "=a (4711);mir_built 700\na (4711);typeck 65\n"
+		    "a (4711);typeck;mir_built 40\n",
+		    "2>wrote 3 stacks to standard output (71 B)");
 }
 
 /* Export a trace without its last byte from a pipe whose other end stays open. */
@@ -223,20 +210,18 @@ TEST_CASE(samples_are_exported_if_there_is_nothing_else)
 {
 	struct cli_export_options options = {.file = sampled(), .format = CLI_FORMAT_FOLDED};
 
-	assert_contains(stacks(options, EXIT_CODE_OK), "llvm::SelectionDAG::Legalize");
-	assert_contains(o.text[1],
-			"does not have all executions of queries: stacks are of functions");
-	assert_contains(o.text[1], "wrote 10 stacks");
+	assert_output(&o, stacks(options, EXIT_CODE_OK), "llvm::SelectionDAG::Legalize",
+		      "2>does not have all executions of queries: stacks are of functions",
+		      "2>wrote 10 stacks");
 	options.functions = true;
-	assert_contains(stacks(options, EXIT_CODE_OK), "llvm::SelectionDAG::Legalize");
-	assert_lacks(o.text[1], "no executions");
+	assert_output(&o, stacks(options, EXIT_CODE_OK), "llvm::SelectionDAG::Legalize",
+		      "2>!no executions");
 	options.format = CLI_FORMAT_SPEEDSCOPE;
 	assert_contains(stacks(options, EXIT_CODE_OK), "rustc's stacks on the CPU");
 	/* Of queries, of which it has none. */
 	options = (struct cli_export_options){
 		.file = options.file, .format = CLI_FORMAT_FOLDED, .keys = true};
-	assert_string_equal(stacks(options, EXIT_CODE_FAILURE), "");
-	assert_contains(o.text[1], "record it with --exact\n");
+	assert_output(&o, stacks(options, EXIT_CODE_FAILURE), "=", "2>record it with --exact\n");
 	unlink(options.file);
 }
 
@@ -245,9 +230,9 @@ TEST_CASE(samples_are_exported_by_cause)
 	struct cli_export_options options = {.file = sampled(), .format = CLI_FORMAT_FOLDED};
 
 	options.memory = true;
-	assert_contains(stacks(options, EXIT_CODE_OK), "llvm::SelectionDAG::Legalize;"
-						       "__memmove_avx_unaligned_erms 8192000\n");
-	assert_contains(o.text[1], "--countname bytes");
+	assert_output(&o, stacks(options, EXIT_CODE_OK),
+		      "llvm::SelectionDAG::Legalize;__memmove_avx_unaligned_erms 8192000\n",
+		      "2>--countname bytes");
 	options.format = CLI_FORMAT_SPEEDSCOPE;
 	assert_contains(stacks(options, EXIT_CODE_OK), "\"unit\":\"bytes\"");
 	options.memory = false;
@@ -266,10 +251,9 @@ TEST_CASE(counts_are_exported_where_no_query_has_probes)
 	assert_true(!strncmp(o.text[0], "analysis,2,0.036000000\n", 23));
 	/* Each event of this format would be an execution. */
 	options.format = CLI_FORMAT_MEASUREME;
-	assert_string_equal(stacks(options, EXIT_CODE_FAILURE), "");
-	assert_contains(o.text[1],
-			"has not all executions of queries, which measureme's events need: "
-			"record it with --exact\n");
+	assert_output(&o, stacks(options, EXIT_CODE_FAILURE), "=",
+		      "2>has not all executions of queries, which measureme's events need: "
+		      "record it with --exact\n");
 	unlink(options.file);
 }
 
@@ -279,11 +263,10 @@ TEST_CASE(samples_that_are_not_there_are_an_error)
 					     .format = CLI_FORMAT_FOLDED,
 					     .functions = true};
 
-	assert_string_equal(stacks(options, EXIT_CODE_FAILURE), "");
-	assert_contains(o.text[1], "has no such samples: record it with --sample");
+	assert_output(&o, stacks(options, EXIT_CODE_FAILURE), "=",
+		      "2>has no such samples: record it with --sample");
 	options = (struct cli_export_options){.file = sampled(), .format = CLI_FORMAT_COUNTS};
-	stacks(options, EXIT_CODE_OK);
-	assert_contains(o.text[1], "have no place in this format");
+	assert_output(&o, stacks(options, EXIT_CODE_OK), "2>have no place in this format");
 	unlink(options.file);
 }
 

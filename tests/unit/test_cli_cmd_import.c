@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-
 #include "test.h"
 #include "../fixtures/directory.h"
 #include "../fixtures/output.h"
@@ -29,21 +28,17 @@ TEST_CASE(every_file_is_a_process)
 {
 	static const char *const files[] = {MM("good-plain"), MM("good-no-names")};
 	const char *out = directory_path("t.qpt");
-	char *text;
 
-	assert_int_equal(import(files, 2, out, false), EXIT_CODE_OK);
-	assert_string_equal(o.text[0], "");
-	assert_contains(o.text[1], "imported 6 intervals of 2 profiles; wrote ");
+	assert_says(&o, import(files, 2, out, false), EXIT_CODE_OK, "=",
+		    "2>imported 6 intervals of 2 profiles; wrote ");
 	assert_contains(o.text[1], MM("good-no-names") ": 2 of 2 events have no name in it");
-	text = dump_trace(out);
-	assert_contains(text, "\nprocess 1 pid=4711");
-	assert_contains(text, "\nspan 1/3 depth=0 1700000000000000001..");
-	assert_contains(text, " import] [] [] realtime 1700000000000000000 1700000000000000000\n");
-	assert_contains(text, "\nlosses\nwhole\n");
-	free(text);
+	assert_shows(dump_trace(out), "\nprocess 1 pid=4711",
+		     "\nspan 1/3 depth=0 1700000000000000001..",
+		     " import] [] [] realtime 1700000000000000000 1700000000000000000\n",
+		     "\nlosses\nwhole\n");
 
-	assert_int_equal(import(files, 1, out, false), EXIT_CODE_FAILURE);
-	assert_contains(o.text[1], "exists already; choose another name with -o, or overwrite");
+	assert_says(&o, import(files, 1, out, false), EXIT_CODE_FAILURE,
+		    "2>exists already; choose another name with -o, or overwrite");
 	assert_int_equal(import(files, 1, out, true), EXIT_CODE_OK);
 	directory_files(true);
 }
@@ -52,16 +47,13 @@ TEST_CASE(damaged_files_are_reported_but_not_as_losses)
 {
 	static const char *const files[] = {MM("bad-killed"), MM("bad-order")};
 	const char *out = directory_path("t.qpt");
-	char *text;
 
-	assert_int_equal(import(files, 2, out, false), EXIT_CODE_OK);
-	assert_contains(o.text[1], "killed.mm_profdata: cut short at byte ");
-	assert_contains(o.text[1], "killed.mm_profdata: its command and start are unknown");
-	assert_contains(o.text[1], "order.mm_profdata: 2 intervals make no sense, and were left");
-	assert_contains(o.text[1], "order.mm_profdata: 1 intervals overlap others");
-	text = dump_trace(out);
-	assert_lacks(text, "losses");
-	free(text);
+	assert_says(&o, import(files, 2, out, false), EXIT_CODE_OK,
+		    "2>killed.mm_profdata: cut short at byte ",
+		    "2>killed.mm_profdata: its command and start are unknown",
+		    "2>order.mm_profdata: 2 intervals make no sense, and were left",
+		    "2>order.mm_profdata: 1 intervals overlap others");
+	assert_shows(dump_trace(out), "!losses");
 	directory_files(true);
 }
 
@@ -86,11 +78,10 @@ TEST_CASE(the_input_is_not_the_output)
 	assert_int_equal(write(fd, bytes, size), size);
 	close(fd);
 	free(bytes);
-	assert_int_equal(linkat(directory_fd, "a.mm_profdata", directory_fd, "b.mm_profdata", 0),
-			 0);
+	must(linkat(directory_fd, "a.mm_profdata", directory_fd, "b.mm_profdata", 0));
 	snprintf(same, sizeof(same), "%s/a.mm_profdata", directory);
-	assert_int_equal(import(&path, 1, same, true), EXIT_CODE_FAILURE);
-	assert_contains(o.text[1], "is to be read, and cannot be the output");
+	assert_says(&o, import(&path, 1, same, true), EXIT_CODE_FAILURE,
+		    "2>is to be read, and cannot be the output");
 	directory_files(true);
 }
 

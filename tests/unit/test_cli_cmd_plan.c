@@ -5,7 +5,6 @@
  */
 
 #include <sys/stat.h>
-
 #include "test.h"
 #include "../fixtures/cache_home.h"
 #include "../fixtures/fixture_dir.h"
@@ -68,16 +67,13 @@ TEST_CASE(a_missing_toolchain_says_what_to_do)
 /* The library names a debug file that only root may read. */
 TEST_CASE(the_owner_of_a_library_cannot_have_root_read_a_file)
 {
-	const struct cli_plan_options options = {
-		.target = strdup(fixture("driver_linked.so")),
-		.no_cache = true,
-	};
+	const struct cli_plan_options options = {.target = strdup(fixture("driver_linked.so")),
+						 .no_cache = true};
 	_output_ struct output o = {};
 
 	if (geteuid())
 		skip();
-	assert_int_equal(chmod(fixture_dir, 0755), 0);
-	assert_int_equal(chown(options.target, 12345, 12345), 0);
+	must(chmod(fixture_dir, 0755), chown(options.target, 12345, 12345));
 	/* It has symbols, but no code that a plan needs. */
 	assert_int_not_equal(CAPTURED(&o, cmd_plan(&options)), EXIT_CODE_OK);
 	assert_contains(o.text[1], "is proven to start");
@@ -124,8 +120,7 @@ static struct plan *written(struct library_file *file)
 	struct plan *plan = NULL;
 	char command[64];
 
-	assert_int_equal(plan__load(file, &plan), 0);
-	assert_int_equal(plan_file__write(file, plan, out), 0);
+	must(plan__load(file, &plan), plan_file__write(file, plan, out));
 	snprintf(command, sizeof(command), "rm -r %s/qprof-bpf", cache_home);
 	assert_int_equal(system(command), 0);
 	return plan;
@@ -156,9 +151,8 @@ TEST_CASE_WITH(an_imported_plan_is_the_one_that_was_written, plan_file_setup, ca
 			 -ENOENT);
 	assert_int_equal(plan_file__import(file, out, &back), 0);
 	assert_string_equal(back->path, fixture("driver_v0.so"));
-	assert_int_equal(plan_cache__load(library_file__identity(file), &by_root, &stored), 0);
-	assert_int_equal(plan_cache__encode(plan, &x, &len), 0);
-	assert_int_equal(plan_cache__encode(stored, &y, &same), 0);
+	must(plan_cache__load(library_file__identity(file), &by_root, &stored),
+	     plan_cache__encode(plan, &x, &len), plan_cache__encode(stored, &y, &same));
 	assert_int_equal(len, same);
 	assert_memory_equal(x, y, len);
 }

@@ -8,9 +8,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-
 #include "test.h"
-
 #include "../fixtures/directory.h"
 #include "../fixtures/output.h"
 #include "cli/cmd.h"
@@ -29,31 +27,26 @@ static uint32_t queries[QUERIES];
 
 static void begin(const char *name)
 {
-	const struct trace_info info = {
-		.tool = "a writer",
-		.kernel = "6.18",
-		.host = "host",
-		.cpus = 2,
-		.clock_start_ns = 1000,
-		.realtime_start_ns = 1700000000000000000,
-		.id.bytes = {1},
-	};
-	const struct trace_process process = {
-		.pid = 100,
-		.start_ns = 1000,
-		.end_ns = UINT32_MAX,
-		.crate = (char *)"h",
-		.crate_type = (char *)"lib",
-		.command = (char *)"rustc --crate-name h src/lib.rs",
-		.cwd = (char *)"/",
-		.cpu_ns = 500,
-	};
+	const struct trace_info info = {.tool = "a writer",
+					.kernel = "6.18",
+					.host = "host",
+					.cpus = 2,
+					.clock_start_ns = 1000,
+					.realtime_start_ns = 1700000000000000000,
+					.id.bytes = {1}};
+	const struct trace_process process = {.pid = 100,
+					      .start_ns = 1000,
+					      .end_ns = UINT32_MAX,
+					      .crate = (char *)"h",
+					      .crate_type = (char *)"lib",
+					      .command = (char *)"rustc --crate-name h src/lib.rs",
+					      .cwd = (char *)"/",
+					      .cpu_ns = 500};
 	char text[32];
 
 	free(path);
 	path = strdup(directory_path(name));
-	assert_int_equal(trace_writer__open(path, &info, &w), 0);
-	assert_int_equal(trace_writer__process(w, &process), 0);
+	must(trace_writer__open(path, &info, &w), trace_writer__process(w, &process));
 	for (uint32_t i = 0; i < QUERIES; i++) {
 		snprintf(text, sizeof(text), "query_%u", i);
 		assert_int_equal(trace_writer__intern(w, text, &queries[i]), 0);
@@ -73,13 +66,11 @@ static void execute(uint32_t first, uint32_t n)
 
 	assert_int_equal(trace_writer__map(w, &mapping), 0);
 	for (uint32_t i = 0; i < n; i++) {
-		const struct trace_span span = {
-			.start_ns = 2000 + 10ULL * i,
-			.end_ns = 2005 + 10ULL * i,
-			.tid = 100,
-			.label = queries[i % QUERIES],
-			.invocation = 1 + i,
-		};
+		const struct trace_span span = {.start_ns = 2000 + 10ULL * i,
+						.end_ns = 2005 + 10ULL * i,
+						.tid = 100,
+						.label = queries[i % QUERIES],
+						.invocation = 1 + i};
 
 		assert_int_equal(trace_writer__span(w, &span), 0);
 	}
@@ -229,13 +220,12 @@ TEST_CASE_WITH(many_results_are_read, directory_make, directory_remove)
 	execute(first, 1);
 	for (uint32_t q = 0; q < 2; q++) {
 		for (uint32_t i = 0; i < LISTED; i += TRACE_RESULTS_MAX) {
-			const struct trace_results r = {
-				.label = queries[q],
-				.n = TRACE_RESULTS_MAX < LISTED - i ? TRACE_RESULTS_MAX
-								    : LISTED - i,
-				.kind = TRACE_RESULTS_EXECUTED,
-				.items = items + i,
-			};
+			const struct trace_results r = {.label = queries[q],
+							.n = TRACE_RESULTS_MAX < LISTED - i
+								     ? TRACE_RESULTS_MAX
+								     : LISTED - i,
+							.kind = TRACE_RESULTS_EXECUTED,
+							.items = items + i};
 
 			assert_int_equal(trace_writer__results(w, &r), 0);
 		}

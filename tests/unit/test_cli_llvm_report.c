@@ -13,7 +13,7 @@ static char path[] = "/tmp/qprof-llvm-XXXXXX.qpt", unknown[] = "/tmp/qprof-llvm-
 /* The output of the last command; the next one frees it. */
 static struct output o;
 
-static const char *report(struct cli_report_options options)
+static const char *report_of(struct cli_report_options options)
 {
 	int status;
 
@@ -27,17 +27,17 @@ static const char *report(struct cli_report_options options)
 	return o.text[0];
 }
 
+#define REPORT(...) report_of((struct cli_report_options){__VA_ARGS__})
+
 TEST_CASE(passes_are_a_table)
 {
-	assert_golden("view/llvm_passes.txt",
-		      report((struct cli_report_options){.by = CLI_BY_PASS, .wide = true}));
+	assert_golden("view/llvm_passes.txt", REPORT(.by = CLI_BY_PASS, .wide = true));
 }
 
 TEST_CASE(functions_are_a_table_with_their_instances)
 {
-	assert_golden(
-		"view/llvm_generics.txt",
-		report((struct cli_report_options){.by = CLI_BY_GENERIC, .wide = true, .top = 8}));
+	assert_golden("view/llvm_generics.txt",
+		      REPORT(.by = CLI_BY_GENERIC, .wide = true, .top = 8));
 }
 
 TEST_CASE(a_function_has_its_passes)
@@ -46,33 +46,27 @@ TEST_CASE(a_function_has_its_passes)
 		   *none = "uge";
 
 	for (size_t i = 0; i < N_OF(names); i++)
-		assert_golden("view/llvm_function.txt",
-			      report((struct cli_report_options){.llvm = {&names[i], 1}}));
-	assert_golden("view/llvm_instances.txt",
-		      report((struct cli_report_options){.llvm = {&big, 1}, .top = 3}));
-	report((struct cli_report_options){.llvm = {&none, 1}});
-	assert_contains(o.text[0], "no sample of LLVM is in a function of that name (--by generic "
-				   "lists them)\n");
+		assert_golden("view/llvm_function.txt", REPORT(.llvm = {&names[i], 1}));
+	assert_golden("view/llvm_instances.txt", REPORT(.llvm = {&big, 1}, .top = 3));
+	assert_output(&o, REPORT(.llvm = {&none, 1}),
+		      "no sample of LLVM is in a function of that name (--by generic "
+		      "lists them)\n");
 }
 
 TEST_CASE(rows_are_chosen_and_sorted)
 {
 	const char *dep = "dep", *more;
 
-	report((struct cli_report_options){.by = CLI_BY_GENERIC, .min = {.ppm = 100000}});
-	assert_contains(o.text[0], "app::huge");
-	assert_lacks(o.text[0], "drop_in_place");
-	assert_lacks(o.text[0], " more function");
-	report((struct cli_report_options){.by = CLI_BY_GENERIC, .of = {.crates = {&dep, 1}}});
-	assert_contains(o.text[0], "LLVM 11.0 ms: 100.0 % optimisation\n");
-	assert_contains(o.text[0], "core::ptr::drop_in_place\n");
-	assert_lacks(o.text[0], "huge");
-	report((struct cli_report_options){
-		.by = CLI_BY_GENERIC, .sort = CLI_SORT_INSTANCES, .top = 2});
+	assert_output(&o, REPORT(.by = CLI_BY_GENERIC, .min = {.ppm = 100000}), "app::huge",
+		      "!drop_in_place", "! more function");
+	assert_output(&o, REPORT(.by = CLI_BY_GENERIC, .of = {.crates = {&dep, 1}}),
+		      "LLVM 11.0 ms: 100.0 % optimisation\n", "core::ptr::drop_in_place\n",
+		      "!huge");
+	REPORT(.by = CLI_BY_GENERIC, .sort = CLI_SORT_INSTANCES, .top = 2);
 	more = strstr(o.text[0], ">=200");
 	assert_non_null(more);
 	assert_non_null(strstr(more, "drop_in_place"));
-	report((struct cli_report_options){.by = CLI_BY_PASS, .sort = CLI_SORT_NAME});
+	REPORT(.by = CLI_BY_PASS, .sort = CLI_SORT_NAME);
 	assert_true(strstr(o.text[0], "GVN") < strstr(o.text[0], "InstCombine"));
 }
 
@@ -81,17 +75,14 @@ TEST_CASE(instances_are_chosen_and_sorted)
 {
 	const char *all = "*", *big = "generic_big";
 
-	report((struct cli_report_options){.llvm = {&all, 1}, .min = {.ppm = 100000}});
-	assert_contains(o.text[0], "397 ms of LLVM's time, 93.9 %, in 305 instances of 104 "
-				   "functions\n");
-	assert_contains(o.text[0], " app::huge\n\n");
-	assert_lacks(o.text[0], "drop_in_place");
-	report((struct cli_report_options){.llvm = {&big, 1}, .min = {.ppm = 100000}});
-	assert_contains(o.text[0], "\n\nno instance has as much time as --min\n\n");
-	report((struct cli_report_options){
-		.llvm = {&all, 1}, .sort = CLI_SORT_NAME, .top = 1, .wide = true});
-	assert_contains(o.text[0], " <_ as s::Name>::name\n");
-	assert_contains(o.text[0], " <char as s::Name>::name\n  and 304 more instances\n");
+	assert_output(&o, REPORT(.llvm = {&all, 1}, .min = {.ppm = 100000}),
+		      "397 ms of LLVM's time, 93.9 %, in 305 instances of 104 functions\n",
+		      " app::huge\n\n", "!drop_in_place");
+	assert_output(&o, REPORT(.llvm = {&big, 1}, .min = {.ppm = 100000}),
+		      "\n\nno instance has as much time as --min\n\n");
+	assert_output(&o, REPORT(.llvm = {&all, 1}, .sort = CLI_SORT_NAME, .top = 1, .wide = true),
+		      " <_ as s::Name>::name\n",
+		      " <char as s::Name>::name\n  and 304 more instances\n");
 }
 
 static uint64_t chosen_ns(const char *name, bool *there)
@@ -99,8 +90,8 @@ static uint64_t chosen_ns(const char *name, bool *there)
 	struct json_object *document, *chosen;
 	uint64_t ns;
 
-	document = parsed_json(report((struct cli_report_options){
-		.json = true, .llvm = {&name, name ? 1 : 0}, .by = name ? 0 : CLI_BY_PASS}));
+	document = parsed_json(
+		REPORT(.json = true, .llvm = {&name, name ? 1 : 0}, .by = name ? 0 : CLI_BY_PASS));
 	*there = json_object_object_get_ex(member(document, "llvm"), "chosen_ns", &chosen);
 	ns = *there ? json_object_get_uint64(chosen) : 0;
 	json_object_put(document);
@@ -124,10 +115,9 @@ TEST_CASE(a_name_that_was_cut_is_found)
 	const char *cut[] = {"..p::huge", "app..huge", "app..uge"}, *none[] = {"..", "lib..huge"};
 
 	for (size_t i = 0; i < N_OF(cut); i++)
-		assert_contains(report((struct cli_report_options){.llvm = {&cut[i], 1}}),
-				"app::huge\n");
+		assert_contains(REPORT(.llvm = {&cut[i], 1}), "app::huge\n");
 	for (size_t i = 0; i < N_OF(none); i++)
-		assert_contains(report((struct cli_report_options){.llvm = {&none[i], 1}}),
+		assert_contains(REPORT(.llvm = {&none[i], 1}),
 				"no sample of LLVM is in a function of that name");
 }
 
@@ -136,12 +126,10 @@ TEST_CASE(a_build_has_one_line_of_it)
 	static const char line[] = "423 ms: 11 % machine code, 87 % optimisation; "
 				   "first: InstCombine 71 %\n";
 
-	report((struct cli_report_options){});
-	assert_contains(o.text[0], "LLVM      ");
+	assert_output(&o, REPORT(), "LLVM      ");
 	assert_contains(o.text[0], line);
 	assert_contains(o.text[0], "LLVM: --by generic (functions), --by pass\n");
-	report((struct cli_report_options){.markdown = true});
-	assert_contains(o.text[0], "- LLVM: ");
+	assert_output(&o, REPORT(.markdown = true), "- LLVM: ");
 	assert_contains(o.text[0], line);
 }
 
@@ -149,8 +137,7 @@ TEST_CASE(a_build_has_one_line_of_it)
 TEST_CASE(what_recording_cost_is_the_same_share_in_each_table)
 {
 	for (int by = CLI_BY_AUTO; by <= CLI_BY_THREAD; by++) {
-		struct json_object *document =
-			parsed_json(report((struct cli_report_options){.json = true, .by = by}));
+		struct json_object *document = parsed_json(REPORT(.json = true, .by = by));
 		struct json_object *cost = member(document, "cost");
 
 		assert_int_equal(json_object_get_int64(member(cost, "cpu_ns")), 480000000);
@@ -166,7 +153,7 @@ TEST_CASE(a_document_has_all_rows)
 						   {.json = true, .by = CLI_BY_GENERIC}};
 
 	for (size_t i = 0; i < N_OF(asked); i++) {
-		struct json_object *document = parsed_json(report(asked[i]));
+		struct json_object *document = parsed_json(report_of(asked[i]));
 		struct json_object *llvm = member(document, "llvm"), *first;
 
 		assert_int_equal(json_object_get_int64(member(llvm, "total_ns")), 423000000);
@@ -198,7 +185,7 @@ TEST_CASE(each_field_has_its_unit)
 	struct json_object *fields = parsed_json(schema), *document;
 
 	schema_fields = member(fields, "fields");
-	document = parsed_json(report((struct cli_report_options){.json = true}));
+	document = parsed_json(REPORT(.json = true));
 	schema_check(member(document, "llvm"), "llvm");
 	json_object_put(document);
 	json_object_put(fields);
@@ -208,14 +195,13 @@ TEST_CASE(a_reason_is_given_where_nothing_is_known)
 {
 	struct json_object *document;
 
-	report((struct cli_report_options){.file = unknown});
-	assert_contains(o.text[0], "LLVM      123 ms; its passes and functions were not read\n");
-	report((struct cli_report_options){.file = unknown, .by = CLI_BY_PASS});
-	assert_contains(o.text[0], "LLVM's passes and functions were not read");
-	report((struct cli_report_options){.file = "tests/golden/good-plain.qpt",
-					   .by = CLI_BY_GENERIC});
-	assert_contains(o.text[0], "the CPU was not sampled");
-	document = parsed_json(report((struct cli_report_options){.file = unknown, .json = true}));
+	assert_output(&o, REPORT(.file = unknown),
+		      "LLVM      123 ms; its passes and functions were not read\n");
+	assert_output(&o, REPORT(.file = unknown, .by = CLI_BY_PASS),
+		      "LLVM's passes and functions were not read");
+	assert_output(&o, REPORT(.file = "tests/golden/good-plain.qpt", .by = CLI_BY_GENERIC),
+		      "the CPU was not sampled");
+	document = parsed_json(REPORT(.file = unknown, .json = true));
 	assert_false(json_object_get_boolean(member(member(document, "llvm"), "known")));
 	json_object_put(document);
 }

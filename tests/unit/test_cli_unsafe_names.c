@@ -3,14 +3,11 @@
  * Names in a trace are other people's: no output that may reach a terminal passes on what the
  * terminal would act on, nor bytes that are no UTF-8.
  */
-#include <errno.h>
-#include <stdlib.h>
 
 #include "test.h"
 #include "../fixtures/command_line.h"
 #include "../fixtures/directory.h"
 #include "../fixtures/output.h"
-#include "base/array.h"
 #include "base/format.h"
 #include "options/exit_code.h"
 #include "trace/writer.h"
@@ -66,39 +63,33 @@ static void make_hostile(void)
 static void write_names(struct trace_writer *w, uint32_t *id)
 {
 	const struct trace_thread thread = {0, 100, hostile};
-	const struct trace_function function = {
-		.first = 1,
-		.size = 20,
-		.addr = 0x1000,
-		.library = "dd",
-		.name = hostile,
-		.file = hostile,
-	};
-	struct trace_process p = {
-		.index = 0,
-		.pid = 100,
-		.start_ns = 1000,
-		.end_ns = 9000000,
-		.cpu_ns = 5000000,
-		.peak_bytes = 1 << 20,
-		.command = hostile,
-		.crate = hostile,
-		.crate_type = hostile,
-		.rustc_version = hostile,
-		.build_id = "dd",
-		.cwd = hostile,
-	};
+	const struct trace_function function = {.first = 1,
+						.size = 20,
+						.addr = 0x1000,
+						.library = "dd",
+						.name = hostile,
+						.file = hostile};
+	struct trace_process p = {.index = 0,
+				  .pid = 100,
+				  .start_ns = 1000,
+				  .end_ns = 9000000,
+				  .cpu_ns = 5000000,
+				  .peak_bytes = 1 << 20,
+				  .command = hostile,
+				  .crate = hostile,
+				  .crate_type = hostile,
+				  .rustc_version = hostile,
+				  .build_id = "dd",
+				  .cwd = hostile};
 	uint8_t kind;
 
 	assert_int_equal(trace_writer__process(w, &p), 0);
 	p.index = 1;
 	p.pid = 200;
 	p.exit_status = 256;
-	assert_int_equal(trace_writer__process(w, &p), 0);
-	assert_int_equal(trace_writer__thread(w, &thread), 0);
-	assert_int_equal(trace_writer__intern(w, hostile, id), 0);
-	assert_int_equal(trace_writer__kind(w, hostile, &kind), 0);
-	assert_int_equal(trace_writer__function(w, &function), 0);
+	must(trace_writer__process(w, &p), trace_writer__thread(w, &thread),
+	     trace_writer__intern(w, hostile, id), trace_writer__kind(w, hostile, &kind),
+	     trace_writer__function(w, &function));
 }
 
 static void write_events(struct trace_writer *w, uint32_t id)
@@ -115,30 +106,25 @@ static void write_events(struct trace_writer *w, uint32_t id)
 	struct trace_sample sample = {
 		.tid = 100, .label = TRACE_NO_STRING, .value = 2000000, .time_ns = 5000};
 
-	assert_int_equal(trace_writer__map(w, &event), 0);
-	assert_int_equal(trace_writer__place(w, &place), 0);
-	assert_int_equal(trace_writer__lines(w, 1, &line, 1), 0);
+	must(trace_writer__map(w, &event), trace_writer__place(w, &place),
+	     trace_writer__lines(w, 1, &line, 1));
 	for (uint64_t i = 0; i < 4; i++) {
-		const struct trace_span span = {
-			.start_ns = 2000 + 1000000 * i,
-			.end_ns = 900000 + 1000000 * i,
-			.tid = 100,
-			.label = id,
-			.invocation = 7,
-			.caller = 3,
-			.kind = i < 2	? TRACE_KIND_QUERY
-				: i < 3 ? TRACE_KIND_ACTIVITY
-					: TRACE_KIND_OTHER,
-		};
+		const struct trace_span span = {.start_ns = 2000 + 1000000 * i,
+						.end_ns = 900000 + 1000000 * i,
+						.tid = 100,
+						.label = id,
+						.invocation = 7,
+						.caller = 3,
+						.kind = i < 2	? TRACE_KIND_QUERY
+							: i < 3 ? TRACE_KIND_ACTIVITY
+								: TRACE_KIND_OTHER};
 
 		assert_int_equal(trace_writer__span(w, &span), 0);
 	}
-	assert_int_equal(trace_writer__sampling(w, &sampling), 0);
-	assert_int_equal(trace_writer__stack(w, &entry, &sample.stack), 0);
+	must(trace_writer__sampling(w, &sampling), trace_writer__stack(w, &entry, &sample.stack));
 	entry = (struct trace_stack){.parent = sample.stack, .place = 4};
-	assert_int_equal(trace_writer__stack(w, &entry, &sample.stack), 0);
-	assert_int_equal(trace_writer__llvm(w, &in_llvm, &sample.llvm), 0);
-	assert_int_equal(trace_writer__symbol(w, &symbol), 0);
+	must(trace_writer__stack(w, &entry, &sample.stack),
+	     trace_writer__llvm(w, &in_llvm, &sample.llvm), trace_writer__symbol(w, &symbol));
 	for (uint8_t cause = TRACE_SAMPLE_CPU; cause <= TRACE_SAMPLE_FAULT; cause++) {
 		sample.cause = cause;
 		assert_int_equal(trace_writer__sample(w, &sample), 0);
@@ -164,8 +150,7 @@ static void write_trace(const char *path)
 	assert_int_equal(trace_writer__open(path, &info, &w), 0);
 	write_names(w, &id);
 	write_events(w, id);
-	assert_int_equal(trace_writer__losses(w, &(struct trace_losses){}), 0);
-	assert_int_equal(trace_writer__finish(w), 0);
+	must(trace_writer__losses(w, &(struct trace_losses){}), trace_writer__finish(w));
 }
 
 static int begin(void **state)
@@ -285,8 +270,7 @@ TEST_CASE_WITH(nothing_unsafe_is_printed, begin, directory_remove)
 		 .nameless = true,
 		 .file = "page.html"},
 		{.line = "history add --store DIR/h.db --with-commands --label HOSTILE --commit c1 "
-			 "--branch "
-			 "HOSTILE TRACE",
+			 "--branch HOSTILE TRACE",
 		 .nameless = true},
 		{.line = "history add --store DIR/h.db --with-commands --commit c2 OTHER",
 		 .nameless = true},

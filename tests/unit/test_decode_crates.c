@@ -91,9 +91,8 @@ TEST_CASE_WITH(names_of_other_crates_are_marked, setup, teardown)
 	assert_string(1, 0, "core", false);
 	assert_string(2, 7, "a[7]", true);
 	assert_string(4, 0, "\xc3\xa4h", false);
-	assert_int_equal(out.n_foreign, 2);
-	assert_string_equal(out.strings[out.foreign[0]], "core");
-	assert_string_equal(out.strings[out.foreign[1]], "\xc3\xa4h");
+	assert_struct(out, n_foreign, 2, strings[out.foreign[0]], "core", strings[out.foreign[1]],
+		      "\xc3\xa4h");
 }
 
 TEST_CASE_WITH(cached_definitions_have_their_path, setup, teardown)
@@ -162,15 +161,13 @@ TEST_CASE_WITH(names_are_shared, setup, teardown)
 	add_cache(1, keys, N_OF(keys));
 	names_root(&own);
 	names_row(&own, TAG_NAMED, ONE, 1, 0);
-	assert_int_equal(definitions__add(&definitions, &own), 0);
-	assert_int_equal(crates__share(&crates, &how), 0);
+	must(definitions__add(&definitions, &own), crates__share(&crates, &how));
 	crates__clear(&crates);
 	definitions__clear(&definitions);
 	names_symbol(&texts, 55, "kernel");
 	names_crate(&r, 9, 55, 0x1001);
 	names_crate(&r, 10, 55, 0x1000);
-	assert_int_equal(definitions__add_symbols(&definitions, &texts), 0);
-	assert_int_equal(crates__add(&crates, &r), 0);
+	must(definitions__add_symbols(&definitions, &texts), crates__add(&crates, &r));
 	assert_string(9, 7, "kernel::one", false);
 	assert_string(9, 8, "kernel[8]", true);
 	assert_string(10, 1, "kernel::one[1]", false);

@@ -27,15 +27,14 @@ static void assert_last(const struct fixture *f, unsigned int kind, uint32_t lab
 {
 	const struct trace_span *s = &f->out.spans[f->out.n_spans - 1];
 
-	assert_int_equal(s->kind, kind);
-	assert_int_equal(s->label, label);
-	assert_int_equal(s->caller, TRACE_NO_LOCATION);
+	assert_struct(*s, kind, kind, label, label, caller, TRACE_NO_LOCATION);
 }
 
-TEST_CASE_WITH(an_interval_has_the_label_of_its_guard_or_query, setup, teardown)
+#define CASE(name) TEST_CASE_OF(name, setup, teardown, struct fixture *f)
+
+CASE(an_interval_has_the_label_of_its_guard_or_query)
 {
 	static const uint32_t guards[] = {90, DECODER_NO_LABEL};
-	struct fixture *f = *state;
 
 	assert_int_equal(library__set_guards(&f->t->libraries[2], guards, 2), 0);
 	assert_int_equal(
@@ -53,14 +52,13 @@ TEST_CASE_WITH(an_interval_has_the_label_of_its_guard_or_query, setup, teardown)
 	assert_int_equal(do_interval(f->t, WIRE_KIND_ACTIVITY, 2, 0), -EBADMSG);
 	assert_int_equal(do_interval(f->t, WIRE_KIND_LOAD, 3, 0), -EBADMSG);
 	assert_int_equal(do_interval(f->t, WIRE_KIND_MAX, 0, 0), -EBADMSG);
-	assert_int_equal(f->out.n_spans, 4);
-	assert_int_equal(f->out.n_labels, 0);
+	assert_struct(f->out, n_spans, 4, n_labels, 0);
 }
 
-TEST_CASE_WITH(a_dynamic_label_comes_before_its_intervals, setup, teardown)
+CASE(a_dynamic_label_comes_before_its_intervals)
 {
-	struct fixture *f = *state;
 	const struct wire_open_frame none = {.kind = WIRE_KIND_ACTIVITY},
+				     first = {.kind = WIRE_KIND_ACTIVITY, .label = 1},
 				     second = {.kind = WIRE_KIND_ACTIVITY, .label = 2};
 	char longest[90];
 
@@ -68,6 +66,7 @@ TEST_CASE_WITH(a_dynamic_label_comes_before_its_intervals, setup, teardown)
 	assert_int_equal(decoder__label(f->t, &second), DECODER_NO_LABEL);
 	assert_int_equal(do_label(f->t, 2, "dynamic"), 0);
 	assert_int_equal(decoder__label(f->t, &second), 80);
+	assert_int_equal(decoder__label(f->t, &first), DECODER_NO_LABEL);
 	assert_int_equal(do_interval(f->t, WIRE_KIND_ACTIVITY, 9, 2), 0);
 	assert_last(f, TRACE_KIND_ACTIVITY, 80);
 	assert_string_equal(f->out.labels[0], "dynamic");
@@ -76,14 +75,17 @@ TEST_CASE_WITH(a_dynamic_label_comes_before_its_intervals, setup, teardown)
 	assert_int_equal(do_label(f->t, 1, longest), 0);
 	strcpy(longest + WIRE_LABEL_MAX, "...");
 	assert_string_equal(f->out.labels[1], longest);
+	longest[WIRE_LABEL_MAX] = '\0';
+	assert_int_equal(do_label(f->t, 3, longest), 0);
+	assert_string_equal(f->out.labels[2], longest);
 	assert_int_equal(do_label(f->t, 0, "none"), -EBADMSG);
+	assert_int_equal(do_label(f->t, (1u << 20) + 1, "none"), -EBADMSG);
 	assert_int_equal(do_label(f->t, UINT32_MAX, "none"), -EBADMSG);
 }
 
-TEST_CASE_WITH(an_interval_without_a_label_is_marked_unknown, setup, teardown)
+CASE(an_interval_without_a_label_is_marked_unknown)
 {
 	static const uint32_t guards[] = {DECODER_NO_LABEL};
-	struct fixture *f = *state;
 
 	assert_int_equal(library__set_guards(&f->t->libraries[2], guards, 1), 0);
 	assert_int_equal(do_interval(f->t, WIRE_KIND_ACTIVITY, 9, WIRE_LABEL_LOST), 0);
@@ -97,44 +99,36 @@ TEST_CASE_WITH(an_interval_without_a_label_is_marked_unknown, setup, teardown)
 	assert_int_equal(f->out.n_labels, 1);
 }
 
-TEST_CASE_WITH(unwanted_intervals_are_left_out, setup, teardown)
+CASE(unwanted_intervals_are_left_out)
 {
-	struct fixture *f = *state;
-
-	assert_int_equal(do_label(f->t, 1, "unwanted"), 0);
-	assert_int_equal(do_interval(f->t, WIRE_KIND_ACTIVITY, 9, 1), 0);
-	assert_int_equal(f->out.n_spans, 0);
-	assert_int_equal(f->out.n_processes, 0);
+	must(do_label(f->t, 1, "unwanted"), do_interval(f->t, WIRE_KIND_ACTIVITY, 9, 1));
+	assert_struct(f->out, n_spans, 0, n_processes, 0);
+	/* A number that is a label's is not one for a query. */
+	assert_int_equal(do_interval(f->t, WIRE_KIND_QUERY, 1, 1), 0);
+	assert_last(f, TRACE_KIND_QUERY, 71);
 }
 
 static int do_hit(struct decoder *t, uint32_t pid, uint32_t invocation)
 {
-	const struct wire_hit r = {
-		.type = WIRE_HIT,
-		.lib = 2,
-		.depth = 1,
-		.pid = pid,
-		.tid = pid,
-		.invocation = invocation,
-		.time_ns = 500,
-	};
+	const struct wire_hit r = {.type = WIRE_HIT,
+				   .lib = 2,
+				   .depth = 1,
+				   .pid = pid,
+				   .tid = pid,
+				   .invocation = invocation,
+				   .time_ns = 500};
 
 	return decoder__record(t, &r, sizeof(r));
 }
 
-TEST_CASE_WITH(a_hit_is_of_the_query_that_was_executed, setup, teardown)
+CASE(a_hit_is_of_the_query_that_was_executed)
 {
-	struct fixture *f = *state;
 	const struct trace_span *s = &f->out.spans[1];
 
 	f->t->expects_hits = true;
-	assert_int_equal(do_span(f->t, 11, 0, 300, 400), 0);
-	assert_int_equal(do_hit(f->t, 11, 5), 0);
+	must(do_span(f->t, 11, 0, 300, 400), do_hit(f->t, 11, 5));
 	assert_last(f, TRACE_KIND_HIT, 71);
-	assert_int_equal(s->invocation, 5);
-	assert_int_equal(s->start_ns, 500);
-	assert_int_equal(s->end_ns, 500);
-	assert_int_equal(s->depth, 1);
+	assert_struct(*s, invocation, 5, start_ns, 500, end_ns, 500, depth, 1);
 	assert_int_equal(f->t->unknown_hits, 0);
 	/* An id without an execution; an id of another process. */
 	assert_int_equal(do_hit(f->t, 11, 6), 0);
@@ -145,51 +139,68 @@ TEST_CASE_WITH(a_hit_is_of_the_query_that_was_executed, setup, teardown)
 	assert_int_equal(f->t->unknown_hits, 2);
 }
 
+static int do_execution(struct decoder *t, uint32_t invocation)
+{
+	struct wire_span r = span(11, 0, 300, 400);
+
+	r.invocation = invocation;
+	return decoder__record(t, &r, sizeof(r));
+}
+
+CASE(executions_with_the_largest_ids_are_not_remembered)
+{
+	f->t->expects_hits = true;
+	must(do_execution(f->t, EXECUTIONS_MAX), do_hit(f->t, 11, EXECUTIONS_MAX));
+	assert_last(f, TRACE_KIND_HIT, 80);
+	must(do_execution(f->t, WIRE_NO_INVOCATION), do_hit(f->t, 11, WIRE_NO_INVOCATION));
+	assert_last(f, TRACE_KIND_HIT, 80);
+	must(do_execution(f->t, EXECUTIONS_MAX - 1), do_hit(f->t, 11, EXECUTIONS_MAX - 1));
+	assert_last(f, TRACE_KIND_HIT, 71);
+	/* Nor is one between those that are. */
+	assert_int_equal(do_hit(f->t, 11, 7), 0);
+	assert_last(f, TRACE_KIND_HIT, 80);
+	assert_int_equal(f->t->unknown_hits, 3);
+}
+
 static int do_off_cpu(struct decoder *t, uint8_t reason, uint32_t flags, uint64_t end)
 {
-	const struct wire_off_cpu r = {
-		.type = WIRE_OFF_CPU,
-		.reason = reason,
-		.depth = 1,
-		.pid = 11,
-		.tid = 12,
-		.flags = flags,
-		.start_ns = 500,
-		.end_ns = end,
-	};
+	const struct wire_off_cpu r = {.type = WIRE_OFF_CPU,
+				       .reason = reason,
+				       .depth = 1,
+				       .pid = 11,
+				       .tid = 12,
+				       .flags = flags,
+				       .start_ns = 500,
+				       .end_ns = end};
 
 	return decoder__record(t, &r, sizeof(r));
 }
 
-TEST_CASE_WITH(the_cause_of_off_cpu_time_is_reported, setup, teardown)
+CASE(the_cause_of_off_cpu_time_is_reported)
 {
-	struct fixture *f = *state;
 	const struct trace_span *s = &f->out.spans[0];
 
 	assert_int_equal(do_off_cpu(f->t, WIRE_OFF_WAITING, 0, 600), 0);
 	assert_last(f, TRACE_KIND_OFF_CPU, 80);
 	assert_string_equal(f->out.labels[0], TRACE_OFF_WAITING);
-	assert_int_equal(s->tid, 12);
-	assert_int_equal(s->depth, 1);
-	assert_int_equal(s->start_ns, 500);
-	assert_int_equal(s->end_ns, 600);
-	assert_int_equal(s->invocation, TRACE_NO_INVOCATION);
+	assert_struct(*s, tid, 12, depth, 1, start_ns, 500, end_ns, 600, invocation,
+		      TRACE_NO_INVOCATION);
 	assert_int_equal(f->out.n_processes, 1);
 	assert_int_equal(do_off_cpu(f->t, WIRE_OFF_PREEMPTED, WIRE_SPAN_OPEN, 600), 0);
 	assert_last(f, TRACE_KIND_OFF_CPU, 81);
 	assert_string_equal(f->out.labels[1], TRACE_OFF_PREEMPTED);
 	assert_int_equal(f->out.spans[1].flags, TRACE_SPAN_OPEN);
-	assert_int_equal(do_off_cpu(f->t, WIRE_OFF_WAITING, 0, 700), 0);
+	assert_int_equal(do_off_cpu(f->t, WIRE_OFF_WAITING, WIRE_SPAN_LEFT, 700), 0);
 	assert_last(f, TRACE_KIND_OFF_CPU, 80);
+	assert_int_equal(f->out.spans[2].flags, TRACE_SPAN_LEFT);
 	assert_int_equal(do_off_cpu(f->t, 0, 0, 600), -EBADMSG);
 	assert_int_equal(do_off_cpu(f->t, WIRE_OFF_MAX, 0, 600), -EBADMSG);
 	assert_int_equal(do_off_cpu(f->t, WIRE_OFF_WAITING, WIRE_SPAN_UNWOUND, 600), -EBADMSG);
 	assert_int_equal(do_off_cpu(f->t, WIRE_OFF_WAITING, 0, 499), -EBADMSG);
 }
 
-TEST_CASE_WITH(spans_are_converted, setup, teardown)
+CASE(spans_are_converted)
 {
-	struct fixture *f = *state;
 	struct wire_span r = span(11, 3, 300, 400);
 	const struct trace_span *s = f->out.spans;
 
@@ -197,15 +208,10 @@ TEST_CASE_WITH(spans_are_converted, setup, teardown)
 	r.query = 2;
 	r.flags = WIRE_SPAN_LEFT | WIRE_SPAN_UNWOUND;
 	assert_int_equal(decoder__record(f->t, &r, sizeof(r)), 0);
-	assert_int_equal(s->start_ns, 300);
-	assert_int_equal(s->end_ns, 400);
+	assert_struct(*s, start_ns, 300, end_ns, 400);
 	assert_int_equal(f->out.self_ns[0], 100);
-	assert_int_equal(s->process, 0);
-	assert_int_equal(s->tid, 12);
-	assert_int_equal(s->label, 72);
-	assert_int_equal(s->invocation, 5);
-	assert_int_equal(s->depth, 3);
-	assert_int_equal(s->flags, TRACE_SPAN_LEFT | TRACE_SPAN_UNWOUND);
+	assert_struct(*s, process, 0, tid, 12, label, 72, invocation, 5, depth, 3, flags,
+		      TRACE_SPAN_LEFT | TRACE_SPAN_UNWOUND);
 	r.flags = WIRE_SPAN_OPEN;
 	r.invocation = WIRE_NO_INVOCATION;
 	assert_int_equal(decoder__record(f->t, &r, sizeof(r)), 0);
@@ -213,26 +219,21 @@ TEST_CASE_WITH(spans_are_converted, setup, teardown)
 	assert_int_equal(s[1].flags, TRACE_SPAN_OPEN);
 }
 
-TEST_CASE_WITH(a_thread_has_a_name, setup, teardown)
+CASE(a_thread_has_a_name)
 {
-	struct fixture *f = *state;
 	struct wire_thread r = {WIRE_THREAD, .pid = 10, .tid = 11, .time_ns = 5, .name = "opt a"};
 
 	assert_int_equal(decoder__record(f->t, &r, sizeof(r)), 0);
-	assert_int_equal(f->out.n_processes, 1);
-	assert_int_equal(f->out.processes[0].pid, 10);
-	assert_int_equal(f->out.n_threads, 1);
-	assert_int_equal(f->out.threads[0].tid, 11);
-	assert_string_equal(f->out.thread_names[0], "opt a");
+	assert_struct(f->out, n_processes, 1, processes[0].pid, 10, n_threads, 1, threads[0].tid,
+		      11, thread_names[0], "opt a");
 	memset(r.name, 'x', sizeof(r.name));
 	assert_int_equal(decoder__record(f->t, &r, sizeof(r)), -EBADMSG);
 	assert_int_equal(decoder__record(f->t, &r, sizeof(r) - 1), -EBADMSG);
 	assert_int_equal(f->out.n_threads, 1);
 }
 
-TEST_CASE_WITH(self_times_of_many_threads_are_exact, setup, teardown)
+CASE(self_times_of_many_threads_are_exact)
 {
-	struct fixture *f = *state;
 	struct rng rng = rng_new();
 	_free_ struct spans *s = spans_new(&rng, 15000, 3, 3);
 
@@ -248,9 +249,8 @@ TEST_CASE_WITH(self_times_of_many_threads_are_exact, setup, teardown)
 	assert_int_equal(f->t->images.n_processes, 3);
 }
 
-TEST_CASE_WITH(a_malformed_record_changes_nothing, setup, teardown)
+CASE(a_malformed_record_changes_nothing)
 {
-	struct fixture *f = *state;
 	struct wire_exec exec = {.type = WIRE_EXEC, .pid = 11, .args_len = 5};
 	struct wire_span r = span(11, 0, 300, 400);
 	const wire_u8 types[] = {0, WIRE_EXIT + 1, 255};
@@ -277,20 +277,19 @@ TEST_CASE_WITH(a_malformed_record_changes_nothing, setup, teardown)
 	exec.args_len = WIRE_COMMAND_MAX + 1;
 	assert_int_equal(decoder__record(f->t, &exec, SIZE_MAX), -EBADMSG);
 	assert_int_equal(do_fork(f->t, 11, 11, 0), -EBADMSG);
-	assert_int_equal(f->t->images.n_processes, 0);
-	assert_int_equal(f->out.n_spans, 0);
+	assert_struct(*f, t->images.n_processes, 0, out.n_spans, 0);
 }
 
-TEST_CASE_WITH(an_error_of_the_sink_comes_back, setup, teardown)
+CASE(an_error_of_the_sink_comes_back)
 {
-	struct fixture *f = *state;
-
 	f->out.err = -ENOSPC;
 	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), -ENOSPC);
 	f->out.err = 0;
 	assert_int_equal(do_span(f->t, 11, 0, 300, 400), 0);
 	f->out.err = -EIO;
 	assert_int_equal(do_span(f->t, 11, 0, 500, 600), -EIO);
+	assert_int_equal(do_label(f->t, 1, "dynamic"), -EIO);
+	assert_int_equal(do_interval(f->t, WIRE_KIND_ACTIVITY, 9, 7), -EIO);
 }
 
 TEST_CASE(a_sink_may_be_empty)
@@ -299,11 +298,23 @@ TEST_CASE(a_sink_may_be_empty)
 	const struct decoder_sink none = {0};
 	const uint32_t label = 0;
 
-	assert_int_equal(decoder__new(&none, &t), 0);
-	assert_int_equal(decoder__set_library(t, 2, &label, 1, NULL, NULL), 0);
-	assert_int_equal(do_exec(t, 11, 200, RUSTC("a")), 0);
+	must(decoder__new(&none, &t), decoder__set_library(t, 2, &label, 1, NULL, NULL),
+	     do_exec(t, 11, 200, RUSTC("a")));
 	assert_int_equal(do_span(t, 11, 0, 300, 400), -EBADMSG);
+	assert_int_equal(do_label(t, 1, "dynamic"), -EBADMSG);
+	assert_int_equal(do_interval(t, WIRE_KIND_ACTIVITY, 9, 7), -EBADMSG);
 	assert_int_equal(do_exit(t, 11, 500, 0), 0);
+}
+
+/* One that says nothing of what is wanted wants all. */
+TEST_CASE(a_sink_may_want_all_labels)
+{
+	_decoder_ struct decoder *t = NULL;
+	struct sunk out = {0};
+	const struct decoder_sink sink = {.ctx = &out, .label = sink_label};
+
+	must(decoder__new(&sink, &t), do_label(t, 1, "unwanted"));
+	assert_string_equal(out.labels[0], "unwanted");
 }
 
 /* A function takes the first 0x80 bytes of every 0x100. */
@@ -330,29 +341,25 @@ static int do_span_called(struct decoder *t, uint32_t caller, uint64_t start)
 	return decoder__record(t, &r, sizeof(r));
 }
 
-TEST_CASE_WITH(a_caller_is_a_place_in_a_known_function, setup, teardown)
+CASE(a_caller_is_a_place_in_a_known_function)
 {
 	static const struct decoder_functions functions = {"f", find_function, name_function, NULL,
 							   1};
-	struct fixture *f = *state;
 	const struct trace_span *s = f->out.spans;
 
 	/* Without functions the address is unknown. */
 	assert_int_equal(do_span_called(f->t, 0x9010, 100), 0);
 	decoder__set_functions(f->t, 2, &functions);
 	assert_int_equal(do_span_called(f->t, 0x1234, 200), 0);
-	assert_int_equal(f->out.n_functions, 1);
-	assert_string_equal(f->out.names[0], "f_12");
-	assert_int_equal(f->out.functions[0].addr, 0x1200);
-	assert_int_equal(f->out.functions[0].size, 0x80);
+	assert_struct(f->out, n_functions, 1, names[0], "f_12");
+	assert_struct(f->out.functions[0], addr, 0x1200, size, 0x80);
 	assert_true(f->out.functions[0].first >= 1);
 	assert_int_equal(s[0].caller, TRACE_NO_LOCATION);
 	assert_int_equal(s[1].caller, f->out.functions[0].first + 0x34);
 	assert_int_equal(do_span_called(f->t, 0x1236, 300), 0);
 	/* A call that ends a function returns right behind it; a byte further is no function. */
-	assert_int_equal(do_span_called(f->t, 0x1280, 400), 0);
-	assert_int_equal(do_span_called(f->t, 0x1281, 500), 0);
-	assert_int_equal(do_span_called(f->t, 0, 600), 0);
+	must(do_span_called(f->t, 0x1280, 400), do_span_called(f->t, 0x1281, 500),
+	     do_span_called(f->t, 0, 600));
 	assert_int_equal(f->out.n_functions, 1);
 	assert_int_equal(s[2].caller, f->out.functions[0].first + 0x36);
 	assert_int_equal(s[3].caller, f->out.functions[0].first + 0x80);
@@ -362,12 +369,11 @@ TEST_CASE_WITH(a_caller_is_a_place_in_a_known_function, setup, teardown)
 	assert_int_equal(do_span_called(f->t, 0x1310, 700), -EIO);
 }
 
-TEST_CASE_WITH(a_number_goes_to_another_library, setup, teardown)
+CASE(a_number_goes_to_another_library)
 {
 	static const struct decoder_functions one = {"one", find_function, name_function, NULL, 1};
 	static const struct decoder_functions two = {"two", find_function, name_function, NULL, 2};
 	static const uint32_t labels[] = {77, 78, 79};
-	struct fixture *f = *state;
 	const struct trace_span *s = f->out.spans;
 
 	decoder__set_functions(f->t, 2, &one);
@@ -376,13 +382,10 @@ TEST_CASE_WITH(a_number_goes_to_another_library, setup, teardown)
 	assert_int_equal(do_span_called(f->t, 0x1234, 200), 0);
 	decoder__set_functions(f->t, 2, &two);
 	assert_int_equal(do_span_called(f->t, 0x1244, 300), 0);
-	assert_int_equal(f->out.n_functions, 2);
-	assert_string_equal(f->out.names[0], "one_12");
-	assert_string_equal(f->out.names[1], "two_12");
+	assert_struct(f->out, n_functions, 2, names[0], "one_12", names[1], "two_12");
 	assert_int_equal(s[0].caller, f->out.functions[0].first + 0x34);
 	assert_int_equal(s[1].caller, TRACE_NO_LOCATION);
-	assert_int_equal(s[2].caller, f->out.functions[1].first + 0x44);
-	assert_int_equal(s[2].label, labels[1]);
+	assert_struct(s[2], caller, f->out.functions[1].first + 0x44, label, labels[1]);
 }
 
 /* ---- Kernel losses --------------------------------------------------------------------------- */
@@ -432,54 +435,6 @@ TEST_CASE(losses_are_mapped_cause_by_cause)
 					 cause == causes[i].cause ? 40 + i : 0);
 	}
 	decoder__free(t);
-}
-
-/* ---- Off cpu --------------------------------------------------------------------------------- */
-
-static const struct wire_off_cpu sound = {
-	.type = WIRE_OFF_CPU,
-	.reason = WIRE_OFF_WAITING,
-	.depth = 3,
-	.pid = 1,
-	.tid = 2,
-	.flags = WIRE_SPAN_LEFT,
-	.start_ns = 10,
-	.end_ns = 20,
-};
-
-TEST_CASE(a_record_is_a_span)
-{
-	struct trace_span s = off_cpu__span(&sound);
-
-	assert_string_equal(off_cpu__text(&sound), TRACE_OFF_WAITING);
-	assert_int_equal(s.kind, TRACE_KIND_OFF_CPU);
-	assert_int_equal(s.flags, TRACE_SPAN_LEFT);
-	assert_int_equal(s.depth, 3);
-	assert_int_equal(s.tid, 2);
-	assert_int_equal(s.start_ns, 10);
-	assert_int_equal(s.end_ns, 20);
-	assert_int_equal(s.invocation, TRACE_NO_INVOCATION);
-}
-
-TEST_CASE(every_reason_has_a_text)
-{
-	struct wire_off_cpu r = sound;
-
-	for (r.reason = WIRE_OFF_PREEMPTED; r.reason < WIRE_OFF_MAX; r.reason++)
-		assert_non_null(off_cpu__text(&r));
-	assert_null(off_cpu__text(&r));
-	r.reason = 0;
-	assert_null(off_cpu__text(&r));
-}
-
-TEST_CASE(a_malformed_record_has_no_text)
-{
-	struct wire_off_cpu backwards = sound, flags = sound;
-
-	backwards.end_ns = 9;
-	assert_null(off_cpu__text(&backwards));
-	flags.flags = WIRE_SPAN_UNWOUND;
-	assert_null(off_cpu__text(&flags));
 }
 
 TEST_MAIN(NULL, NULL)

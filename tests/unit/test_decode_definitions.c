@@ -5,21 +5,39 @@
 #include "../fixtures/names.h"
 
 static struct definitions all;
+static struct dependencies crates;
 static struct names out;
 static struct plan_layout layout;
+
+#define N 400
+
+/* Of paths: definition `i` is called by its number; 0 is the root. */
+static struct {
+	uint32_t parent[N];
+	uint32_t strings[N];
+	bool missing[N], nameless[N];
+	bool keeps; /* strings */
+	uint32_t asked;
+} source;
 
 static int setup(void **state)
 {
 	layout = names_layout();
+	memset(&source, 0, sizeof(source));
+	for (uint32_t i = 0; i < N; i++)
+		source.parent[i] = i ? i - 1 : PATHS_ROOT;
 	return 0;
 }
 
 static int teardown(void **state)
 {
 	definitions__clear(&all);
+	dependencies__destroy(&crates);
 	names_clear(&out);
 	return 0;
 }
+
+#define CASE(name) TEST_CASE_WITH(name, setup, teardown)
 
 static int string_of(uint32_t index, uint32_t *id)
 {
@@ -49,6 +67,21 @@ static void add(const struct wire_piece *r)
 	assert_int_equal(definitions__add(&all, r), 0);
 }
 
+/* The root, and these rows: tag, symbol, disambiguator and parent. */
+#define add_table(...)                               \
+	add_rows((const uint32_t[][4]){__VA_ARGS__}, \
+		 sizeof((const uint32_t[][4]){__VA_ARGS__}) / 16)
+
+static void add_rows(const uint32_t (*rows)[4], size_t n)
+{
+	struct wire_piece r = names_piece(1, 0);
+
+	names_root(&r);
+	for (size_t i = 0; i < n; i++)
+		names_row(&r, rows[i][0], rows[i][1], rows[i][2], rows[i][3]);
+	add(&r);
+}
+
 static void add_texts(const struct wire_symbols *r)
 {
 	assert_int_equal(definitions__add_symbols(&all, r), 0);
@@ -68,18 +101,11 @@ static void add_usual_texts(void)
 	add_texts(&r);
 }
 
-TEST_CASE_WITH(a_path_is_printed_as_rustc_prints_it, setup, teardown)
+CASE(a_path_is_printed_as_rustc_prints_it)
 {
-	struct wire_piece r = names_piece(1, 0);
-
-	names_root(&r);
-	names_row(&r, TAG_NAMED, SYMBOL_FIRST, 0, 0);
-	names_row(&r, TAG_IMPL, 77, 0, 1);
-	names_row(&r, TAG_IMPL, 77, 3, 1);
-	names_row(&r, TAG_NAMED, SYMBOL_FIRST + 1, 0, 3);
-	names_row(&r, TAG_NAMED, SYMBOL_FIRST + 1, UINT32_MAX, 3);
-	names_row(&r, TAG_PLAIN, 0, 2, 4);
-	add(&r);
+	add_table({TAG_NAMED, SYMBOL_FIRST, 0, 0}, {TAG_IMPL, 77, 0, 1}, {TAG_IMPL, 77, 3, 1},
+		  {TAG_NAMED, SYMBOL_FIRST + 1, 0, 3}, {TAG_NAMED, SYMBOL_FIRST + 1, UINT32_MAX, 3},
+		  {TAG_PLAIN, 0, 2, 4});
 	add_usual_texts();
 	assert_string_equal(path(6), "a::one::{{impl}}[3]::two::'_[2]");
 	assert_string_equal(path(0), "a");
@@ -91,7 +117,7 @@ TEST_CASE_WITH(a_path_is_printed_as_rustc_prints_it, setup, teardown)
 }
 
 /* As of an adopted process whose command line could not be read. */
-TEST_CASE_WITH(a_crate_without_a_name_is_called_crate, setup, teardown)
+CASE(a_crate_without_a_name_is_called_crate)
 {
 	const struct decoder_sink sink = names_sink(&out);
 	struct wire_piece r = names_piece(1, 0);
@@ -104,19 +130,13 @@ TEST_CASE_WITH(a_crate_without_a_name_is_called_crate, setup, teardown)
 }
 
 /* Strings are asked for once: a name stays what it was. */
-TEST_CASE_WITH(a_second_copy_adds_nothing, setup, teardown)
+CASE(a_second_copy_adds_nothing)
 {
-	struct wire_piece r = names_piece(1, 0);
 	struct wire_symbols texts = names_texts(1);
 
-	names_root(&r);
-	names_row(&r, TAG_NAMED, SYMBOL_FIRST, 0, 0);
-	add(&r);
+	add_table({TAG_NAMED, SYMBOL_FIRST, 0, 0});
 	add_usual_texts();
-	r.size = 0;
-	names_root(&r);
-	names_row(&r, TAG_NAMED, SYMBOL_FIRST + 1, 0, 0);
-	add(&r);
+	add_table({TAG_NAMED, SYMBOL_FIRST + 1, 0, 0});
 	names_symbol(&texts, SYMBOL_FIRST, "other");
 	add_texts(&texts);
 	assert_int_equal(all.table.size, 2 * NAMES_ROW);
@@ -124,7 +144,7 @@ TEST_CASE_WITH(a_second_copy_adds_nothing, setup, teardown)
 }
 
 /* The names of what is there do not depend on what is not. */
-TEST_CASE_WITH(a_lost_piece_takes_the_names_within_it_only, setup, teardown)
+CASE(a_lost_piece_takes_the_names_within_it_only)
 {
 	struct wire_piece first = names_piece(1, 0);
 	struct wire_piece third = names_piece(1, 400 * NAMES_ROW);
@@ -148,26 +168,21 @@ TEST_CASE_WITH(a_lost_piece_takes_the_names_within_it_only, setup, teardown)
 	assert_int_equal(all.table.size, 402 * NAMES_ROW + DEFINITIONS_GAP_MAX);
 }
 
-TEST_CASE_WITH(parents_that_are_no_parents_give_no_name, setup, teardown)
+CASE(parents_that_are_no_parents_give_no_name)
 {
-	struct wire_piece r = names_piece(1, 0);
-
-	names_root(&r);
-	names_row(&r, TAG_NAMED, SYMBOL_FIRST, 0, 1);		    /* itself */
-	names_row(&r, TAG_NAMED, SYMBOL_FIRST, 0, 3);		    /* a cycle of two */
-	names_row(&r, TAG_NAMED, SYMBOL_FIRST, 0, 2);		    /* the other */
-	names_row(&r, TAG_NAMED, SYMBOL_FIRST, 0, 6);		    /* younger */
-	names_row(&r, TAG_NAMED, SYMBOL_FIRST, 0, NAMES_NO_PARENT); /* no root */
-	names_row(&r, TAG_ROOT, 0, 0, 0);			    /* a root with a parent */
-	names_row(&r, TAG_ROOT, 0, 0, UINT32_MAX);
-	names_row(&r, TAG_NAMED, SYMBOL_FIRST, 0, 1000000);
-	add(&r);
+	add_table({TAG_NAMED, SYMBOL_FIRST, 0, 1},		 /* itself */
+		  {TAG_NAMED, SYMBOL_FIRST, 0, 3},		 /* a cycle of two */
+		  {TAG_NAMED, SYMBOL_FIRST, 0, 2},		 /* the other */
+		  {TAG_NAMED, SYMBOL_FIRST, 0, 6},		 /* younger */
+		  {TAG_NAMED, SYMBOL_FIRST, 0, NAMES_NO_PARENT}, /* no root */
+		  {TAG_ROOT, 0, 0, 0},				 /* a root with a parent */
+		  {TAG_ROOT, 0, 0, UINT32_MAX}, {TAG_NAMED, SYMBOL_FIRST, 0, 1000000});
 	add_usual_texts();
 	assert_unnamed(1, 8);
 	assert_string_equal(path(0), "a");
 }
 
-TEST_CASE_WITH(tags_that_are_unknown_give_no_name, setup, teardown)
+CASE(tags_that_are_unknown_give_no_name)
 {
 	static const uint32_t tags[] = {TAG_UNKNOWN, WIRE_TAGS - 1, WIRE_TAGS, UINT32_MAX};
 	struct wire_piece r = names_piece(1, 0);
@@ -182,18 +197,15 @@ TEST_CASE_WITH(tags_that_are_unknown_give_no_name, setup, teardown)
 	assert_unnamed(1, 2 * N_OF(tags));
 }
 
-TEST_CASE_WITH(symbols_without_a_text_give_no_name, setup, teardown)
+CASE(symbols_without_a_text_give_no_name)
 {
-	struct wire_piece r = names_piece(1, 0);
 	struct wire_symbols texts = names_texts(1);
 
-	names_root(&r);
-	names_row(&r, TAG_NAMED, SYMBOL_FIRST, 0, 0); /* never sent */
-	names_row(&r, TAG_NAMED, 500, 0, 0);	      /* empty */
-	names_row(&r, TAG_IMPL, 0, 0, 0);	      /* a fixed one that was not sent */
-	names_row(&r, TAG_NAMED, 501, 0, 2);	      /* named, but its parent is not */
-	names_row(&r, TAG_NAMED, 501, 0, 0);
-	add(&r);
+	add_table({TAG_NAMED, SYMBOL_FIRST, 0, 0}, /* never sent */
+		  {TAG_NAMED, 500, 0, 0},	   /* empty */
+		  {TAG_IMPL, 0, 0, 0},		   /* a fixed one that was not sent */
+		  {TAG_NAMED, 501, 0, 2},	   /* named, but its parent is not */
+		  {TAG_NAMED, 501, 0, 0});
 	names_symbol(&texts, 500, "");
 	names_symbol(&texts, 501, "named");
 	add_texts(&texts);
@@ -201,7 +213,7 @@ TEST_CASE_WITH(symbols_without_a_text_give_no_name, setup, teardown)
 	assert_string_equal(path(5), "a::named");
 }
 
-TEST_CASE_WITH(no_table_and_no_layout_give_no_name, setup, teardown)
+CASE(no_table_and_no_layout_give_no_name)
 {
 	struct wire_piece r = names_piece(1, 0);
 
@@ -232,7 +244,7 @@ static void add_chain(uint32_t n)
 
 #define LONGEST (PATHS_DEPTH_MAX - 1)
 
-TEST_CASE_WITH(a_path_that_is_too_long_gives_no_name, setup, teardown)
+CASE(a_path_that_is_too_long_gives_no_name)
 {
 	add_chain(299);
 	add_usual_texts();
@@ -241,7 +253,7 @@ TEST_CASE_WITH(a_path_that_is_too_long_gives_no_name, setup, teardown)
 }
 
 /* An earlier path must not lend its string: a trace nests strings 255 deep at most. */
-TEST_CASE_WITH(a_long_path_has_no_name_in_whatever_order, setup, teardown)
+CASE(a_long_path_has_no_name_in_whatever_order)
 {
 	add_chain(299);
 	add_usual_texts();
@@ -250,16 +262,13 @@ TEST_CASE_WITH(a_long_path_has_no_name_in_whatever_order, setup, teardown)
 	assert_unnamed(LONGEST + 1, 299);
 }
 
-TEST_CASE_WITH(the_longest_text_fits, setup, teardown)
+CASE(the_longest_text_fits)
 {
-	struct wire_piece r = names_piece(1, 0);
 	struct wire_symbols texts = names_texts(1);
 	char longest[WIRE_SYMBOL_MAX + 1] = {0}, want[WIRE_SYMBOL_MAX + 32];
 
 	memset(longest, 'x', WIRE_SYMBOL_MAX);
-	names_root(&r);
-	names_row(&r, TAG_IMPL, 0, UINT32_MAX, 0);
-	add(&r);
+	add_table({TAG_IMPL, 0, UINT32_MAX, 0});
 	names_symbol(&texts, SYMBOL_IMPL, longest);
 	add_texts(&texts);
 	snprintf(want, sizeof(want), "a::{{%s}}[4294967295]", longest);
@@ -275,15 +284,12 @@ static void assert_refused(struct wire_symbols *r, uint32_t size)
 	assert_int_equal(all.texts.size, texts);
 }
 
-TEST_CASE_WITH(a_malformed_record_of_symbols_changes_nothing, setup, teardown)
+CASE(a_malformed_record_of_symbols_changes_nothing)
 {
-	struct wire_piece table = names_piece(1, 0);
 	struct wire_symbols r = names_texts(1);
 	uint32_t size;
 
-	names_root(&table);
-	names_row(&table, TAG_NAMED, SYMBOL_FIRST, 0, 0);
-	add(&table);
+	add_table({TAG_NAMED, SYMBOL_FIRST, 0, 0});
 	names_symbol(&r, SYMBOL_FIRST, "one");
 	size = r.size;
 	names_symbol(&r, SYMBOL_FIRST + 1, "two");
@@ -305,15 +311,11 @@ TEST_CASE_WITH(a_malformed_record_of_symbols_changes_nothing, setup, teardown)
 	assert_string_equal(path(1), "a::one");
 }
 
-TEST_CASE_WITH(a_text_with_a_nul_costs_its_own_symbol_only, setup, teardown)
+CASE(a_text_with_a_nul_costs_its_own_symbol_only)
 {
-	struct wire_piece table = names_piece(1, 0);
 	struct wire_symbols r = names_texts(1);
 
-	names_root(&table);
-	names_row(&table, TAG_NAMED, SYMBOL_FIRST, 0, 0);
-	names_row(&table, TAG_NAMED, SYMBOL_FIRST + 1, 0, 0);
-	add(&table);
+	add_table({TAG_NAMED, SYMBOL_FIRST, 0, 0}, {TAG_NAMED, SYMBOL_FIRST + 1, 0, 0});
 	names_text(&r, SYMBOL_FIRST, "t\0o", 3);
 	names_symbol(&r, SYMBOL_FIRST + 1, "two");
 	add_texts(&r);
@@ -321,14 +323,11 @@ TEST_CASE_WITH(a_text_with_a_nul_costs_its_own_symbol_only, setup, teardown)
 	assert_string_equal(path(2), "a::two");
 }
 
-TEST_CASE_WITH(an_error_of_the_sink_comes_back, setup, teardown)
+CASE(an_error_of_the_sink_comes_back)
 {
-	struct wire_piece r = names_piece(1, 0);
 	uint32_t id = 5;
 
-	names_root(&r);
-	names_row(&r, TAG_NAMED, SYMBOL_FIRST, 0, 0);
-	add(&r);
+	add_table({TAG_NAMED, SYMBOL_FIRST, 0, 0});
 	add_usual_texts();
 	out.err = -EIO;
 	assert_int_equal(string_of(1, &id), -EIO);
@@ -338,32 +337,6 @@ TEST_CASE_WITH(an_error_of_the_sink_comes_back, setup, teardown)
 }
 
 /* ---- Paths ----------------------------------------------------------------------------------- */
-
-#define N 400
-
-/* Definition `i` is called by its number; 0 is the root. */
-static struct {
-	uint32_t parent[N];
-	uint32_t strings[N];
-	bool missing[N], nameless[N];
-	bool keeps; /* strings */
-	uint32_t asked;
-} source;
-static struct names paths_out;
-
-static int paths_setup(void **state)
-{
-	memset(&source, 0, sizeof(source));
-	for (uint32_t i = 0; i < N; i++)
-		source.parent[i] = i ? i - 1 : PATHS_ROOT;
-	return 0;
-}
-
-static int paths_teardown(void **state)
-{
-	names_clear(&paths_out);
-	return 0;
-}
 
 static bool step(void *ctx, uint32_t index, struct path_step *to)
 {
@@ -384,9 +357,9 @@ static const char *segment(void *ctx, uint32_t index, char buf[PATHS_SEGMENT_MAX
 static int find(uint32_t index, uint32_t *id)
 {
 	const struct path_source from = {.step = step, .segment = segment};
-	const struct decoder_sink sink = names_sink(&paths_out);
+	const struct decoder_sink sink = names_sink(&out);
 
-	return paths__string(&from, names_string(&paths_out, "a", 0), index, &sink, id);
+	return paths__string(&from, names_string(&out, "a", 0), index, &sink, id);
 }
 
 static void assert_path(uint32_t index, const char *expected)
@@ -395,12 +368,12 @@ static void assert_path(uint32_t index, const char *expected)
 
 	assert_int_equal(find(index, &id), 0);
 	if (expected)
-		assert_string_equal(paths_out.strings[id], expected);
+		assert_string_equal(out.strings[id], expected);
 	else
 		assert_int_equal(id, TRACE_NO_STRING);
 }
 
-TEST_CASE_WITH(a_path_begins_at_the_root, paths_setup, paths_teardown)
+CASE(a_path_begins_at_the_root)
 {
 	assert_path(0, "a");
 	assert_path(3, "a::1::2::3");
@@ -408,7 +381,7 @@ TEST_CASE_WITH(a_path_begins_at_the_root, paths_setup, paths_teardown)
 	assert_path(3, "a::3");
 }
 
-TEST_CASE_WITH(what_is_not_below_the_root_has_no_path, paths_setup, paths_teardown)
+CASE(what_is_not_below_the_root_has_no_path)
 {
 	assert_path(N, NULL);
 	source.missing[2] = true;
@@ -424,7 +397,7 @@ TEST_CASE_WITH(what_is_not_below_the_root_has_no_path, paths_setup, paths_teardo
 	assert_path(9, NULL);
 }
 
-TEST_CASE_WITH(a_segment_without_a_name_takes_its_children_with_it, paths_setup, paths_teardown)
+CASE(a_segment_without_a_name_takes_its_children_with_it)
 {
 	source.nameless[2] = true;
 	assert_path(1, "a::1");
@@ -432,7 +405,7 @@ TEST_CASE_WITH(a_segment_without_a_name_takes_its_children_with_it, paths_setup,
 	assert_path(3, NULL);
 }
 
-TEST_CASE_WITH(the_depth_is_limited, paths_setup, paths_teardown)
+CASE(the_depth_is_limited)
 {
 	uint32_t id;
 
@@ -442,7 +415,7 @@ TEST_CASE_WITH(the_depth_is_limited, paths_setup, paths_teardown)
 	assert_path(PATHS_DEPTH_MAX, NULL);
 }
 
-TEST_CASE_WITH(kept_strings_are_not_made_again, paths_setup, paths_teardown)
+CASE(kept_strings_are_not_made_again)
 {
 	source.keeps = true;
 	assert_path(3, "a::1::2::3");
@@ -454,33 +427,16 @@ TEST_CASE_WITH(kept_strings_are_not_made_again, paths_setup, paths_teardown)
 	assert_int_equal(source.asked, 5);
 }
 
-TEST_CASE_WITH(paths_an_error_of_the_sink_comes_back, paths_setup, paths_teardown)
+CASE(paths_an_error_of_the_sink_comes_back)
 {
 	uint32_t id;
 
-	names_string(&paths_out, "a", 0);
-	paths_out.err = -ENOSPC;
+	names_string(&out, "a", 0);
+	out.err = -ENOSPC;
 	assert_int_equal(find(1, &id), -ENOSPC);
 }
 
 /* ---- Dependencies ---------------------------------------------------------------------------- */
-
-static struct dependencies dependencies_all;
-static struct names dependencies_out;
-static struct plan_layout dependencies_layout;
-
-static int dependencies_setup(void **state)
-{
-	dependencies_layout = names_layout();
-	return 0;
-}
-
-static int dependencies_teardown(void **state)
-{
-	dependencies__destroy(&dependencies_all);
-	names_clear(&dependencies_out);
-	return 0;
-}
 
 /* A crate with `n` definitions, all called `text` and below the root. */
 static void add_all(uint64_t id, uint32_t n, const char *text)
@@ -493,26 +449,24 @@ static void add_all(uint64_t id, uint32_t n, const char *text)
 	names_root(&r);
 	for (uint32_t i = 1; i < n; i++)
 		names_row(&r, TAG_NAMED, SYMBOL_FIRST, i, 0);
-	assert_int_equal(definitions__add(&d, &r), 0);
-	assert_int_equal(definitions__add_symbols(&d, &texts), 0);
-	assert_int_equal(dependencies__add_all(&dependencies_all, id, &d, &dependencies_layout), 0);
+	must(definitions__add(&d, &r), definitions__add_symbols(&d, &texts),
+	     dependencies__add_all(&crates, id, &d, &layout));
 	definitions__clear(&d);
 }
 
 static void assert_string(uint64_t id, uint32_t index, const char *expected)
 {
-	const struct decoder_sink sink = names_sink(&dependencies_out);
-	uint32_t root = names_string(&dependencies_out, "c", 0), string;
+	const struct decoder_sink sink = names_sink(&out);
+	uint32_t root = names_string(&out, "c", 0), string;
 
-	assert_int_equal(dependencies__string(&dependencies_all, id, root, index, &sink, &string),
-			 0);
+	must(dependencies__string(&crates, id, root, index, &sink, &string));
 	if (expected)
-		assert_string_equal(dependencies_out.strings[string], expected);
+		assert_string_equal(out.strings[string], expected);
 	else
 		assert_int_equal(string, TRACE_NO_STRING);
 }
 
-TEST_CASE_WITH(a_crate_that_was_compiled_is_known, dependencies_setup, dependencies_teardown)
+CASE(a_crate_that_was_compiled_is_known)
 {
 	add_all(7, 3, "x");
 	assert_string(7, 0, "c");
@@ -521,7 +475,7 @@ TEST_CASE_WITH(a_crate_that_was_compiled_is_known, dependencies_setup, dependenc
 	assert_string(8, 2, NULL);
 }
 
-TEST_CASE_WITH(the_last_table_of_a_crate_counts, dependencies_setup, dependencies_teardown)
+CASE(the_last_table_of_a_crate_counts)
 {
 	add_all(7, 3, "x");
 	add_all(7, 2, "y");
@@ -531,12 +485,12 @@ TEST_CASE_WITH(the_last_table_of_a_crate_counts, dependencies_setup, dependencie
 	assert_string(7, 3, "c::z[3]");
 }
 
-TEST_CASE_WITH(single_definitions_fill_in, dependencies_setup, dependencies_teardown)
+CASE(single_definitions_fill_in)
 {
-	assert_int_equal(dependencies__add(&dependencies_all, 7, 0, PATHS_ROOT, "unused"), 0);
-	assert_int_equal(dependencies__add(&dependencies_all, 7, 9, 0, "nine"), 0);
-	assert_int_equal(dependencies__add(&dependencies_all, 7, 10, 9, NULL), 0);
-	assert_int_equal(dependencies__add(&dependencies_all, 7, 9, 0, "again"), 0);
+	assert_int_equal(dependencies__add(&crates, 7, 0, PATHS_ROOT, "unused"), 0);
+	assert_int_equal(dependencies__add(&crates, 7, 9, 0, "nine"), 0);
+	assert_int_equal(dependencies__add(&crates, 7, 10, 9, NULL), 0);
+	assert_int_equal(dependencies__add(&crates, 7, 9, 0, "again"), 0);
 	assert_string(7, 9, "c::nine");
 	assert_string(7, 10, NULL);
 	assert_string(7, 8, NULL);
@@ -545,49 +499,49 @@ TEST_CASE_WITH(single_definitions_fill_in, dependencies_setup, dependencies_tear
 	assert_string(7, 9, "c::nine");
 }
 
-TEST_CASE_WITH(a_text_is_kept_once, dependencies_setup, dependencies_teardown)
+CASE(a_text_is_kept_once)
 {
 	size_t before;
 
-	assert_int_equal(dependencies__add(&dependencies_all, 7, 0, PATHS_ROOT, "same"), 0);
-	before = dependencies_all.texts.size;
+	assert_int_equal(dependencies__add(&crates, 7, 0, PATHS_ROOT, "same"), 0);
+	before = crates.texts.size;
 	for (uint32_t i = 1; i < 100; i++)
-		assert_int_equal(dependencies__add(&dependencies_all, i, i, 0, "same"), 0);
-	assert_int_equal(dependencies_all.texts.size, before);
+		assert_int_equal(dependencies__add(&crates, i, i, 0, "same"), 0);
+	assert_int_equal(crates.texts.size, before);
 }
 
-TEST_CASE_WITH(memory_is_limited, dependencies_setup, dependencies_teardown)
+CASE(memory_is_limited)
 {
 	uint64_t id = 0;
 
-	while (dependencies__bytes(&dependencies_all) + 200 * sizeof(struct dependency_row) <
+	while (dependencies__bytes(&crates) + 200 * sizeof(struct dependency_row) <
 	       DEPENDENCIES_BYTES_MAX) {
 		add_all(++id, 200, "x");
 		assert_true(id < 1u << 20);
 	}
 	for (uint32_t i = 0; i < 1000; i++)
 		add_all(++id, 200, "x");
-	assert_true(dependencies__bytes(&dependencies_all) <= DEPENDENCIES_BYTES_MAX);
+	assert_true(dependencies__bytes(&crates) <= DEPENDENCIES_BYTES_MAX);
 	assert_string(1, 3, "c::x[3]");
 	assert_string(id, 3, NULL);
 }
 
 /* Compilers that lie may name any number of crates. */
-TEST_CASE_WITH(the_number_of_crates_is_limited, dependencies_setup, dependencies_teardown)
+CASE(the_number_of_crates_is_limited)
 {
 	uint64_t id = 0;
 	uint32_t n;
 
-	while (dependencies__bytes(&dependencies_all) + 2 * sizeof(struct dependency) <
+	while (dependencies__bytes(&crates) + 2 * sizeof(struct dependency) <
 	       DEPENDENCIES_BYTES_MAX) {
-		assert_int_equal(dependencies__add(&dependencies_all, ++id, 1, 0, "x"), 0);
+		assert_int_equal(dependencies__add(&crates, ++id, 1, 0, "x"), 0);
 		assert_true(id < 1u << 22);
 	}
-	n = dependencies_all.crates.n;
+	n = crates.crates.n;
 	assert_true(n * sizeof(struct dependency) < DEPENDENCIES_BYTES_MAX);
 	for (uint32_t i = 0; i < 1000; i++)
-		assert_int_equal(dependencies__add(&dependencies_all, ++id, 1, 0, "x"), 0);
-	assert_true(dependencies_all.crates.n < n + 3);
+		assert_int_equal(dependencies__add(&crates, ++id, 1, 0, "x"), 0);
+	assert_true(crates.crates.n < n + 3);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -1,166 +1,123 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* Images as the decoder makes them of records. */
 #include "decode/images.h"
-
 #include <signal.h>
-
 #include "test.h"
 #include "../fixtures/sunk.h"
 
-TEST_CASE_WITH(a_compiler_lives_and_dies, setup, teardown)
+#define CASE(name) TEST_CASE_OF(name, setup, teardown, struct fixture *f)
+
+CASE(a_compiler_lives_and_dies)
 {
-	struct fixture *f = *state;
 	const struct trace_process *p = f->out.processes;
 
 	assert_int_equal(do_fork(f->t, 10, 11, 100), 0);
 	assert_int_equal(f->out.n_processes, 0);
 	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
-	assert_int_equal(f->out.n_processes, 1);
-	assert_int_equal(f->t->images.n_running, 1);
-	assert_int_equal(p->pid, 11);
-	assert_int_equal(p->parent_pid, 10);
-	assert_int_equal(p->start_ns, 200);
-	assert_int_equal(p->end_ns, 0);
-	assert_int_equal(p->exit_status, TRACE_EXIT_UNKNOWN);
-	assert_string_equal(p->command, "rustc --crate-name a");
-	assert_string_equal(p->crate, "a");
-	assert_null(p->build_id);
-	assert_false(p->attached_late);
+	assert_struct(*f, out.n_processes, 1, t->images.n_running, 1);
+	assert_struct(*p, pid, 11, parent_pid, 10, start_ns, 200, end_ns, 0, exit_status,
+		      TRACE_EXIT_UNKNOWN, command, "rustc --crate-name a", crate, "a", build_id,
+		      NULL, attached_late, false);
 	assert_int_equal(do_span(f->t, 11, 0, 300, 400), 0);
-	assert_string_equal(p->build_id, "abcd");
-	assert_string_equal(p->rustc_version, "1.95.0");
+	assert_struct(*p, build_id, "abcd", rustc_version, "1.95.0");
 	assert_int_equal(do_exit(f->t, 11, 500, 1 << 8), 0);
-	assert_int_equal(p->end_ns, 500);
-	assert_int_equal(p->exit_status, 1 << 8);
-	assert_int_equal(f->t->images.n_running, 0);
-	assert_int_equal(f->t->images.n_processes, 1);
+	assert_struct(*p, end_ns, 500, exit_status, 1 << 8);
+	assert_struct(f->t->images, n_running, 0, n_processes, 1);
 	assert_int_equal(f->out.updates[0], 3);
 }
 
 /* Kani's and others' link rustc's library, and get its options. */
-TEST_CASE_WITH(a_compiler_of_another_name_has_its_crate, setup, teardown)
+CASE(a_compiler_of_another_name_has_its_crate)
 {
-	struct fixture *f = *state;
 	const struct trace_process *p = f->out.processes;
 
 	assert_int_equal(do_exec(f->t, 11, 200, "a-driver\0--crate-type\0bin\0--crate-name\0a"), 0);
 	assert_int_equal(f->out.n_processes, 0);
 	assert_int_equal(do_span(f->t, 11, 0, 300, 400), 0);
-	assert_string_equal(p->crate, "a");
-	assert_string_equal(p->crate_type, "bin");
-	assert_int_equal(do_exec(f->t, 12, 200, "a-driver\0a.rs"), 0);
-	assert_int_equal(do_span(f->t, 12, 0, 300, 400), 0);
+	assert_struct(*p, crate, "a", crate_type, "bin");
+	must(do_exec(f->t, 12, 200, "a-driver\0a.rs"), do_span(f->t, 12, 0, 300, 400));
 	assert_null(p[1].crate);
 }
 
-TEST_CASE_WITH(linkers_and_shells_are_left_out, setup, teardown)
+CASE(linkers_and_shells_are_left_out)
 {
-	struct fixture *f = *state;
-
-	assert_int_equal(do_fork(f->t, 10, 11, 100), 0);
-	assert_int_equal(do_exec(f->t, 11, 200, "/bin/sh\0-c\0true"), 0);
-	assert_int_equal(do_exec(f->t, 11, 300, "cc\0-o\0a.out"), 0);
-	assert_int_equal(do_exit(f->t, 11, 400, 0), 0);
-	assert_int_equal(do_exit(f->t, 999, 400, 0), 0);
+	must(do_fork(f->t, 10, 11, 100), do_exec(f->t, 11, 200, "/bin/sh\0-c\0true"),
+	     do_exec(f->t, 11, 300, "cc\0-o\0a.out"), do_exit(f->t, 11, 400, 0),
+	     do_exit(f->t, 999, 400, 0));
 	assert_int_equal(f->t->images.n_processes, 0);
 }
 
 /* A compiler under another name is recognised by its spans. */
-TEST_CASE_WITH(a_span_makes_any_command_a_compiler, setup, teardown)
+CASE(a_span_makes_any_command_a_compiler)
 {
-	struct fixture *f = *state;
-
 	assert_int_equal(do_exec(f->t, 11, 200, "/opt/my-driver\0x.rs"), 0);
 	assert_int_equal(f->t->images.n_processes, 0);
 	assert_int_equal(do_span(f->t, 11, 0, 300, 400), 0);
 	assert_int_equal(f->t->images.n_processes, 1);
-	assert_string_equal(f->out.processes[0].command, "/opt/my-driver x.rs");
-	assert_false(f->out.processes[0].attached_late);
-	assert_int_equal(f->out.processes[0].start_ns, 200);
+	assert_struct(f->out.processes[0], command, "/opt/my-driver x.rs", attached_late, false,
+		      start_ns, 200);
 }
 
-TEST_CASE_WITH(an_unknown_pid_was_attached_late, setup, teardown)
+CASE(an_unknown_pid_was_attached_late)
 {
-	struct fixture *f = *state;
-
 	assert_int_equal(do_span(f->t, 11, 0, 300, 400), 0);
-	assert_true(f->out.processes[0].attached_late);
-	assert_null(f->out.processes[0].command);
+	assert_struct(f->out.processes[0], attached_late, true, command, NULL);
 	/* Before its first span, which is not one that began before. */
 	assert_int_equal(f->out.processes[0].start_ns, 299);
-	assert_int_equal(
-		images__adopt(&f->t->images, 11, 10, 50, RUSTC("a"), sizeof(RUSTC("a")), false), 0);
-	assert_string_equal(f->out.processes[0].crate, "a");
-	assert_int_equal(f->out.processes[0].parent_pid, 10);
+	must(images__adopt(&f->t->images, 11, 10, 50, RUSTC("a"), sizeof(RUSTC("a")), false));
+	assert_struct(f->out.processes[0], crate, "a", parent_pid, 10);
 	assert_int_equal(f->t->images.n_processes, 1);
 }
 
-TEST_CASE_WITH(an_adopted_process_was_attached_late, setup, teardown)
+CASE(an_adopted_process_was_attached_late)
 {
-	struct fixture *f = *state;
-
-	assert_int_equal(
-		images__adopt(&f->t->images, 11, 10, 50, RUSTC("a"), sizeof(RUSTC("a")), false), 0);
-	assert_true(f->out.processes[0].attached_late);
-	assert_int_equal(f->out.processes[0].start_ns, 50);
+	must(images__adopt(&f->t->images, 11, 10, 50, RUSTC("a"), sizeof(RUSTC("a")), false));
+	assert_struct(f->out.processes[0], attached_late, true, start_ns, 50);
 	assert_int_equal(images__adopt(&f->t->images, 12, 10, 50, "cargo", 5, false), 0);
 	assert_int_equal(f->t->images.n_processes, 1);
 	/* The exec is recorded, so nothing after it is missing. */
 	assert_int_equal(do_exec(f->t, 12, 200, RUSTC("b")), 0);
-	assert_false(f->out.processes[1].attached_late);
-	assert_int_equal(f->out.processes[1].parent_pid, 10);
+	assert_struct(f->out.processes[1], attached_late, false, parent_pid, 10);
 	/* The kernel's record takes precedence over a later read of /proc. */
 	assert_int_equal(images__adopt(&f->t->images, 12, 1, 300, "x", 1, false), 0);
 	assert_string_equal(f->out.processes[1].crate, "b");
 }
 
-TEST_CASE_WITH(what_ran_already_begins_with_the_recording, setup, teardown)
+CASE(what_ran_already_begins_with_the_recording)
 {
-	struct fixture *f = *state;
 	const struct trace_process *p = f->out.processes;
 
-	assert_int_equal(
-		images__adopt(&f->t->images, 11, 10, 50, RUSTC("a"), sizeof(RUSTC("a")), false), 0);
-	assert_int_equal(do_exec(f->t, 12, 80, RUSTC("b")), 0);
-	assert_int_equal(images__begin(&f->t->images, 100), 0);
+	must(images__adopt(&f->t->images, 11, 10, 50, RUSTC("a"), sizeof(RUSTC("a")), false),
+	     do_exec(f->t, 12, 80, RUSTC("b")), images__begin(&f->t->images, 100));
 	assert_int_equal(p[0].start_ns, 100);
 	assert_int_equal(p[1].start_ns, 80);
-	assert_int_equal(do_span(f->t, 11, 1, 100, 400), 0);
-	assert_int_equal(do_span(f->t, 11, 1, 101, 400), 0);
-	assert_int_equal(do_span(f->t, 12, 1, 80, 400), 0);
+	must(do_span(f->t, 11, 1, 100, 400), do_span(f->t, 11, 1, 101, 400),
+	     do_span(f->t, 12, 1, 80, 400));
 	assert_true(trace_span__began_before(&f->out.spans[0], &p[0]));
 	assert_false(trace_span__began_before(&f->out.spans[1], &p[0]));
 	assert_false(trace_span__began_before(&f->out.spans[2], &p[1]));
 }
 
 /* rustup's rustc execs the compiler in the same process. */
-TEST_CASE_WITH(an_exec_before_the_first_span_goes_on, setup, teardown)
+CASE(an_exec_before_the_first_span_goes_on)
 {
-	struct fixture *f = *state;
-
 	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
 	assert_int_equal(do_exec(f->t, 11, 250, "/toolchain/bin/rustc\0--crate-name=a"), 0);
-	assert_int_equal(f->t->images.n_processes, 1);
-	assert_int_equal(f->t->images.n_running, 1);
+	assert_struct(f->t->images, n_processes, 1, n_running, 1);
 	assert_int_equal(f->out.processes[0].start_ns, 250);
 	assert_string_equal(f->out.processes[0].command, "/toolchain/bin/rustc --crate-name=a");
 }
 
-TEST_CASE_WITH(an_exec_after_a_span_begins_another, setup, teardown)
+CASE(an_exec_after_a_span_begins_another)
 {
-	struct fixture *f = *state;
-
-	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
-	assert_int_equal(do_span(f->t, 11, 1, 300, 400), 0);
-	assert_int_equal(do_exec(f->t, 11, 500, RUSTC("b")), 0);
-	assert_int_equal(f->t->images.n_processes, 2);
-	assert_int_equal(f->t->images.n_running, 1);
+	must(do_exec(f->t, 11, 200, RUSTC("a")), do_span(f->t, 11, 1, 300, 400),
+	     do_exec(f->t, 11, 500, RUSTC("b")));
+	assert_struct(f->t->images, n_processes, 2, n_running, 1);
 	assert_int_equal(f->out.processes[0].end_ns, 500);
 	assert_int_equal(f->out.processes[0].exit_status, TRACE_EXIT_UNKNOWN);
 	/* The first compiler's spans do not count in the second one's self times. */
 	assert_int_equal(do_span(f->t, 11, 0, 510, 600), 0);
-	assert_int_equal(f->out.spans[1].process, 1);
-	assert_int_equal(f->out.self_ns[1], 90);
+	assert_struct(f->out, spans[1].process, 1, self_ns[1], 90);
 	assert_int_equal(do_exec(f->t, 11, 700, "/bin/true"), 0);
 	assert_int_equal(f->t->images.n_running, 0);
 }
@@ -176,32 +133,26 @@ static int do_peak(struct fixture *f, uint32_t pid, uint64_t time, bool exec, ui
 }
 
 /* The peak of a process before an exec does not count for the program that it executes. */
-TEST_CASE_WITH(peaks_are_of_the_image, setup, teardown)
+CASE(peaks_are_of_the_image)
 {
-	struct fixture *f = *state;
 	const struct trace_process *p = f->out.processes;
 
-	assert_int_equal(do_peak(f, 11, 200, true, 50), 0);
-	assert_int_equal(do_span(f->t, 11, 0, 300, 400), 0);
-	assert_int_equal(do_peak(f, 11, 500, true, 70), 0);
+	must(do_peak(f, 11, 200, true, 50), do_span(f->t, 11, 0, 300, 400),
+	     do_peak(f, 11, 500, true, 70));
 	assert_int_equal(p[0].peak_bytes, 70 << 10);
 	assert_int_equal(do_peak(f, 11, 600, false, 90), 0);
 	assert_int_equal(p[1].peak_bytes, 90 << 10);
 	/* Not larger than its parent, whose memory it had after vfork(). */
-	assert_int_equal(do_peak(f, 12, 700, true, 90), 0);
-	assert_int_equal(do_peak(f, 12, 800, false, 90), 0);
-	assert_int_equal(p[2].end_ns, 800);
-	assert_int_equal(p[2].peak_bytes, 0);
+	must(do_peak(f, 12, 700, true, 90), do_peak(f, 12, 800, false, 90));
+	assert_struct(p[2], end_ns, 800, peak_bytes, 0);
 	/* 4 TiB */
-	assert_int_equal(do_peak(f, 13, 900, true, 0), 0);
-	assert_int_equal(do_peak(f, 13, 950, false, UINT32_MAX), 0);
+	must(do_peak(f, 13, 900, true, 0), do_peak(f, 13, 950, false, UINT32_MAX));
 	assert_true(p[3].peak_bytes == (uint64_t)UINT32_MAX << 10);
 }
 
 /* The kernel's figures are of all programs that a process has executed. */
-TEST_CASE_WITH(cpu_times_are_of_the_image, setup, teardown)
+CASE(cpu_times_are_of_the_image)
 {
-	struct fixture *f = *state;
 	struct wire_exec e = {
 		.type = WIRE_EXEC, .pid = 11, .time_ns = 200, .cpu_ns = 20, .comm = "rustc"};
 	struct wire_exit r = {.type = WIRE_EXIT, .pid = 11, .time_ns = 600, .cpu_ns = 500};
@@ -217,9 +168,8 @@ TEST_CASE_WITH(cpu_times_are_of_the_image, setup, teardown)
 }
 
 /* A process may be chosen for its memory, and end before the signal comes. */
-TEST_CASE_WITH(a_kill_for_memory_is_a_sigkill, setup, teardown)
+CASE(a_kill_for_memory_is_a_sigkill)
 {
-	struct fixture *f = *state;
 	struct wire_exit r = {.type = WIRE_EXIT, .time_ns = 500, .kill = WIRE_KILL_MEMORY};
 
 	for (r.pid = 11; r.pid < 13; r.pid++) {
@@ -231,29 +181,19 @@ TEST_CASE_WITH(a_kill_for_memory_is_a_sigkill, setup, teardown)
 	assert_int_equal(f->out.processes[1].kill, TRACE_KILL_UNKNOWN);
 }
 
-TEST_CASE_WITH(a_pid_is_used_again, setup, teardown)
+CASE(a_pid_is_used_again)
 {
-	struct fixture *f = *state;
-
-	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
-	assert_int_equal(do_span(f->t, 11, 0, 300, 400), 0);
-	assert_int_equal(do_exit(f->t, 11, 500, 0), 0);
-	assert_int_equal(do_fork(f->t, 10, 11, 600), 0);
-	assert_int_equal(do_exec(f->t, 11, 700, RUSTC("b")), 0);
-	assert_int_equal(do_span(f->t, 11, 0, 800, 900), 0);
-	assert_int_equal(f->t->images.n_processes, 2);
-	assert_int_equal(f->out.spans[1].process, 1);
-	assert_int_equal(f->out.processes[0].end_ns, 500);
-	assert_int_equal(f->out.processes[1].end_ns, 0);
+	must(do_exec(f->t, 11, 200, RUSTC("a")), do_span(f->t, 11, 0, 300, 400),
+	     do_exit(f->t, 11, 500, 0), do_fork(f->t, 10, 11, 600),
+	     do_exec(f->t, 11, 700, RUSTC("b")), do_span(f->t, 11, 0, 800, 900));
+	assert_struct(*f, t->images.n_processes, 2, out.spans[1].process, 1,
+		      out.processes[0].end_ns, 500, out.processes[1].end_ns, 0);
 }
 
 /* The exit record was lost: the next use of the pid bounds the end. */
-TEST_CASE_WITH(a_pid_is_used_again_without_an_exit, setup, teardown)
+CASE(a_pid_is_used_again_without_an_exit)
 {
-	struct fixture *f = *state;
-
-	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
-	assert_int_equal(do_fork(f->t, 10, 11, 600), 0);
+	must(do_exec(f->t, 11, 200, RUSTC("a")), do_fork(f->t, 10, 11, 600));
 	assert_int_equal(f->out.processes[0].end_ns, 600);
 	assert_int_equal(f->out.processes[0].exit_status, TRACE_EXIT_UNKNOWN);
 	assert_int_equal(f->t->images.n_running, 0);
@@ -261,28 +201,20 @@ TEST_CASE_WITH(a_pid_is_used_again_without_an_exit, setup, teardown)
 	assert_int_equal(f->t->images.n_running, 1);
 }
 
-TEST_CASE_WITH(late_spans_find_their_process, setup, teardown)
+CASE(late_spans_find_their_process)
 {
-	struct fixture *f = *state;
-
-	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
-	assert_int_equal(do_span(f->t, 11, 1, 310, 320), 0);
-	assert_int_equal(do_exit(f->t, 11, 500, 0), 0);
-	assert_int_equal(do_exit(f->t, 11, 501, 7), 0);
-	assert_int_equal(do_span(f->t, 11, 0, 300, 499), 0);
-	assert_int_equal(f->t->images.n_processes, 1);
-	assert_int_equal(f->out.self_ns[1], 189);
-	assert_int_equal(f->out.processes[0].exit_status, 0);
+	must(do_exec(f->t, 11, 200, RUSTC("a")), do_span(f->t, 11, 1, 310, 320),
+	     do_exit(f->t, 11, 500, 0), do_exit(f->t, 11, 501, 7), do_span(f->t, 11, 0, 300, 499));
+	assert_struct(*f, t->images.n_processes, 1, out.self_ns[1], 189,
+		      out.processes[0].exit_status, 0);
 	/* Begun after the exit: another process, whose fork and exec were not recorded. */
 	assert_int_equal(do_span(f->t, 11, 0, 600, 700), 0);
 	assert_int_equal(f->t->images.n_processes, 2);
 	assert_true(f->out.processes[1].attached_late);
 }
 
-TEST_CASE_WITH(only_the_last_exits_are_remembered, setup, teardown)
+CASE(only_the_last_exits_are_remembered)
 {
-	struct fixture *f = *state;
-
 	for (uint32_t pid = 1; pid <= 200; pid++) {
 		assert_int_equal(do_exec(f->t, pid, pid * 10, RUSTC("a")), 0);
 		assert_int_equal(do_exit(f->t, pid, pid * 10 + 5, 0), 0);
@@ -295,15 +227,12 @@ TEST_CASE_WITH(only_the_last_exits_are_remembered, setup, teardown)
 
 static void live_and_die(struct decoder *t, uint32_t pid, uint64_t time)
 {
-	assert_int_equal(do_exec(t, pid, time, RUSTC("a")), 0);
-	assert_int_equal(do_exit(t, pid, time + 5, 0), 0);
+	must(do_exec(t, pid, time, RUSTC("a")), do_exit(t, pid, time + 5, 0));
 }
 
 /* The table forgets the first use of the pid, but must keep the second. */
-TEST_CASE_WITH(a_pid_that_exited_twice_is_remembered_by_the_last, setup, teardown)
+CASE(a_pid_that_exited_twice_is_remembered_by_the_last)
 {
-	struct fixture *f = *state;
-
 	live_and_die(f->t, 1, 10);
 	for (uint32_t pid = 2; pid <= 50; pid++)
 		live_and_die(f->t, pid, pid * 10);
@@ -314,32 +243,24 @@ TEST_CASE_WITH(a_pid_that_exited_twice_is_remembered_by_the_last, setup, teardow
 	assert_int_equal(f->out.spans[0].process, 50);
 }
 
-TEST_CASE_WITH(a_forked_compiler_runs_its_parents_command, setup, teardown)
+CASE(a_forked_compiler_runs_its_parents_command)
 {
-	struct fixture *f = *state;
-
-	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
-	assert_int_equal(do_fork(f->t, 11, 12, 300), 0);
+	must(do_exec(f->t, 11, 200, RUSTC("a")), do_fork(f->t, 11, 12, 300));
 	assert_int_equal(f->t->images.n_processes, 1);
 	assert_int_equal(do_span(f->t, 12, 0, 310, 320), 0);
 	assert_int_equal(f->t->images.n_processes, 2);
-	assert_string_equal(f->out.processes[1].crate, "a");
-	assert_int_equal(f->out.processes[1].parent_pid, 11);
-	assert_int_equal(f->out.processes[1].start_ns, 300);
+	assert_struct(f->out.processes[1], crate, "a", parent_pid, 11, start_ns, 300);
 }
 
-TEST_CASE_WITH(a_command_without_arguments_is_known_by_its_name, setup, teardown)
+CASE(a_command_without_arguments_is_known_by_its_name)
 {
-	struct fixture *f = *state;
-
 	assert_int_equal(do_exec_args(f->t, 11, 200, "", 0), 0);
 	assert_int_equal(f->t->images.n_processes, 1);
 	assert_string_equal(f->out.processes[0].command, "rustc ...");
 }
 
-TEST_CASE_WITH(probes_that_came_late_mark_what_runs, setup, teardown)
+CASE(probes_that_came_late_mark_what_runs)
 {
-	struct fixture *f = *state;
 	const struct trace_process *p = f->out.processes;
 
 	assert_int_equal(do_exec(f->t, 11, 100, RUSTC("a")), 0);
@@ -350,20 +271,17 @@ TEST_CASE_WITH(probes_that_came_late_mark_what_runs, setup, teardown)
 	assert_int_equal(images__late(&f->t->images, 11), 0);
 	assert_int_equal(f->out.updates[0], 2);
 	/* The next image starts with the probes in place. */
-	assert_int_equal(do_span(f->t, 11, 0, 110, 120), 0);
-	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("b")), 0);
+	must(do_span(f->t, 11, 0, 110, 120), do_exec(f->t, 11, 200, RUSTC("b")));
 	assert_true(p[0].attached_late);
 	assert_false(p[1].attached_late);
 }
 
-TEST_CASE_WITH(late_is_kept_until_a_process_enters_the_trace, setup, teardown)
+CASE(late_is_kept_until_a_process_enters_the_trace)
 {
-	struct fixture *f = *state;
 	const struct trace_process *p = f->out.processes;
 
-	assert_int_equal(do_exec(f->t, 11, 100, "driver"), 0);
-	assert_int_equal(images__late(&f->t->images, 11), 0);
-	assert_int_equal(images__late(&f->t->images, 12), 0);
+	must(do_exec(f->t, 11, 100, "driver"), images__late(&f->t->images, 11),
+	     images__late(&f->t->images, 12));
 	assert_int_equal(f->out.n_processes, 0);
 	assert_int_equal(do_span(f->t, 11, 0, 110, 120), 0);
 	assert_true(p[0].attached_late);
@@ -372,28 +290,23 @@ TEST_CASE_WITH(late_is_kept_until_a_process_enters_the_trace, setup, teardown)
 	assert_int_equal(images__late(&f->t->images, 13), -EIO);
 }
 
-TEST_CASE_WITH(a_directory_is_kept_with_what_runs_in_it, setup, teardown)
+CASE(a_directory_is_kept_with_what_runs_in_it)
 {
-	struct fixture *f = *state;
 	const struct trace_process *p = f->out.processes;
 
-	assert_int_equal(do_exec(f->t, 10, 90, RUSTC("z")), 0);
-	assert_int_equal(do_exec(f->t, 11, 100, "driver"), 0);
-	assert_int_equal(images__cwd(&f->t->images, 11, "/a"), 0);
-	assert_int_equal(images__cwd(&f->t->images, 12, "/b"), 0);
+	must(do_exec(f->t, 10, 90, RUSTC("z")), do_exec(f->t, 11, 100, "driver"),
+	     images__cwd(&f->t->images, 11, "/a"), images__cwd(&f->t->images, 12, "/b"));
 	assert_int_equal(f->out.n_processes, 1);
 	assert_int_equal(do_span(f->t, 11, 0, 110, 120), 0);
 	assert_string_equal(p[1].cwd, "/a");
 	assert_int_equal(images__cwd(&f->t->images, 11, "/a"), 0);
 	assert_int_equal(f->out.updates[1], 1);
 	assert_int_equal(images__cwd(&f->t->images, 11, "/c"), 0);
-	assert_string_equal(p[1].cwd, "/c");
-	assert_null(p[1].no_llvm);
+	assert_struct(p[1], cwd, "/c", no_llvm, NULL);
 	assert_int_equal(images__no_llvm(&f->t->images, 11, "why"), 0);
 	assert_string_equal(p[1].no_llvm, "why");
 	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("b")), 0);
-	assert_null(p[2].cwd);
-	assert_null(p[2].no_llvm);
+	assert_struct(p[2], cwd, NULL, no_llvm, NULL);
 }
 
 /* Query 71 may be fed, and is seen to be. */
@@ -460,9 +373,8 @@ static void end_names(struct fixture *f, uint8_t moment)
 }
 
 /* Whether or not its drop is seen, each context counts once. */
-TEST_CASE_WITH(a_finished_context_counts_once, setup, teardown)
+CASE(a_finished_context_counts_once)
 {
-	struct fixture *f = *state;
 	struct trace_tally tallies[8] = {0};
 	const struct decoder_sink sink = {.ctx = tallies, .tally = keep_tally};
 
@@ -478,13 +390,10 @@ TEST_CASE_WITH(a_finished_context_counts_once, setup, teardown)
 	}
 }
 
-TEST_CASE_WITH(what_was_fed_is_of_an_image, setup, teardown)
+CASE(what_was_fed_is_of_an_image)
 {
-	struct fixture *f = *state;
-
 	set_results(f);
-	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
-	assert_int_equal(do_exec(f->t, 12, 200, RUSTC("b")), 0);
+	must(do_exec(f->t, 11, 200, RUSTC("a")), do_exec(f->t, 12, 200, RUSTC("b")));
 	feed(f, 11);
 	feed(f, 11);
 	feed(f, 12);
@@ -498,32 +407,26 @@ TEST_CASE_WITH(what_was_fed_is_of_an_image, setup, teardown)
 	/* A child has results that its parent was fed. */
 	assert_int_equal(do_fork(f->t, 13, 14, 300), 0);
 	assert_int_equal(fed_of_5(f, 14, 3, 210), -1);
-	assert_int_equal(
-		images__adopt(&f->t->images, 15, 10, 50, RUSTC("d"), sizeof(RUSTC("d")), false), 0);
+	must(images__adopt(&f->t->images, 15, 10, 50, RUSTC("d"), sizeof(RUSTC("d")), false));
 	assert_int_equal(fed_of_5(f, 15, 4, 0), -1);
 }
 
 /* As when a file was written to, and a compiler uses it again. */
-TEST_CASE_WITH(results_outlive_their_library, setup, teardown)
+CASE(results_outlive_their_library)
 {
 	static const uint32_t labels[3] = {70, 71, 72};
-	struct fixture *f = *state;
 	const struct sunk *out = &f->out;
 
 	set_results(f);
-	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
-	assert_int_equal(do_exec(f->t, 12, 200, RUSTC("b")), 0);
+	must(do_exec(f->t, 11, 200, RUSTC("a")), do_exec(f->t, 12, 200, RUSTC("b")));
 	count_5(f, 11, 0);
 	count_5(f, 12, 0);
 	assert_int_equal(do_exit(f->t, 11, 500, 0), 0);
 	assert_int_equal(out->n_tallies, 0);
 	assert_int_equal(decoder__set_library(f->t, 2, labels, 3, NULL, NULL), 0);
 	assert_int_equal(out->n_tallies, 2);
-	for (uint32_t i = 0; i < 2; i++) {
-		assert_int_equal(out->tallies[i].process, i);
-		assert_int_equal(out->tallies[i].label, 71);
-		assert_int_equal(out->tallies[i].events, 5);
-	}
+	for (uint32_t i = 0; i < 2; i++)
+		assert_struct(out->tallies[i], process, i, label, 71, events, 5);
 	set_results(f);
 	assert_int_equal(decoder__settle(f->t), 0);
 	assert_int_equal(out->n_tallies, 2);
@@ -609,9 +512,7 @@ TEST_CASE(symbols_are_of_one_context)
 	assert_int_equal(symbols__want(&images__find(&all, 11)->symbols, "f", 7), 0);
 	assert_int_equal(given.n, 0);
 	assert_int_equal(images__on_counts(&all, &r, &lib), 0);
-	assert_int_equal(given.n, 1);
-	assert_int_equal(given.last.symbol, 7);
-	assert_int_equal(given.last.item, 60);
+	assert_struct(given, n, 1, last.symbol, 7, last.item, 60);
 	/* The next context has no such instance. */
 	copy_names(&all, &lib, "g");
 	images__find(&all, 11)->finished = true;

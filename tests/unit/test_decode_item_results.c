@@ -2,7 +2,6 @@
 #include "decode/item_results.h"
 
 #include "test.h"
-#include "base/array.h"
 #include "decode/results.h"
 #include "decode/symbols.h"
 
@@ -14,20 +13,20 @@ static uint8_t fed[N] = {PLAN_FED_NOT, PLAN_FED_LOCAL, PLAN_FED_SOME,
 static uint8_t items[N] = {LIBRARY_ITEMS,      LIBRARY_NO_ITEMS,     LIBRARY_ITEMS,
 			   LIBRARY_ITEM_CRATE, LIBRARY_ITEMS_UNREAD, LIBRARY_ITEMS_MANY};
 static uint32_t labels[N] = {10, 11, 12, 13, 14, 15}, caches[N] = {8, 16, 24, 32, 40, 48};
-static struct library lib = {
-	.labels = labels,
-	.n_labels = N,
-	.fed = fed,
-	.items = items,
-	.key_mark = MARK,
-	.caches = caches,
-};
+static struct library lib = {.labels = labels,
+			     .n_labels = N,
+			     .fed = fed,
+			     .items = items,
+			     .key_mark = MARK,
+			     .caches = caches};
 
 struct got {
 	char text[4096]; /* "10:1,2 12?3 14!" */
 	uint32_t names;
 };
 
+/* The results that each test uses. */
+static struct results r;
 static uint64_t lost, unnamed;
 
 static void append(struct got *got, const char *format, uint32_t value)
@@ -62,17 +61,17 @@ static int name(void *ctx, uint64_t definition, uint32_t *string)
 	return 0;
 }
 
-static void begin(struct results *r, uint8_t moment, const uint32_t n[N])
+static void begin(uint8_t moment, const uint32_t n[N])
 {
 	struct wire_counts c = {.moment = moment, .n = N, .of = N};
 
 	for (int i = 0; i < N; i++)
 		c.items[i].results = n[i];
-	assert_int_equal(results__add(r, &lib, RESULTS_NO_LOADS, &c, &lost), 0);
+	assert_int_equal(results__add(&r, &lib, RESULTS_NO_LOADS, &c, &lost), 0);
 }
 
 /* Keys of a query, the first of which has number `from`. */
-static void add(struct results *r, uint32_t query, uint32_t from, uint32_t n, const uint32_t *keys)
+static void add(uint32_t query, uint32_t from, uint32_t n, const uint32_t *keys)
 {
 	struct wire_piece p = {.number = query, .offset = 4 * from, .size = 4 * n};
 
@@ -81,79 +80,77 @@ static void add(struct results *r, uint32_t query, uint32_t from, uint32_t n, co
 
 		memcpy(p.bytes + 4 * i, &key, 4);
 	}
-	assert_int_equal(results__add_keys(r, &lib, &p), 0);
+	assert_int_equal(results__add_keys(&r, &lib, &p), 0);
 }
 
-static struct got give(struct results *r, bool end)
+static struct got give(bool end)
 {
 	struct got got = {0};
 	const struct decoder_sink sink = {.ctx = &got, .results = on_results};
 	const struct item_results_naming how = {
 		.ctx = &got, .name = name, .sink = &sink, .lib = &lib, .process = 3};
 
-	assert_int_equal(item_results__give(&r->items, &how, &unnamed, &lost), 0);
+	assert_int_equal(item_results__give(&r.items, &how, &unnamed, &lost), 0);
 	if (end)
-		assert_int_equal(item_results__end(&r->items, &how), 0);
+		assert_int_equal(item_results__end(&r.items, &how), 0);
 	return got;
 }
 
-static struct got drop(struct results *r)
+static struct got drop(void)
 {
-	assert_int_equal(results__drop(r, &lib, RESULTS_NO_LOADS, &lost), 0);
-	return give(r, false);
+	assert_int_equal(results__drop(&r, &lib, RESULTS_NO_LOADS, &lost), 0);
+	return give(false);
 }
 
-static void setup(void)
+static int end(void **state)
 {
+	results__clear(&r);
+	memset(&r, 0, sizeof(r));
 	lost = unnamed = 0;
+	return 0;
 }
+
+#define CASE(name) TEST_CASE_WITH(name, NULL, end)
 
 /* They are not copied from outside. */
-TEST_CASE(keys_that_are_not_copied_are_no_loss)
+CASE(keys_that_are_not_copied_are_no_loss)
 {
 	static const uint32_t n[N] = {4, 3, 2, 2, 0};
-	struct results r = {0};
 	struct got got;
 
-	setup();
 	lib.no_keys = true;
-	begin(&r, WIRE_COUNTS_FINISHED, n);
-	drop(&r);
-	got = give(&r, true);
+	begin(WIRE_COUNTS_FINISHED, n);
+	drop();
+	got = give(true);
 	lib.no_keys = false;
 	assert_int_equal(lost, 0);
-	assert_true(strstr(got.text, "10!") != NULL);
-	results__clear(&r);
+	assert_non_null(strstr(got.text, "10!"));
 }
 
 /* In the order of definitions, each of which is named once. */
-TEST_CASE(each_result_is_about_a_definition)
+CASE(each_result_is_about_a_definition)
 {
 	static const uint32_t n[N] = {4, 3, 2, 2, 0};
-	struct results r = {0};
 	struct got got;
 
-	setup();
-	begin(&r, WIRE_COUNTS_FINISHED, n);
-	add(&r, 0, 0, 2, (uint32_t[]){70, 3});
-	add(&r, 0, 2, 2, (uint32_t[]){9, 1});
-	add(&r, 2, 0, 2, (uint32_t[]){3, 1});
-	add(&r, 3, 0, 2, (uint32_t[]){0, 5});
-	got = drop(&r);
-	assert_string_equal(got.text, "10:101,103,170 12?101,103 13:100");
-	assert_int_equal(got.names, 5);
+	begin(WIRE_COUNTS_FINISHED, n);
+	add(0, 0, 2, (uint32_t[]){70, 3});
+	add(0, 2, 2, (uint32_t[]){9, 1});
+	add(2, 0, 2, (uint32_t[]){3, 1});
+	add(3, 0, 2, (uint32_t[]){0, 5});
+	got = drop();
+	assert_struct(got, text, "10:101,103,170 12?101,103 13:100", names, 5);
 	assert_int_equal(unnamed, 1);
 	/* One of them has no name. */
-	assert_string_equal(give(&r, true).text, "10!");
+	assert_string_equal(give(true).text, "10!");
 	assert_int_equal(lost, 0);
-	results__clear(&r);
 }
 
 static const uint8_t three_of_instances[N] = {LIBRARY_ITEMS_INSTANCES, LIBRARY_NO_ITEMS,
 					      LIBRARY_NO_ITEMS,	       LIBRARY_ITEMS_INSTANCES,
 					      LIBRARY_NO_ITEMS,	       LIBRARY_ITEMS_INSTANCES};
 
-static void add_instances(struct results *r, uint32_t query, uint32_t n, const uint64_t *keys)
+static void add_instances(uint32_t query, uint32_t n, const uint64_t *keys)
 {
 	struct wire_piece p = {.table = WIRE_TABLE_INSTANCES, .number = query, .size = 16 * n};
 
@@ -162,115 +159,100 @@ static void add_instances(struct results *r, uint32_t query, uint32_t n, const u
 
 		memcpy(p.bytes + 16 * i, &instance, 16);
 	}
-	assert_int_equal(results__add_keys(r, &lib, &p), 0);
+	assert_int_equal(results__add_keys(&r, &lib, &p), 0);
 }
 
 /* Of other crates', those of the query that has the fewest: 200 and more. */
-TEST_CASE(instances_are_of_any_crate)
+CASE(instances_are_of_any_crate)
 {
 	static const uint32_t n[N] = {4, 0, 0, 6, 0, 5}, none[N] = {4, 0, 0, 6, 0, 0};
 	const uint64_t own = wire_key(0, 3), other = wire_key(1, 5), another = wire_key(1, 4);
 	uint8_t before[N];
-	struct results r = {0};
 
-	setup();
 	memcpy(before, items, N);
 	memcpy(items, three_of_instances, N);
-	begin(&r, WIRE_COUNTS_FINISHED, n);
-	add_instances(&r, 0, 4, (uint64_t[]){own, other, another, other});
-	add_instances(&r, 3, 6, (uint64_t[]){own, own, other, another, other, other});
-	add_instances(&r, 5, 5, (uint64_t[]){own, 0, other, 0, other});
-	assert_string_equal(drop(&r).text, "10:103 10:204,205,205 13:103,103 15:103");
+	begin(WIRE_COUNTS_FINISHED, n);
+	add_instances(0, 4, (uint64_t[]){own, other, another, other});
+	add_instances(3, 6, (uint64_t[]){own, own, other, another, other, other});
+	add_instances(5, 5, (uint64_t[]){own, 0, other, 0, other});
+	assert_string_equal(drop().text, "10:103 10:204,205,205 13:103,103 15:103");
 	/* One that has none: so the compiler made none. */
-	begin(&r, WIRE_COUNTS_FINISHED, none);
-	add_instances(&r, 0, 4, (uint64_t[]){own, other, another, other});
-	add_instances(&r, 3, 6, (uint64_t[]){own, own, other, another, other, other});
-	assert_string_equal(drop(&r).text, "10:103 13:103,103");
+	begin(WIRE_COUNTS_FINISHED, none);
+	add_instances(0, 4, (uint64_t[]){own, other, another, other});
+	add_instances(3, 6, (uint64_t[]){own, own, other, another, other, other});
+	assert_string_equal(drop().text, "10:103 13:103,103");
 	/* One that is not whole. */
-	begin(&r, WIRE_COUNTS_FINISHED, n);
-	add_instances(&r, 0, 4, (uint64_t[]){own, other, another, other});
-	assert_string_equal(drop(&r).text, "10:103");
+	begin(WIRE_COUNTS_FINISHED, n);
+	add_instances(0, 4, (uint64_t[]){own, other, another, other});
+	assert_string_equal(drop().text, "10:103");
 	assert_int_equal(lost, 2);
 	memcpy(items, before, N);
-	results__clear(&r);
 }
 
-TEST_CASE(instances_that_are_malformed)
+CASE(instances_that_are_malformed)
 {
 	static const uint32_t n[N] = {2, 0, 0, 0, 0, 0};
 	struct wire_piece p = {.table = WIRE_TABLE_INSTANCES, .size = 24};
 	uint8_t before[N];
-	struct results r = {0};
 
-	setup();
 	memcpy(before, items, N);
 	memcpy(items, three_of_instances, N);
-	begin(&r, WIRE_COUNTS_FINISHED, n);
+	begin(WIRE_COUNTS_FINISHED, n);
 	assert_int_equal(results__add_keys(&r, &lib, &p), -EBADMSG);
 	/* A definition with such a number there is in no crate. */
-	add_instances(&r, 0, 2, (uint64_t[]){wire_key(0, 3), wire_key(0, 1 << 24)});
-	assert_string_equal(drop(&r).text, "");
+	add_instances(0, 2, (uint64_t[]){wire_key(0, 3), wire_key(0, 1 << 24)});
+	assert_string_equal(drop().text, "");
 	assert_int_equal(lost, 1);
 	memcpy(items, before, N);
-	results__clear(&r);
 }
 
 /* Such as the instances of a function. */
-TEST_CASE(several_may_be_about_one_definition)
+CASE(several_may_be_about_one_definition)
 {
 	static const uint32_t n[N] = {0, 0, 0, 0, 0, 7}, others = WIRE_KEY_OF_OTHERS - MARK;
-	struct results r = {0};
 
-	setup();
-	begin(&r, WIRE_COUNTS_FINISHED, n);
-	add(&r, 5, 0, 4, (uint32_t[]){7, 3, others, 7});
-	add(&r, 5, 4, 3, (uint32_t[]){7, others, 70});
-	assert_string_equal(drop(&r).text, "15:103,107,107,107,170");
+	begin(WIRE_COUNTS_FINISHED, n);
+	add(5, 0, 4, (uint32_t[]){7, 3, others, 7});
+	add(5, 4, 3, (uint32_t[]){7, others, 70});
+	assert_string_equal(drop().text, "15:103,107,107,107,170");
 	/* As many are missing as of another crate would be. */
-	begin(&r, WIRE_COUNTS_FINISHED, n);
-	add(&r, 5, 0, 4, (uint32_t[]){7, 3, others, 7});
-	assert_string_equal(drop(&r).text, "");
-	assert_string_equal(give(&r, true).text, "15!");
+	begin(WIRE_COUNTS_FINISHED, n);
+	add(5, 0, 4, (uint32_t[]){7, 3, others, 7});
+	assert_string_equal(drop().text, "");
+	assert_string_equal(give(true).text, "15!");
 	assert_int_equal(lost, 1);
-	results__clear(&r);
 }
 
 /* The reading at a drop has no fewer results, and each context names its own definitions. */
-TEST_CASE(a_second_context_has_results_of_its_own)
+CASE(a_second_context_has_results_of_its_own)
 {
 	static const uint32_t n[N] = {1, 0, 0, 0, 0}, none[N] = {0};
-	struct results r = {0};
 
-	setup();
-	begin(&r, WIRE_COUNTS_FINISHED, n);
-	add(&r, 0, 0, 1, (uint32_t[]){1});
-	begin(&r, WIRE_COUNTS_DROPPED, n);
-	add(&r, 0, 0, 1, (uint32_t[]){2});
-	assert_string_equal(drop(&r).text, "10:101");
-	begin(&r, WIRE_COUNTS_DROPPED, n);
-	add(&r, 0, 0, 1, (uint32_t[]){2});
-	assert_string_equal(drop(&r).text, "10:102");
-	begin(&r, WIRE_COUNTS_DYING, none);
+	begin(WIRE_COUNTS_FINISHED, n);
+	add(0, 0, 1, (uint32_t[]){1});
+	begin(WIRE_COUNTS_DROPPED, n);
+	add(0, 0, 1, (uint32_t[]){2});
+	assert_string_equal(drop().text, "10:101");
+	begin(WIRE_COUNTS_DROPPED, n);
+	add(0, 0, 1, (uint32_t[]){2});
+	assert_string_equal(drop().text, "10:102");
+	begin(WIRE_COUNTS_DYING, none);
 	results__end(&r, &lib, RESULTS_NO_LOADS, &lost);
-	assert_string_equal(give(&r, true).text, "");
+	assert_string_equal(give(true).text, "");
 	assert_int_equal(lost, 0);
-	results__clear(&r);
 }
 
-TEST_CASE(keys_that_are_not_read_are_unknown)
+CASE(keys_that_are_not_read_are_unknown)
 {
 	static const uint32_t n[N] = {0, 0, 0, 0, 2};
-	struct results r = {0};
 
-	setup();
-	begin(&r, WIRE_COUNTS_FINISHED, n);
-	assert_string_equal(drop(&r).text, "");
-	assert_string_equal(give(&r, true).text, "14!");
+	begin(WIRE_COUNTS_FINISHED, n);
+	assert_string_equal(drop().text, "");
+	assert_string_equal(give(true).text, "14!");
 	assert_int_equal(lost, 0);
-	results__clear(&r);
 }
 
-TEST_CASE(of_keys_that_are_not_whole_none_is_given)
+CASE(of_keys_that_are_not_whole_none_is_given)
 {
 	static const uint32_t n[N] = {3, 0, 0, 0, 0};
 	static const struct {
@@ -287,20 +269,17 @@ TEST_CASE(of_keys_that_are_not_whole_none_is_given)
 	};
 
 	for (size_t i = 0; i < N_OF(wrong); i++) {
-		struct results r = {0};
-
-		setup();
-		begin(&r, WIRE_COUNTS_FINISHED, n);
-		add(&r, 0, wrong[i].from, wrong[i].n, wrong[i].keys);
-		assert_string_equal(drop(&r).text, "");
-		assert_string_equal(give(&r, true).text, "10!");
+		begin(WIRE_COUNTS_FINISHED, n);
+		add(0, wrong[i].from, wrong[i].n, wrong[i].keys);
+		assert_string_equal(drop().text, "");
+		assert_string_equal(give(true).text, "10!");
 		assert_int_equal(lost, 1);
-		results__clear(&r);
+		end(NULL);
 	}
 }
 
 /* One key of each query, the largest that may be true: it takes a set of 2 MiB. */
-TEST_CASE(sets_of_many_queries_are_not_endless)
+CASE(sets_of_many_queries_are_not_endless)
 {
 	static uint32_t many_labels[64];
 	static uint8_t many_items[64];
@@ -313,7 +292,6 @@ TEST_CASE(sets_of_many_queries_are_not_endless)
 	const struct item_results_naming how = {
 		.ctx = &got, .name = name, .sink = &sink, .lib = &many, .process = 3};
 
-	setup();
 	memcpy(p.bytes, &key, sizeof(key));
 	assert_int_equal(item_results__begin(&r, 64), 0);
 	for (p.number = 0; p.number < 64; p.number++) {
@@ -327,37 +305,31 @@ TEST_CASE(sets_of_many_queries_are_not_endless)
 }
 
 /* Nothing says when its context ended: a better reading may come, or the end of the process. */
-TEST_CASE(a_compiler_that_dies_has_what_was_read_last)
+CASE(a_compiler_that_dies_has_what_was_read_last)
 {
 	static const uint32_t n[N] = {1, 0, 0, 0, 0};
-	struct results r = {0};
 
-	setup();
-	begin(&r, WIRE_COUNTS_RUNNING, n);
-	begin(&r, WIRE_COUNTS_DYING, n);
-	add(&r, 0, 0, 1, (uint32_t[]){4});
+	begin(WIRE_COUNTS_RUNNING, n);
+	begin(WIRE_COUNTS_DYING, n);
+	add(0, 0, 1, (uint32_t[]){4});
 	results__end(&r, &lib, RESULTS_NO_LOADS, &lost);
-	assert_string_equal(give(&r, true).text, "10:104");
-	begin(&r, WIRE_COUNTS_RUNNING, n);
+	assert_string_equal(give(true).text, "10:104");
+	begin(WIRE_COUNTS_RUNNING, n);
 	results__end(&r, &lib, RESULTS_NO_LOADS, &lost);
-	assert_string_equal(give(&r, true).text, "10!");
+	assert_string_equal(give(true).text, "10!");
 	assert_int_equal(lost, 0);
-	results__clear(&r);
 }
 
-TEST_CASE(malformed_pieces_are_refused)
+CASE(malformed_pieces_are_refused)
 {
 	static const uint32_t n[N] = {1, 0, 0, 0, 0};
 	struct wire_piece p = {.number = N, .size = 4};
-	struct results r = {0};
 
-	setup();
 	assert_int_equal(results__add_keys(&r, &lib, &(struct wire_piece){.size = 4}), 0);
-	begin(&r, WIRE_COUNTS_FINISHED, n);
+	begin(WIRE_COUNTS_FINISHED, n);
 	assert_int_equal(results__add_keys(&r, &lib, &p), -EBADMSG);
 	p = (struct wire_piece){.size = 3};
 	assert_int_equal(results__add_keys(&r, &lib, &p), -EBADMSG);
-	results__clear(&r);
 }
 
 /* ---- Symbols --------------------------------------------------------------------------------- */
@@ -490,59 +462,53 @@ TEST_CASE(a_hash_is_of_length_and_text)
 }
 
 /* Query 2 was fed a result: by its number, or by the address of its cache. */
-static void feed(struct results *r, uint64_t cache, uint32_t at)
+static void feed(uint64_t cache, uint32_t at)
 {
 	const struct wire_fed record = {.cache = cache, .at = at};
 
-	assert_int_equal(results__fed(r, &lib, &record), 0);
+	assert_int_equal(results__fed(&r, &lib, &record), 0);
 }
 
 /* A reading of query 2, which had 4 results. */
-static struct got fed_of_4(struct results *r)
+static struct got fed_of_4(void)
 {
 	static const uint32_t n[N] = {0, 0, 4};
 
-	setup();
-	begin(r, WIRE_COUNTS_FINISHED, n);
-	add(r, 2, 0, 4, (uint32_t[]){40, 30, 20, 10});
-	return drop(r);
+	begin(WIRE_COUNTS_FINISHED, n);
+	add(2, 0, 4, (uint32_t[]){40, 30, 20, 10});
+	return drop();
 }
 
-TEST_CASE(fed_results_are_left_out)
+CASE(fed_results_are_left_out)
 {
-	struct results r = {0};
-
 	fed[2] = PLAN_FED_SEEN;
-	assert_string_equal(fed_of_4(&r).text, "12:110,120,130,140");
-	feed(&r, 2, 1);
-	feed(&r, 24, 0);
+	assert_string_equal(fed_of_4().text, "12:110,120,130,140");
+	feed(2, 1);
+	feed(24, 0);
 	/* After the reading. */
-	feed(&r, 2, 4);
+	feed(2, 4);
 	r.feeds[0].n--;
-	assert_string_equal(fed_of_4(&r).text, "12:110,120");
+	assert_string_equal(fed_of_4().text, "12:110,120");
 	for (uint32_t i = 0; i < 4; i++)
-		feed(&r, 2, 3 - i);
-	assert_string_equal(fed_of_4(&r).text, "");
-	results__clear(&r);
+		feed(2, 3 - i);
+	assert_string_equal(fed_of_4().text, "");
 	fed[2] = PLAN_FED_SOME;
 }
 
-TEST_CASE(which_results_were_fed_may_not_be_known)
+CASE(which_results_were_fed_may_not_be_known)
 {
 	/* Of one it is not known, twice the same, more than there are, of a later result. */
 	static const uint32_t at[][2] = {{1, WIRE_NO_COUNT}, {1, 1}, {0, 4}};
-	struct results r = {0};
 
 	fed[2] = PLAN_FED_SEEN;
 	for (size_t i = 0; i < N_OF(at); i++) {
-		feed(&r, 2, at[i][0]);
-		feed(&r, 2, at[i][1]);
-		assert_string_equal(fed_of_4(&r).text, "12?110,120,130,140");
+		feed(2, at[i][0]);
+		feed(2, at[i][1]);
+		assert_string_equal(fed_of_4().text, "12?110,120,130,140");
 	}
-	feed(&r, 2, 0);
+	feed(2, 0);
 	r.records_lost = true;
-	assert_string_equal(fed_of_4(&r).text, "12?110,120,130,140");
-	results__clear(&r);
+	assert_string_equal(fed_of_4().text, "12?110,120,130,140");
 	fed[2] = PLAN_FED_SOME;
 }
 

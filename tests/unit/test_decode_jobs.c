@@ -3,8 +3,9 @@
 #include "decode/jobs.h"
 
 #include "test.h"
-#include <errno.h>
-#include <stddef.h>
+
+#define _llvm_names_ __cleanup(llvm_names__clear)
+#define _symbols_    __cleanup(symbols__clear)
 
 #define TYPECK	 11u
 #define BORROWCK 12u
@@ -69,14 +70,9 @@ TEST_CASE_WITH(the_jobs_around_come_first, setup, teardown)
 	note(100, 0, 0, 0);
 	note(200, 100, 0, wire_key(WIRE_KEY_LOCAL_CRATE, 7));
 	assert_int_equal(in_trace(300), 3);
-	assert_int_equal(w.n, 3);
-	assert_int_equal(w.out[0].query, TYPECK);
-	assert_int_equal(w.out[0].parent, TRACE_NO_JOB);
-	assert_int_equal(w.out[0].invocation, TRACE_NO_INVOCATION);
-	assert_int_equal(w.out[1].parent, 1);
-	assert_int_equal(w.out[2].parent, 2);
-	assert_int_equal(w.out[2].query, BORROWCK);
-	assert_int_equal(w.out[2].process, 5);
+	assert_struct(w, n, 3, out[0].query, TYPECK, out[0].parent, TRACE_NO_JOB, out[0].invocation,
+		      TRACE_NO_INVOCATION, out[1].parent, 1, out[2].parent, 2, out[2].query,
+		      BORROWCK, out[2].process, 5);
 	/* Each has an id of its own, to be mapped to the name of its key. */
 	assert_int_equal(w.out[1].invocation, KEYS_OWN_IDS);
 	assert_int_equal(w.out[2].invocation, KEYS_OWN_IDS + 1);
@@ -90,8 +86,7 @@ TEST_CASE_WITH(a_job_is_in_the_trace_once, setup, teardown)
 	assert_int_equal(in_trace(1), 1);
 	assert_int_equal(in_trace(2), 2);
 	assert_int_equal(in_trace(2), 2);
-	assert_int_equal(w.n, 2);
-	assert_int_equal(w.out[1].query, BORROWCK);
+	assert_struct(w, n, 2, out[1].query, BORROWCK);
 	/* Of another context, whose jobs have the same numbers. */
 	note(2, 7, 0, 0);
 	assert_int_equal(in_trace(2), 3);
@@ -121,8 +116,7 @@ TEST_CASE_WITH(a_circle_ends, setup, teardown)
 	note(1, 2, 0, 0);
 	note(2, 1, 0, 0);
 	assert_int_not_equal(in_trace(1), TRACE_NO_JOB);
-	assert_int_equal(w.n, 2);
-	assert_int_equal(w.out[0].parent, TRACE_NO_JOB);
+	assert_struct(w, n, 2, out[0].parent, TRACE_NO_JOB);
 }
 
 /* At once, or in parts. */
@@ -223,43 +217,37 @@ static uint32_t entry(const struct llvm_names *n, uint8_t scope, uint64_t vtable
 
 TEST_CASE_WITH(a_sample_has_its_pass_and_its_function, set_up, NULL)
 {
-	struct llvm_names n = {0};
+	_llvm_names_ struct llvm_names n = {0};
 	uint64_t unnamed = 0;
 
 	assert_int_equal(name(&n, 77, "_RNvC1a1f"), 0);
 	assert_int_equal(entry(&n, WIRE_LLVM_FUNCTION, 0x5000, 77, &unnamed), 1);
-	assert_int_equal(got.last.scope, TRACE_LLVM_FUNCTION);
-	assert_false(got.last.codegen);
+	assert_struct(got.last, scope, TRACE_LLVM_FUNCTION, codegen, false);
 	assert_string_equal(got.texts[got.last.pass], "InstCombinePass");
 	assert_string_equal(got.texts[got.last.function], "_RNvC1a1f");
 	assert_int_equal(entry(&n, WIRE_LLVM_FUNCTION | WIRE_LLVM_CODEGEN, 0x6000, 77, &unnamed),
 			 2);
-	assert_true(got.last.codegen);
-	assert_string_equal(got.texts[got.last.pass], "X86AsmPrinter");
+	assert_struct(got, last.codegen, true, texts[got.last.pass], "X86AsmPrinter");
 	entry(&n, WIRE_LLVM_COMPONENT, 0x5000, 77, &unnamed);
 	assert_int_equal(got.last.scope, TRACE_LLVM_SCC);
 	assert_string_equal(got.texts[got.last.function], "_RNvC1a1f");
 	assert_int_equal(unnamed, 0);
-	llvm_names__clear(&n);
 }
 
 TEST_CASE_WITH(scopes_without_a_function, set_up, NULL)
 {
-	struct llvm_names n = {0};
+	_llvm_names_ struct llvm_names n = {0};
 	uint64_t unnamed = 0;
 
 	assert_int_equal(name(&n, 77, "f"), 0);
 	entry(&n, WIRE_LLVM_MODULE, 0x5000, 77, &unnamed);
-	assert_int_equal(got.last.scope, TRACE_LLVM_MODULE);
-	assert_int_equal(got.last.function, TRACE_NO_STRING);
+	assert_struct(got.last, scope, TRACE_LLVM_MODULE, function, TRACE_NO_STRING);
 	entry(&n, WIRE_LLVM_NONE, 0, 0, &unnamed);
-	assert_int_equal(got.last.scope, TRACE_LLVM_NONE);
-	assert_int_equal(got.last.pass, TRACE_NO_STRING);
+	assert_struct(got.last, scope, TRACE_LLVM_NONE, pass, TRACE_NO_STRING);
 	got.n_entries = 0;
 	assert_int_equal(entry(&n, WIRE_LLVM_UNKNOWN, 0x5000, 77, &unnamed), TRACE_NO_LLVM);
 	assert_int_equal(entry(&n, WIRE_LLVM_SCOPES, 0x5000, 77, &unnamed), TRACE_NO_LLVM);
 	assert_int_equal(got.n_entries, 0);
-	llvm_names__clear(&n);
 }
 
 TEST_CASE_WITH(what_has_no_name_is_counted, set_up, NULL)
@@ -268,8 +256,7 @@ TEST_CASE_WITH(what_has_no_name_is_counted, set_up, NULL)
 	uint64_t unnamed = 0;
 
 	assert_int_equal(entry(&n, WIRE_LLVM_FUNCTION, 0x5001, 77, &unnamed), 1);
-	assert_int_equal(got.last.function, TRACE_NO_STRING);
-	assert_int_equal(got.last.pass, TRACE_NO_STRING);
+	assert_struct(got.last, function, TRACE_NO_STRING, pass, TRACE_NO_STRING);
 	assert_int_equal(unnamed, 1);
 	/* The function itself has none. */
 	entry(&n, WIRE_LLVM_FUNCTION, 0x5000, 0, &unnamed);
@@ -278,7 +265,7 @@ TEST_CASE_WITH(what_has_no_name_is_counted, set_up, NULL)
 
 TEST_CASE_WITH(what_the_trace_has_no_room_for_is_counted, set_up, NULL)
 {
-	struct llvm_names n = {0};
+	_llvm_names_ struct llvm_names n = {0};
 	uint64_t unnamed = 0;
 
 	got.full = true;
@@ -294,12 +281,11 @@ TEST_CASE_WITH(what_the_trace_has_no_room_for_is_counted, set_up, NULL)
 	/* Both, of one sample. */
 	entry(&n, WIRE_LLVM_FUNCTION, 0x6000, 77, &unnamed);
 	assert_int_equal(unnamed, 3);
-	llvm_names__clear(&n);
 }
 
 TEST_CASE_WITH(a_name_is_printable, set_up, NULL)
 {
-	struct llvm_names n = {0};
+	_llvm_names_ struct llvm_names n = {0};
 	uint64_t unnamed = 0;
 
 	assert_int_equal(name(&n, 1, "a b\n\xff~"), 0);
@@ -309,7 +295,6 @@ TEST_CASE_WITH(a_name_is_printable, set_up, NULL)
 	assert_int_equal(name(&n, 1, "g"), 0);
 	entry(&n, WIRE_LLVM_FUNCTION, 0x5000, 1, &unnamed);
 	assert_string_equal(got.texts[got.last.function], "g");
-	llvm_names__clear(&n);
 }
 
 static int on_symbol(void *ctx, const struct trace_symbol *s)
@@ -323,19 +308,16 @@ TEST_CASE_WITH(the_item_of_a_function_is_wanted, set_up, NULL)
 	static const char symbol[] = "_ZN1a1bE.llvm.1234";
 	const struct decoder_sink gives = {.text = on_text, .llvm = on_llvm, .symbol = on_symbol};
 	struct wire_llvm_name r = {.type = WIRE_LLVM_NAME, .number = 7, .size = sizeof(symbol) - 1};
-	struct llvm_names n = {0};
-	struct symbols symbols = {0};
+	_llvm_names_ struct llvm_names n = {0};
+	_symbols_ struct symbols symbols = {0};
 
 	memcpy(r.bytes, symbol, r.size);
 	assert_int_equal(llvm_names__record(&n, &symbols, &sink, &r), 0);
 	assert_int_equal(symbols.wanted.n, 0);
 	strcpy(got.texts[got.n_texts++], "another");
 	assert_int_equal(llvm_names__record(&n, &symbols, &gives, &r), 0);
-	assert_int_equal(symbols.wanted.n, 1);
-	assert_int_equal(symbols.wanted.at[0].string, u64_map__get(&n.strings, 7));
-	assert_int_equal(symbols.wanted.at[0].hash, symbols__hash("_ZN1a1bE"));
-	symbols__clear(&symbols);
-	llvm_names__clear(&n);
+	assert_struct(symbols.wanted, n, 1, at[0].string, u64_map__get(&n.strings, 7), at[0].hash,
+		      symbols__hash("_ZN1a1bE"));
 }
 
 TEST_CASE_WITH(malformed_records_are_refused, set_up, NULL)

@@ -110,8 +110,7 @@ TEST_CASE_WITH(ids_are_mapped_to_what_their_executions_were_about, setup, teardo
 	/* One run: what lies between has an empty name. */
 	assert_name(1, "");
 	assert_name(8, NULL);
-	assert_int_equal(out.n_runs, 1);
-	assert_int_equal(out.n_mapped, 8);
+	assert_struct(out, n_runs, 1, n_mapped, 8);
 }
 
 TEST_CASE_WITH(keys_without_a_name_are_mapped_to_nothing_and_counted, setup, teardown)
@@ -262,8 +261,7 @@ TEST_CASE_WITH(many_ids_take_several_runs, setup, teardown)
 	for (uint32_t i = 0; i < 10000; i++)
 		note(local(i % 2 ? 1 : 3), i);
 	assert_int_equal(name(), 0);
-	assert_int_equal(out.n_mapped, 10000);
-	assert_int_equal(out.n_runs, 3);
+	assert_struct(out, n_mapped, 10000, n_runs, 3);
 	for (uint32_t i = 0; i < 10000; i++) {
 		assert_int_equal(out.mapped[i].id, i);
 		assert_string_equal(out.strings[out.mapped[i].string], i % 2 ? "a::one" : "a::two");
@@ -297,8 +295,7 @@ TEST_CASE_WITH(definitions_of_other_crates_have_a_path_or_a_number, setup, teard
 	struct wire_piece r = names_crates(1), cache = names_cache(1, 3, cached, 2);
 
 	names_crate(&r, 3, SYMBOL_FIRST + 1, 0x33);
-	assert_int_equal(crates__add(&crates, &r), 0);
-	assert_int_equal(crates__add_keys(&crates, &layout, &cache), 0);
+	must(crates__add(&crates, &r), crates__add_keys(&crates, &layout, &cache));
 	note(wire_key(3, 5), 0);
 	note(wire_key(3, 6), 1);
 	note(wire_key(3, 0), 2);

@@ -5,8 +5,9 @@
 
 #include "test.h"
 #include "decode/command.h"
-#include <errno.h>
-#include <stddef.h>
+
+#define _library_	  __cleanup(library__clear)
+#define _guard_arguments_ __cleanup(guard_arguments__clear)
 
 TEST_CASE(it_copies_its_input)
 {
@@ -14,15 +15,11 @@ TEST_CASE(it_copies_its_input)
 	char build_id[] = "abcd";
 	struct library lib = {0};
 
-	assert_int_equal(library__set(&lib, labels, 2, build_id, NULL), 0);
-	assert_int_equal(library__set_guards(&lib, guards, 1), 0);
+	must(library__set(&lib, labels, 2, build_id, NULL), library__set_guards(&lib, guards, 1));
 	labels[1] = guards[0] = 0;
 	build_id[0] = 'x';
-	assert_int_equal(lib.n_labels, 2);
-	assert_int_equal(lib.labels[1], 8);
-	assert_int_equal(lib.guards[0], 9);
-	assert_string_equal(lib.build_id, "abcd");
-	assert_null(lib.rustc_version);
+	assert_struct(lib, n_labels, 2, labels[1], 8, guards[0], 9, build_id, "abcd", rustc_version,
+		      NULL);
 	library__clear(&lib);
 	assert_int_equal(lib.n_labels, 0);
 }
@@ -30,13 +27,10 @@ TEST_CASE(it_copies_its_input)
 TEST_CASE(a_second_record_replaces_the_first)
 {
 	const uint32_t label = 7;
-	struct library lib = {0};
+	_library_ struct library lib = {0};
 
-	assert_int_equal(library__set(&lib, &label, 1, "a", "1"), 0);
-	assert_int_equal(library__set(&lib, &label, 0, NULL, NULL), 0);
-	assert_int_equal(lib.n_labels, 0);
-	assert_null(lib.build_id);
-	library__clear(&lib);
+	must(library__set(&lib, &label, 1, "a", "1"), library__set(&lib, &label, 0, NULL, NULL));
+	assert_struct(lib, n_labels, 0, build_id, NULL);
 }
 
 TEST_CASE(a_process_gets_copies)
@@ -44,11 +38,9 @@ TEST_CASE(a_process_gets_copies)
 	struct trace_process p = {.build_id = strdup("old")};
 	struct library lib = {0};
 
-	assert_int_equal(library__set(&lib, NULL, 0, "a", "1"), 0);
-	assert_int_equal(library__describe(&lib, &p), 0);
+	must(library__set(&lib, NULL, 0, "a", "1"), library__describe(&lib, &p));
 	library__clear(&lib);
-	assert_string_equal(p.build_id, "a");
-	assert_string_equal(p.rustc_version, "1");
+	assert_struct(p, build_id, "a", rustc_version, "1");
 	free(p.build_id);
 	free(p.rustc_version);
 }
@@ -65,8 +57,7 @@ TEST_CASE(keys_and_layout_are_copied)
 	assert_int_equal(library__set_keys(&lib, keys, &layout), 0);
 	keys[1] = WIRE_KEY_UNKNOWN;
 	layout.parent = 0;
-	assert_int_equal(lib.keys[0], WIRE_KEY_UNIT);
-	assert_int_equal(lib.keys[1], WIRE_KEY_DEF);
+	assert_struct(lib, keys[0], WIRE_KEY_UNIT, keys[1], WIRE_KEY_DEF);
 	assert_int_equal(lib.layout.parent, 12);
 	/* The text is the plan's, which may be freed. */
 	assert_null(lib.layout.problem);
@@ -74,42 +65,43 @@ TEST_CASE(keys_and_layout_are_copied)
 	assert_int_equal(lib.keys[1], WIRE_KEY_UNKNOWN);
 	/* Another library has none until they are set. */
 	assert_int_equal(library__set(&lib, labels, 1, NULL, NULL), 0);
-	assert_null(lib.keys);
-	assert_int_equal(lib.layout.wire.size, 0);
+	assert_struct(lib, keys, NULL, layout.wire.size, 0);
 	library__clear(&lib);
 	assert_null(lib.keys);
 }
 
 /* ---- Command --------------------------------------------------------------------------------- */
 
-#define PARSE(c, args) assert_int_equal(command__parse(c, args, sizeof(args) - 1, false), 0)
+/* The last command; the next one takes its place. */
+static struct command c;
 
-TEST_CASE(cargos_rustc_is_understood)
+static int forget(void **state)
 {
-	struct command c;
+	return 0;
+}
+#define COMMAND_CASE(name) TEST_CASE_WITH(name, NULL, forget)
 
-	PARSE(&c,
-	      "/usr/bin/rustc\0--crate-name\0regex_syntax\0src/lib.rs\0--crate-type\0lib\0-g\0");
-	assert_true(c.is_compiler);
-	assert_string_equal(c.crate, "regex_syntax");
-	assert_string_equal(c.crate_type, "lib");
-	assert_string_equal(c.line, "/usr/bin/rustc --crate-name regex_syntax src/lib.rs "
-				    "--crate-type lib -g");
+static void parse(const char *args, size_t size, bool cut)
+{
 	command__clear(&c);
+	assert_int_equal(command__parse(&c, args, size, cut), 0);
+}
+#define PARSE(args) parse(args, sizeof(args) - 1, false)
+
+COMMAND_CASE(cargos_rustc_is_understood)
+{
+	PARSE("/usr/bin/rustc\0--crate-name\0regex_syntax\0src/lib.rs\0--crate-type\0lib\0-g\0");
+	assert_struct(c, is_compiler, true, crate, "regex_syntax", crate_type, "lib", line,
+		      "/usr/bin/rustc --crate-name regex_syntax src/lib.rs --crate-type lib -g");
 }
 
-TEST_CASE(values_may_be_in_the_same_argument)
+COMMAND_CASE(values_may_be_in_the_same_argument)
 {
-	struct command c;
-
-	PARSE(&c, "rustdoc\0--crate-name=a\0--crate-type=lib\0--crate-type\0cdylib,rlib");
-	assert_true(c.is_compiler);
-	assert_string_equal(c.crate, "a");
-	assert_string_equal(c.crate_type, "lib,cdylib,rlib");
-	command__clear(&c);
+	PARSE("rustdoc\0--crate-name=a\0--crate-type=lib\0--crate-type\0cdylib,rlib");
+	assert_struct(c, is_compiler, true, crate, "a", crate_type, "lib,cdylib,rlib");
 }
 
-TEST_CASE(only_the_last_part_of_the_path_names_a_compiler)
+COMMAND_CASE(only_the_last_part_of_the_path_names_a_compiler)
 {
 	static const struct {
 		const char *arg0;
@@ -129,32 +121,23 @@ TEST_CASE(only_the_last_part_of_the_path_names_a_compiler)
 	};
 
 	for (size_t i = 0; i < N_OF(cases); i++) {
-		struct command c;
-
-		assert_int_equal(
-			command__parse(&c, cases[i].arg0, strlen(cases[i].arg0) + 1, false), 0);
-		assert_int_equal(c.is_compiler, cases[i].is_compiler);
-		command__clear(&c);
+		parse(cases[i].arg0, strlen(cases[i].arg0) + 1, false);
+		if (c.is_compiler != cases[i].is_compiler)
+			fail_msg("%s", cases[i].arg0);
 	}
 }
 
-TEST_CASE(options_that_say_nothing_are_passed_over)
+COMMAND_CASE(options_that_say_nothing_are_passed_over)
 {
-	struct command c;
-
-	PARSE(&c, "rustc\0@args\0--crate-names\0x\0--crate-nam\0--\0--crate-name\0late\0");
+	PARSE("rustc\0@args\0--crate-names\0x\0--crate-nam\0--\0--crate-name\0late\0");
 	assert_null(c.crate);
-	command__clear(&c);
-	PARSE(&c, "rustc\0--crate-name\0");
+	PARSE("rustc\0--crate-name\0");
 	assert_null(c.crate);
-	command__clear(&c);
-	PARSE(&c, "cc\0--crate-name\0no_rust\0");
-	assert_null(c.crate);
-	assert_string_equal(c.line, "cc --crate-name no_rust");
-	command__clear(&c);
+	PARSE("cc\0--crate-name\0no_rust\0");
+	assert_struct(c, crate, NULL, line, "cc --crate-name no_rust");
 }
 
-TEST_CASE(a_crate_without_a_name_has_its_files)
+COMMAND_CASE(a_crate_without_a_name_has_its_files)
 {
 #define ARGS(text, crate)                     \
 	{                                     \
@@ -189,54 +172,40 @@ TEST_CASE(a_crate_without_a_name_has_its_files)
 #undef ARGS
 
 	for (size_t i = 0; i < N_OF(cases); i++) {
-		struct command c;
-
-		assert_int_equal(command__parse(&c, cases[i].args, cases[i].size, false), 0);
+		parse(cases[i].args, cases[i].size, false);
 		if (cases[i].crate)
 			assert_string_equal(c.crate ?: "(none)", cases[i].crate);
 		else
 			assert_null(c.crate);
-		command__clear(&c);
 	}
 }
 
-TEST_CASE(a_name_may_be_in_what_was_cut)
+COMMAND_CASE(a_name_may_be_in_what_was_cut)
 {
 	static const char args[] = "rustc\0a.rs\0--crate-na";
-	struct command c;
 
-	assert_int_equal(command__parse(&c, args, sizeof(args) - 1, true), 0);
+	parse(args, sizeof(args) - 1, true);
 	assert_null(c.crate);
-	command__clear(&c);
 	/* The file may hold it. */
-	assert_int_equal(command__parse(&c, "rustc\0@args\0a.rs", 16, true), 0);
-	assert_null(c.crate);
-	assert_string_equal(c.line, "rustc @args a.rs ...");
-	command__clear(&c);
+	parse("rustc\0@args\0a.rs", 16, true);
+	assert_struct(c, crate, NULL, line, "rustc @args a.rs ...");
 }
 
-TEST_CASE(no_arguments_are_no_command)
+COMMAND_CASE(no_arguments_are_no_command)
 {
-	struct command c;
-
-	assert_int_equal(command__parse(&c, NULL, 0, false), 0);
-	assert_null(c.line);
-	assert_false(c.is_compiler);
-	command__clear(&c);
+	parse(NULL, 0, false);
+	assert_struct(c, line, NULL, is_compiler, false);
 }
 
-TEST_CASE(a_truncated_command_is_marked)
+COMMAND_CASE(a_truncated_command_is_marked)
 {
 	_free_ char *args = calloc(1, COMMAND_MAX + 100);
-	struct command c;
 
-	assert_int_equal(command__parse(&c, "rustc\0--crate-na", 16, true), 0);
+	parse("rustc\0--crate-na", 16, true);
 	assert_string_equal(c.line, "rustc --crate-na ...");
-	command__clear(&c);
 	memset(args, 'x', COMMAND_MAX + 100);
-	assert_int_equal(command__parse(&c, args, COMMAND_MAX + 100, false), 0);
+	parse(args, COMMAND_MAX + 100, false);
 	assert_int_equal(strlen(c.line), COMMAND_MAX + 4);
-	command__clear(&c);
 }
 
 /* ---- Arguments ------------------------------------------------------------------------------- */
@@ -289,28 +258,25 @@ TEST_CASE(without_room_in_the_trace_it_is_not_known)
 {
 	const struct decoder_sink full = {.text = note_none};
 	struct wire_argument core = argument(7, "core");
-	struct guard_arguments a = {0};
+	_guard_arguments_ struct guard_arguments a = {0};
 
 	assert_int_equal(guard_arguments__record(&a, &full, &core), 0);
 	assert_null(guard_arguments__at(&a, 7));
 	assert_null(guard_arguments__text(&a, 7));
 	assert_int_equal(a.texts.size, 0);
-	guard_arguments__clear(&a);
 }
 
 TEST_CASE(a_number_has_the_string_of_its_text)
 {
 	struct wire_argument core = argument(7, "core"), std = argument(9, "std");
-	struct guard_arguments a = {0};
+	_guard_arguments_ struct guard_arguments a = {0};
 
 	assert_null(guard_arguments__at(&a, 7));
-	assert_int_equal(record(&a, &core), 0);
-	assert_int_equal(record(&a, &std), 0);
+	must(record(&a, &core), record(&a, &std));
 	assert_int_equal(guard_arguments__at(&a, 7)->string, 5);
 	assert_null(guard_arguments__at(&a, 8));
 	assert_int_equal(guard_arguments__at(&a, 9)->string, 4);
 	assert_null(guard_arguments__at(&a, 1u << 31));
-	guard_arguments__clear(&a);
 }
 
 /* Distinct texts have distinct strings here, as their lengths differ. */
@@ -318,7 +284,7 @@ TEST_CASE(texts_are_kept_once_and_up_to_a_limit)
 {
 	struct wire_argument core = argument(7, "core"), again = argument(8, "core");
 	struct wire_argument std = argument(9, "std");
-	struct guard_arguments a = {0};
+	_guard_arguments_ struct guard_arguments a = {0};
 
 	assert_null(guard_arguments__text(&a, 7));
 	assert_int_equal(record(&a, &core), 0);
@@ -335,7 +301,6 @@ TEST_CASE(texts_are_kept_once_and_up_to_a_limit)
 	assert_int_equal(a.texts.size, ARGUMENTS_TEXTS_MAX - 3);
 	assert_string_equal(guard_arguments__text(&a, 7), "core");
 	assert_null(guard_arguments__text(&a, 10));
-	guard_arguments__clear(&a);
 }
 
 TEST_CASE(a_number_follows_its_text_as_in_rustcs_profiles)
@@ -366,7 +331,7 @@ TEST_CASE(a_macro_is_described_as_rustc_does)
 TEST_CASE(a_place_in_the_source_is_kept)
 {
 	struct wire_argument r = argument(1, "Debug");
-	struct guard_arguments a = {0};
+	_guard_arguments_ struct guard_arguments a = {0};
 
 	r.macro = WIRE_MACRO_DERIVE;
 	r.value = WIRE_VALUE_SPAN;
@@ -374,7 +339,6 @@ TEST_CASE(a_place_in_the_source_is_kept)
 	assert_int_equal(record(&a, &r), 0);
 	assert_string_equal(last, "#[derive(Debug)]");
 	assert_int_equal(guard_arguments__at(&a, 1)->span, 0x400000007);
-	guard_arguments__clear(&a);
 }
 
 TEST_CASE(a_cut_text_ends_in_dots)
@@ -396,7 +360,7 @@ TEST_CASE(a_text_ends_at_its_first_zero)
 TEST_CASE(other_records_are_refused)
 {
 	struct wire_argument r = argument(1, "text");
-	struct guard_arguments a = {0};
+	_guard_arguments_ struct guard_arguments a = {0};
 
 	assert_int_equal(record_of(&r, BYTES_AT - 1).kind, RECORD_BAD);
 	assert_int_equal(record_of(&r, BYTES_AT).kind, RECORD_BAD);
@@ -411,7 +375,6 @@ TEST_CASE(other_records_are_refused)
 	r = argument(~0ull, "text");
 	assert_int_equal(record(&a, &r), 0);
 	assert_null(guard_arguments__at(&a, ~0ull));
-	guard_arguments__clear(&a);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* Tests of user/decode/decoder.c: the names of what executions were about. */
 #include "decode/decoder.h"
-
 #include "test.h"
 #include "../fixtures/sunk.h"
 #include "decode/keys.h"
@@ -42,9 +41,7 @@ static void do_names(struct decoder *t, uint32_t pid)
 	names_row(&r, TAG_NAMED, SYMBOL_FIRST + 1, 0, 0);
 	names_symbol(&texts, SYMBOL_FIRST, "one");
 	names_symbol(&texts, SYMBOL_FIRST + 1, "two");
-	assert_int_equal(do_definitions(t, &r), 0);
-	assert_int_equal(do_symbols(t, &texts), 0);
-	assert_int_equal(do_names_end(t, pid, 0), 0);
+	must(do_definitions(t, &r), do_symbols(t, &texts), do_names_end(t, pid, 0));
 }
 
 /* An execution about definition `index` of the crate. */
@@ -67,17 +64,15 @@ static void assert_item(const struct fixture *f, uint32_t process, uint32_t id, 
 		assert_string_equal(found ?: "(not mapped)", want);
 }
 
-TEST_CASE_WITH(what_executions_were_about_is_mapped_at_the_exit, setup, teardown)
+#define CASE(name) TEST_CASE_OF(name, setup, teardown, struct fixture *f)
+
+CASE(what_executions_were_about_is_mapped_at_the_exit)
 {
-	struct fixture *f = *state;
 	struct wire_span unit = span(11, 0, 300, 400);
 
 	set_keys(f);
-	assert_int_equal(do_exec(f->t, 10, 200, RUSTC("z")), 0);
-	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
-	assert_int_equal(do_keyed(f->t, 11, 0, 1), 0);
-	assert_int_equal(do_keyed(f->t, 11, 1, 2), 0);
-	assert_int_equal(do_keyed(f->t, 11, 2, 9), 0);
+	must(do_exec(f->t, 10, 200, RUSTC("z")), do_exec(f->t, 11, 200, RUSTC("a")),
+	     do_keyed(f->t, 11, 0, 1), do_keyed(f->t, 11, 1, 2), do_keyed(f->t, 11, 2, 9));
 	unit.query = 0;
 	unit.invocation = 3;
 	assert_int_equal(decoder__record(f->t, &unit, sizeof(unit)), 0);
@@ -88,18 +83,14 @@ TEST_CASE_WITH(what_executions_were_about_is_mapped_at_the_exit, setup, teardown
 	assert_item(f, 1, 1, "a::two");
 	assert_item(f, 1, 2, "");
 	assert_item(f, 1, 3, "()");
-	assert_int_equal(f->out.items.n_mapped, 4);
-	assert_int_equal(f->t->images.n_unnamed, 1);
+	assert_struct(*f, out.items.n_mapped, 4, t->images.n_unnamed, 1);
 }
 
 /* As if nothing had been asked for: no id is invented, and nothing is mapped. */
-TEST_CASE_WITH(without_keys_nothing_is_mapped, setup, teardown)
+CASE(without_keys_nothing_is_mapped)
 {
-	struct fixture *f = *state;
-
-	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
-	assert_int_equal(do_keyed(f->t, 11, 0, 1), 0);
-	assert_int_equal(do_keyed(f->t, 11, WIRE_NO_INVOCATION, 1), 0);
+	must(do_exec(f->t, 11, 200, RUSTC("a")), do_keyed(f->t, 11, 0, 1),
+	     do_keyed(f->t, 11, WIRE_NO_INVOCATION, 1));
 	do_names(f->t, 11);
 	assert_int_equal(do_exit(f->t, 11, 500, 0), 0);
 	assert_int_equal(f->out.items.n_mapped, 0);
@@ -128,25 +119,20 @@ static int do_activity(struct decoder *t, uint16_t guard, uint64_t argument)
 }
 
 /* Guard 0 has arguments, guard 1 has none. */
-TEST_CASE_WITH(what_activities_were_about_is_mapped_too, setup, teardown)
+CASE(what_activities_were_about_is_mapped_too)
 {
 	static const struct plan_guard guards[] = {{.source.text = WIRE_ARGUMENT_STRING}, {0}};
 	static const uint32_t labels[] = {90, 91};
-	struct fixture *f = *state;
 
 	set_keys(f);
-	assert_int_equal(library__set_guards(&f->t->libraries[2], labels, 2), 0);
-	assert_int_equal(library__set_arguments(&f->t->libraries[2], guards), 0);
-	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
-	assert_int_equal(do_argument(f->t, 4, "x-cgu.0"), 0);
-	assert_int_equal(do_activity(f->t, 0, 4), 0);
-	assert_int_equal(do_activity(f->t, 1, 0), 0);
-	assert_int_equal(f->t->unread_arguments, 0);
-	assert_int_equal(f->out.spans[0].invocation, KEYS_OWN_IDS);
-	assert_int_equal(f->out.spans[1].invocation, TRACE_NO_INVOCATION);
+	must(library__set_guards(&f->t->libraries[2], labels, 2),
+	     library__set_arguments(&f->t->libraries[2], guards),
+	     do_exec(f->t, 11, 200, RUSTC("a")), do_argument(f->t, 4, "x-cgu.0"),
+	     do_activity(f->t, 0, 4), do_activity(f->t, 1, 0));
+	assert_struct(*f, t->unread_arguments, 0, out.spans[0].invocation, KEYS_OWN_IDS,
+		      out.spans[1].invocation, TRACE_NO_INVOCATION);
 	/* It was not read, or its record was lost. */
-	assert_int_equal(do_activity(f->t, 0, 0), 0);
-	assert_int_equal(do_activity(f->t, 0, 5), 0);
+	must(do_activity(f->t, 0, 0), do_activity(f->t, 0, 5));
 	assert_int_equal(f->t->unread_arguments, 2);
 	/* Without a table of definitions. */
 	assert_int_equal(do_exit(f->t, 11, 500, 0), 0);
@@ -171,21 +157,18 @@ static void do_file(struct decoder *t, uint32_t pid)
 	memcpy(file.bytes + file.size, "a.rs", 4);
 	file.size += 4;
 	add_words(&lines, starts, 3);
-	assert_int_equal(do_definitions(t, &file), 0);
-	assert_int_equal(do_definitions(t, &lines), 0);
+	must(do_definitions(t, &file), do_definitions(t, &lines));
 }
 
 static int do_macro(struct decoder *t, uint64_t number, uint64_t span)
 {
-	struct wire_argument r = {
-		.type = WIRE_ARGUMENT,
-		.value = WIRE_VALUE_SPAN,
-		.macro = WIRE_MACRO_DERIVE,
-		.argument = number,
-		.number = span,
-		.size = 1,
-		.bytes = "A",
-	};
+	struct wire_argument r = {.type = WIRE_ARGUMENT,
+				  .value = WIRE_VALUE_SPAN,
+				  .macro = WIRE_MACRO_DERIVE,
+				  .argument = number,
+				  .number = span,
+				  .size = 1,
+				  .bytes = "A"};
 
 	return decoder__record(t, &r, offsetof(struct wire_argument, bytes) + r.size)
 		       ?: do_activity(t, 0, number);
@@ -196,19 +179,17 @@ static uint64_t packed(uint32_t position, uint16_t length)
 	return position | (uint64_t)length << 32;
 }
 
-TEST_CASE_WITH(a_macro_is_named_with_the_place_of_its_call, setup, teardown)
+CASE(a_macro_is_named_with_the_place_of_its_call)
 {
 	static const uint8_t keys[] = {WIRE_KEY_UNIT, WIRE_KEY_LOCAL, WIRE_KEY_DEF};
 	static const uint32_t labels[] = {90};
 	static const uint64_t unknown[] = {0, 0xffff00000001, 999, 1101};
 	struct plan_layout layout = names_layout();
-	struct fixture *f = *state;
 
 	layout.wire.places.known = 1;
-	assert_int_equal(library__set_keys(&f->t->libraries[2], keys, &layout), 0);
-	assert_int_equal(library__set_guards(&f->t->libraries[2], labels, 1), 0);
-	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
-	assert_int_equal(do_macro(f->t, 1, packed(1012, 4)), 0);
+	must(library__set_keys(&f->t->libraries[2], keys, &layout),
+	     library__set_guards(&f->t->libraries[2], labels, 1),
+	     do_exec(f->t, 11, 200, RUSTC("a")), do_macro(f->t, 1, packed(1012, 4)));
 	/* Over the end of its line; with a parent in place of a context. */
 	assert_int_equal(do_macro(f->t, 2, packed(1009, 0x8000 | 25)), 0);
 	/* Of no file, behind the end of one, one of the compiler's table, and none. */
@@ -227,9 +208,8 @@ TEST_CASE_WITH(a_macro_is_named_with_the_place_of_its_call, setup, teardown)
 		assert_item(f, 0, KEYS_OWN_IDS + i, "#[derive(A)]");
 }
 
-TEST_CASE_WITH(an_execution_without_an_id_gets_one_if_it_has_a_key, setup, teardown)
+CASE(an_execution_without_an_id_gets_one_if_it_has_a_key)
 {
-	struct fixture *f = *state;
 	struct wire_span none = span(11, 0, 300, 400);
 
 	set_keys(f);
@@ -249,13 +229,10 @@ TEST_CASE_WITH(an_execution_without_an_id_gets_one_if_it_has_a_key, setup, teard
 	assert_int_equal(f->out.items.n_mapped, 1);
 }
 
-TEST_CASE_WITH(a_running_compiler_is_named_when_the_recording_ends, setup, teardown)
+CASE(a_running_compiler_is_named_when_the_recording_ends)
 {
-	struct fixture *f = *state;
-
 	set_keys(f);
-	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
-	assert_int_equal(do_keyed(f->t, 11, 0, 1), 0);
+	must(do_exec(f->t, 11, 200, RUSTC("a")), do_keyed(f->t, 11, 0, 1));
 	do_names(f->t, 11);
 	assert_int_equal(decoder__settle(f->t), 0);
 	assert_item(f, 0, 0, "a::one");
@@ -263,16 +240,12 @@ TEST_CASE_WITH(a_running_compiler_is_named_when_the_recording_ends, setup, teard
 	assert_int_equal(f->out.items.n_mapped, 1);
 }
 
-TEST_CASE_WITH(late_spans_are_named_too, setup, teardown)
+CASE(late_spans_are_named_too)
 {
-	struct fixture *f = *state;
-
 	set_keys(f);
-	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
-	assert_int_equal(do_keyed(f->t, 11, 0, 1), 0);
+	must(do_exec(f->t, 11, 200, RUSTC("a")), do_keyed(f->t, 11, 0, 1));
 	do_names(f->t, 11);
-	assert_int_equal(do_exit(f->t, 11, 500, 0), 0);
-	assert_int_equal(do_keyed(f->t, 11, 4, 2), 0);
+	must(do_exit(f->t, 11, 500, 0), do_keyed(f->t, 11, 4, 2));
 	assert_item(f, 0, 4, NULL);
 	/* The next use of the pid, when nothing more can come. */
 	assert_int_equal(do_exec(f->t, 11, 700, RUSTC("b")), 0);
@@ -281,47 +254,38 @@ TEST_CASE_WITH(late_spans_are_named_too, setup, teardown)
 	assert_int_equal(f->out.items.n_mapped, 2);
 }
 
-TEST_CASE_WITH(names_are_of_one_image, setup, teardown)
+CASE(names_are_of_one_image)
 {
-	struct fixture *f = *state;
-
 	set_keys(f);
-	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
-	assert_int_equal(do_keyed(f->t, 11, 0, 1), 0);
+	must(do_exec(f->t, 11, 200, RUSTC("a")), do_keyed(f->t, 11, 0, 1));
 	do_names(f->t, 11);
 	assert_int_equal(do_exec(f->t, 11, 400, RUSTC("b")), 0);
 	assert_item(f, 0, 0, "a::one");
-	assert_int_equal(do_keyed(f->t, 11, 0, 1), 0);
-	assert_int_equal(do_exit(f->t, 11, 500, 0), 0);
+	must(do_keyed(f->t, 11, 0, 1), do_exit(f->t, 11, 500, 0));
 	assert_item(f, 1, 0, NULL);
 	assert_int_equal(f->t->images.n_unnamed, 1);
 }
 
 /* Killed before its context was dropped, or of a layout that is not known. */
-TEST_CASE_WITH(a_process_without_names_is_counted, setup, teardown)
+CASE(a_process_without_names_is_counted)
 {
 	static const uint64_t counters[WIRE_COUNTER_MAX];
-	struct fixture *f = *state;
 	struct wire_span unit = span(11, 0, 300, 400);
 
 	set_keys(f);
-	assert_int_equal(do_keyed(f->t, 11, 0, 1), 0);
-	assert_int_equal(do_keyed(f->t, 11, WIRE_NO_INVOCATION, 2), 0);
+	must(do_keyed(f->t, 11, 0, 1), do_keyed(f->t, 11, WIRE_NO_INVOCATION, 2));
 	unit.query = 0;
-	assert_int_equal(decoder__record(f->t, &unit, sizeof(unit)), 0);
-	assert_int_equal(do_names_end(f->t, 11, 1), 0);
-	assert_int_equal(do_names_end(f->t, 11, 2), 0);
+	must(decoder__record(f->t, &unit, sizeof(unit)), do_names_end(f->t, 11, 1),
+	     do_names_end(f->t, 11, 2));
 	assert_int_equal(decoder__losses(f->t, counters).count[TRACE_COUNT_NO_NAMES], 3);
 	assert_int_equal(do_exit(f->t, 11, 500, 9), 0);
-	assert_int_equal(f->out.items.n_mapped, 0);
-	assert_int_equal(f->t->images.n_unnamed, 2);
+	assert_struct(*f, out.items.n_mapped, 0, t->images.n_unnamed, 2);
 }
 
 /* Its layout is another's. */
-TEST_CASE_WITH(a_library_whose_number_was_reused_names_nothing, setup, teardown)
+CASE(a_library_whose_number_was_reused_names_nothing)
 {
 	static const uint32_t labels[] = {77, 78, 79};
-	struct fixture *f = *state;
 
 	set_keys(f);
 	assert_int_equal(do_keyed(f->t, 11, 0, 1), 0);
@@ -329,13 +293,11 @@ TEST_CASE_WITH(a_library_whose_number_was_reused_names_nothing, setup, teardown)
 	assert_int_equal(decoder__set_library(f->t, 2, labels, 3, "efgh", NULL), 0);
 	set_keys(f);
 	assert_int_equal(do_exit(f->t, 11, 500, 0), 0);
-	assert_int_equal(f->out.items.n_mapped, 0);
-	assert_int_equal(f->t->images.n_unnamed, 1);
+	assert_struct(*f, out.items.n_mapped, 0, t->images.n_unnamed, 1);
 }
 
-TEST_CASE_WITH(a_second_copy_changes_no_name, setup, teardown)
+CASE(a_second_copy_changes_no_name)
 {
-	struct fixture *f = *state;
 	struct wire_piece r = names_piece(11, 0);
 	struct wire_symbols texts = names_texts(11);
 
@@ -345,26 +307,20 @@ TEST_CASE_WITH(a_second_copy_changes_no_name, setup, teardown)
 	names_root(&r);
 	names_row(&r, TAG_NAMED, SYMBOL_FIRST + 1, 0, 0);
 	names_symbol(&texts, SYMBOL_FIRST, "other");
-	assert_int_equal(do_definitions(f->t, &r), 0);
-	assert_int_equal(do_symbols(f->t, &texts), 0);
-	assert_int_equal(do_exit(f->t, 11, 500, 0), 0);
+	must(do_definitions(f->t, &r), do_symbols(f->t, &texts), do_exit(f->t, 11, 500, 0));
 	assert_item(f, 0, 0, "crate::one");
 }
 
-TEST_CASE_WITH(names_of_an_unknown_process_are_ignored, setup, teardown)
+CASE(names_of_an_unknown_process_are_ignored)
 {
-	struct fixture *f = *state;
-
 	set_keys(f);
 	do_names(f->t, 99);
-	assert_int_equal(do_keyed(f->t, 99, 0, 1), 0);
-	assert_int_equal(do_exit(f->t, 99, 500, 0), 0);
+	must(do_keyed(f->t, 99, 0, 1), do_exit(f->t, 99, 500, 0));
 	assert_int_equal(f->out.items.n_mapped, 0);
 }
 
-TEST_CASE_WITH(a_malformed_copy_of_names_changes_nothing, setup, teardown)
+CASE(a_malformed_copy_of_names_changes_nothing)
 {
-	struct fixture *f = *state;
 	const size_t head = offsetof(struct wire_piece, bytes);
 	struct wire_piece r = names_piece(11, 0), gap = names_piece(11, 0);
 	struct wire_symbols s = names_texts(11);
@@ -407,20 +363,14 @@ TEST_CASE(a_sink_may_take_no_names)
 	const uint32_t labels[] = {0, 1};
 	const struct plan_layout layout = names_layout();
 
-	assert_int_equal(decoder__new(&none, &t), 0);
-	assert_int_equal(decoder__set_library(t, 2, labels, 2, NULL, NULL), 0);
-	assert_int_equal(library__set_keys(&t->libraries[2], keys, &layout), 0);
-	assert_int_equal(do_exec(t, 11, 200, RUSTC("a")), 0);
+	must(decoder__new(&none, &t), decoder__set_library(t, 2, labels, 2, NULL, NULL),
+	     library__set_keys(&t->libraries[2], keys, &layout), do_exec(t, 11, 200, RUSTC("a")));
 	do_names(t, 11);
-	assert_int_equal(do_keyed(t, 11, 0, 1), 0);
-	assert_int_equal(decoder__settle(t), 0);
-	assert_int_equal(do_exit(t, 11, 500, 0), 0);
+	must(do_keyed(t, 11, 0, 1), decoder__settle(t), do_exit(t, 11, 500, 0));
 }
 
-TEST_CASE_WITH(an_error_of_a_mapping_comes_back, setup, teardown)
+CASE(an_error_of_a_mapping_comes_back)
 {
-	struct fixture *f = *state;
-
 	set_keys(f);
 	assert_int_equal(do_keyed(f->t, 11, 0, 1), 0);
 	do_names(f->t, 11);
@@ -430,9 +380,8 @@ TEST_CASE_WITH(an_error_of_a_mapping_comes_back, setup, teardown)
 }
 
 /* Both contexts have a definition 1, and an execution with the id 0. */
-TEST_CASE_WITH(a_second_context_has_names_of_its_own, setup, teardown)
+CASE(a_second_context_has_names_of_its_own)
 {
-	struct fixture *f = *state;
 	struct wire_names_end end = {
 		.type = WIRE_NAMES_END, .pid = 11, .moment = WIRE_COUNTS_DROPPED, .time_ns = 310};
 	struct wire_span later = span(11, 0, 320, 330), left = span(11, 0, 309, 340);
@@ -440,8 +389,7 @@ TEST_CASE_WITH(a_second_context_has_names_of_its_own, setup, teardown)
 	struct wire_symbols texts = names_texts(11);
 
 	set_keys(f);
-	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
-	assert_int_equal(do_keyed(f->t, 11, 0, 1), 0);
+	must(do_exec(f->t, 11, 200, RUSTC("a")), do_keyed(f->t, 11, 0, 1));
 	do_names(f->t, 11);
 	assert_int_equal(decoder__record(f->t, &end, sizeof(end)), 0);
 	/* Left by a panic, which is noticed after the drop. */
@@ -454,16 +402,14 @@ TEST_CASE_WITH(a_second_context_has_names_of_its_own, setup, teardown)
 	names_root(&r);
 	names_row(&r, TAG_NAMED, SYMBOL_FIRST + 2, 0, 0);
 	names_symbol(&texts, SYMBOL_FIRST + 2, "three");
-	assert_int_equal(do_definitions(f->t, &r), 0);
-	assert_int_equal(do_symbols(f->t, &texts), 0);
-	assert_int_equal(do_exit(f->t, 11, 400, 0), 0);
+	must(do_definitions(f->t, &r), do_symbols(f->t, &texts), do_exit(f->t, 11, 400, 0));
 	assert_item(f, 0, 0, "a::one");
 	assert_item(f, 0, 1, "a::two");
 	assert_item(f, 0, KEYS_OWN_IDS, "a::three");
 }
 
 /* In its own files; those of the first one lie at other positions. */
-TEST_CASE_WITH(a_second_context_has_files_of_its_own, setup, teardown)
+CASE(a_second_context_has_files_of_its_own)
 {
 	static const uint8_t keys[] = {WIRE_KEY_UNIT, WIRE_KEY_LOCAL, WIRE_KEY_DEF};
 	static const uint32_t labels[] = {90};
@@ -471,18 +417,14 @@ TEST_CASE_WITH(a_second_context_has_files_of_its_own, setup, teardown)
 		.type = WIRE_NAMES_END, .pid = 11, .moment = WIRE_COUNTS_DROPPED, .time_ns = 310};
 	struct plan_layout layout = names_layout();
 	struct wire_span later = span(11, 0, 320, 330);
-	struct fixture *f = *state;
 
 	layout.wire.places.known = 1;
-	assert_int_equal(library__set_keys(&f->t->libraries[2], keys, &layout), 0);
-	assert_int_equal(library__set_guards(&f->t->libraries[2], labels, 1), 0);
-	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
-	assert_int_equal(do_macro(f->t, 1, packed(1012, 4)), 0);
+	must(library__set_keys(&f->t->libraries[2], keys, &layout),
+	     library__set_guards(&f->t->libraries[2], labels, 1),
+	     do_exec(f->t, 11, 200, RUSTC("a")), do_macro(f->t, 1, packed(1012, 4)));
 	do_file(f->t, 11);
-	assert_int_equal(decoder__record(f->t, &end, sizeof(end)), 0);
-	assert_int_equal(decoder__record(f->t, &later, sizeof(later)), 0);
-	assert_int_equal(do_macro(f->t, 2, packed(1012, 5)), 0);
-	assert_int_equal(do_exit(f->t, 11, 500, 0), 0);
+	must(decoder__record(f->t, &end, sizeof(end)), decoder__record(f->t, &later, sizeof(later)),
+	     do_macro(f->t, 2, packed(1012, 5)), do_exit(f->t, 11, 500, 0));
 	assert_item(f, 0, KEYS_OWN_IDS,
 		    "#[derive(A)]\x1e"
 		    "a.rs:2:3: 2:7");

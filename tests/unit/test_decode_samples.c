@@ -77,20 +77,18 @@ static struct plan_frame guard_frames[] = {
 	{0x4000, 0x80, 0, PLAN_FRAME_GUARD}, {0x4100, 0x80, 1, PLAN_FRAME_GUARD},
 	{0x4200, 0x80, 3, PLAN_FRAME_GUARD},
 };
-static const struct plan plan = {
-	.queries = queries,
-	.n_queries = N_OF(queries),
-	.bodies = bodies,
-	.n_bodies = N_OF(bodies),
-	.guards = guards,
-	.n_guards = N_OF(guards),
-	.sites = sites,
-	.n_sites = N_OF(sites),
-	.frames = frames,
-	.n_frames = N_OF(frames),
-	.guard_frames = guard_frames,
-	.n_guard_frames = N_OF(guard_frames),
-};
+static const struct plan plan = {.queries = queries,
+				 .n_queries = N_OF(queries),
+				 .bodies = bodies,
+				 .n_bodies = N_OF(bodies),
+				 .guards = guards,
+				 .n_guards = N_OF(guards),
+				 .sites = sites,
+				 .n_sites = N_OF(sites),
+				 .frames = frames,
+				 .n_frames = N_OF(frames),
+				 .guard_frames = guard_frames,
+				 .n_guard_frames = N_OF(guard_frames)};
 
 /* A compiler runs as process 11. */
 static int set_up(void **state)
@@ -111,16 +109,14 @@ static int set_up(void **state)
 /* Without stack: its outermost frame comes first, as stacks are read. */
 static struct wire_sample sample_of(const uint64_t *stack, uint32_t n)
 {
-	struct wire_sample r = {
-		.type = WIRE_SAMPLE,
-		.cause = WIRE_SAMPLE_CPU,
-		.query = WIRE_NO_QUERY,
-		.pid = 11,
-		.tid = 12,
-		.time_ns = 500,
-		.value = 1000000,
-		.n = n,
-	};
+	struct wire_sample r = {.type = WIRE_SAMPLE,
+				.cause = WIRE_SAMPLE_CPU,
+				.query = WIRE_NO_QUERY,
+				.pid = 11,
+				.tid = 12,
+				.time_ns = 500,
+				.value = 1000000,
+				.n = n};
 
 	for (uint32_t i = 0; i < n; i++)
 		r.frames[n - 1 - i] = stack[i];
@@ -172,52 +168,50 @@ static const char *stack_of(const struct fixture *f, uint32_t stack)
 
 #define IN(file, addr) ((uint64_t)(file) << 48 | (addr))
 
-#define CHECK(f, want, ...)                                                        \
-	do {                                                                       \
-		const uint64_t stack[] = {__VA_ARGS__};                            \
-		struct wire_sample r_ = sample_of(stack, N_OF(stack));             \
-                                                                                   \
-		assert_int_equal(take(f, &r_), 0);                                 \
-		assert_string_equal(stack_of(f, (f)->out.samples[0].stack), want); \
+/* The sample is taken, and has this stack. */
+static void check(struct fixture *f, const struct wire_sample *r, const char *want)
+{
+	assert_int_equal(take(f, r), 0);
+	assert_string_equal(stack_of(f, f->out.samples[0].stack), want);
+}
+
+#define CHECK(f, want, ...)                                            \
+	do {                                                           \
+		const uint64_t stack[] = {__VA_ARGS__};                \
+		struct wire_sample r_ = sample_of(stack, N_OF(stack)); \
+                                                                       \
+		check(f, &r_, want);                                   \
 	} while (0)
 
-TEST_CASE_WITH(a_stack_becomes_entries_with_its_queries, set_up, teardown)
+#define CASE(name) TEST_CASE_OF(name, set_up, teardown, struct fixture *f)
+
+CASE(a_stack_becomes_entries_with_its_queries)
 {
-	struct fixture *f = *state;
 	const struct trace_sample *s = &f->out.samples[0];
 
 	CHECK(f, "c5+20 d1+10 q70 d2+110 d7+10", IN(LIBC, 0x5020), IN(DRIVER, WRAPPER),
 	      IN(DRIVER, RUNS), IN(DRIVER, OTHER));
 	assert_int_equal(f->out.n_functions, 4);
-	assert_int_equal(s->process, 0);
-	assert_int_equal(s->tid, 12);
-	assert_int_equal(s->time_ns, 500);
-	assert_int_equal(s->value, 1000000);
-	assert_int_equal(s->cause, TRACE_SAMPLE_CPU);
-	assert_int_equal(s->cut, TRACE_CUT_NOT);
-	assert_int_equal(s->depth, 0);
-	assert_int_equal(s->label, TRACE_NO_STRING);
+	assert_struct(*s, process, 0, tid, 12, time_ns, 500, value, 1000000, cause,
+		      TRACE_SAMPLE_CPU, cut, TRACE_CUT_NOT, depth, 0, label, TRACE_NO_STRING);
 	assert_string_equal(f->out.processes[0].build_id, "abcd");
 	/* Another one has most of it. */
 	CHECK(f, "c5+20 d1+10 q70 d2+110 d7+18", IN(LIBC, 0x5020), IN(DRIVER, WRAPPER),
 	      IN(DRIVER, RUNS), IN(DRIVER, OTHER + 8));
-	assert_int_equal(f->out.n_stacks, 6);
-	assert_int_equal(f->out.n_functions, 4);
+	assert_struct(f->out, n_stacks, 6, n_functions, 4);
 }
 
 static void check_light(struct fixture *f, const struct wire_sample *r, const char *want)
 {
-	assert_int_equal(take(f, r), 0);
-	assert_string_equal(stack_of(f, f->out.samples[0].stack), want);
+	check(f, r, want);
 	assert_int_equal(f->out.samples[0].cut, TRACE_CUT_TOO_DEEP);
 }
 
 /* Of the frames that were walked, only the innermost and its query are kept. */
-TEST_CASE_WITH(a_light_sample_has_the_innermost_function_and_query, set_up, teardown)
+CASE(a_light_sample_has_the_innermost_function_and_query)
 {
 	static const uint64_t stack[] = {IN(DRIVER, WRAPPER), IN(DRIVER, RUNS), IN(LIBC, 0x5020)};
 	struct wire_sample r = sample_of(stack, N_OF(stack));
-	struct fixture *f = *state;
 
 	r.light = WIRE_LIGHT_NEAR;
 	r.cut = WIRE_CUT_TOO_DEEP;
@@ -237,13 +231,12 @@ TEST_CASE_WITH(a_light_sample_has_the_innermost_function_and_query, set_up, tear
 }
 
 /* A wait in a job: the queries are those of the jobs around. */
-TEST_CASE_WITH(a_sample_without_frames_has_the_queries_of_its_job, set_up, teardown)
+CASE(a_sample_without_frames_has_the_queries_of_its_job)
 {
 	struct wire_job outer = {.type = WIRE_JOB, .lib = LIB, .pid = 11, .job = 7, .query = 2};
 	struct wire_job inner = {
 		.type = WIRE_JOB, .lib = LIB, .pid = 11, .job = 9, .parent = 7, .query = 1};
 	struct wire_sample r = sample_of(NULL, 0);
-	struct fixture *f = *state;
 
 	assert_int_equal(decoder__record(f->t, &outer, sizeof(outer)), 0);
 	assert_int_equal(decoder__record(f->t, &inner, sizeof(inner)), 0);
@@ -251,34 +244,29 @@ TEST_CASE_WITH(a_sample_without_frames_has_the_queries_of_its_job, set_up, teard
 	r.inner = WIRE_INNER_UNKNOWN;
 	r.job = 9;
 	r.job_lib = LIB;
-	assert_int_equal(take(f, &r), 0);
-	assert_string_equal(stack_of(f, f->out.samples[0].stack), "q72 q71");
+	check(f, &r, "q72 q71");
 	assert_int_equal(f->out.samples[0].cut, TRACE_CUT_NOT);
 	/* In an activity within it, or around. */
 	r.lib = LIB;
 	r.kind = WIRE_KIND_ACTIVITY;
 	r.query = 0;
 	r.depth = 1;
-	assert_int_equal(take(f, &r), 0);
-	assert_string_equal(stack_of(f, f->out.samples[0].stack), "q72 q71");
+	check(f, &r, "q72 q71");
 	r.inner = 0;
-	assert_int_equal(take(f, &r), 0);
-	assert_string_equal(stack_of(f, f->out.samples[0].stack), "q72 q71 a90");
+	check(f, &r, "q72 q71 a90");
 	/* A job that no record is of, in no library, or in one that is not known. */
 	r.depth = 0;
 	for (uint32_t i = 0; i < 3; i++) {
 		r.job = i ? 9 : 8;
 		r.job_lib = i ? (i - 1) * 77 : LIB;
-		assert_int_equal(take(f, &r), 0);
-		assert_string_equal(stack_of(f, f->out.samples[0].stack), "");
+		check(f, &r, "");
 	}
 }
 
-TEST_CASE_WITH(probes_that_see_all_queries_name_that_of_a_light_sample, set_up, teardown)
+CASE(probes_that_see_all_queries_name_that_of_a_light_sample)
 {
 	static const uint64_t stack[] = {IN(DRIVER, PROVIDER)};
 	struct wire_sample r = sample_of(stack, N_OF(stack));
-	struct fixture *f = *state;
 
 	r.light = WIRE_LIGHT_HERE;
 	r.cut = WIRE_CUT_TOO_DEEP;
@@ -298,19 +286,15 @@ TEST_CASE_WITH(probes_that_see_all_queries_name_that_of_a_light_sample, set_up, 
 	check_light(f, &r, "q70 d4+10");
 }
 
-TEST_CASE_WITH(a_query_that_nothing_shows_is_marked, set_up, teardown)
+CASE(a_query_that_nothing_shows_is_marked)
 {
-	struct fixture *f = *state;
-
 	CHECK(f, "u0 d2+110 d7+10", IN(DRIVER, RUNS), IN(DRIVER, OTHER));
 	CHECK(f, "q71 d2+110 d3+10", IN(DRIVER, RUNS), IN(DRIVER, PROVIDER));
 	CHECK(f, "d1+10 d2+10", IN(DRIVER, WRAPPER), IN(DRIVER, BODY));
 }
 
-TEST_CASE_WITH(other_intervals_have_their_labels, set_up, teardown)
+CASE(other_intervals_have_their_labels)
 {
-	struct fixture *f = *state;
-
 	CHECK(f, "a90 d4+10", IN(DRIVER, ACTIVITY));
 	CHECK(f, "d1+10 q70 H70 d2+210", IN(DRIVER, WRAPPER), IN(DRIVER, HASHES));
 	assert_int_equal(f->out.n_labels, 0);
@@ -321,10 +305,8 @@ TEST_CASE_WITH(other_intervals_have_their_labels, set_up, teardown)
 }
 
 /* Samples of a query that no frame names count for the query around it. */
-TEST_CASE_WITH(an_interval_without_a_query_has_no_row, set_up, teardown)
+CASE(an_interval_without_a_query_has_no_row)
 {
-	struct fixture *f = *state;
-
 	CHECK(f, "u0 d2+210", IN(DRIVER, HASHES));
 	CHECK(f, "u0 d2+90", IN(DRIVER, LOADS));
 	/* The query around is known. */
@@ -334,10 +316,8 @@ TEST_CASE_WITH(an_interval_without_a_query_has_no_row, set_up, teardown)
 }
 
 /* The same number is a pc in one stack, and a return address in another. */
-TEST_CASE_WITH(the_innermost_place_is_a_pc, set_up, teardown)
+CASE(the_innermost_place_is_a_pc)
 {
-	struct fixture *f = *state;
-
 	CHECK(f, "d2+100 ?", IN(DRIVER, 0x2100), IN(LIBC, 0x900));
 	CHECK(f, "u0 d2+100", IN(DRIVER, 0x2100));
 	CHECK(f, "d2+100 ?", IN(DRIVER, 0x2100), IN(LIBC, 0x900));
@@ -346,10 +326,8 @@ TEST_CASE_WITH(the_innermost_place_is_a_pc, set_up, teardown)
 	CHECK(f, "?", IN(DRIVER, 0x7800));
 }
 
-TEST_CASE_WITH(places_may_be_anything, set_up, teardown)
+CASE(places_may_be_anything)
 {
-	struct fixture *f = *state;
-
 	CHECK(f, "? ? ?", IN(NOTHING, 0x1000), IN(0, 0x7f0000001000), IN(0xffff, 0x1000));
 	CHECK(f, "? ? ? ?", 0, UINT64_MAX, IN(DRIVER, 0), IN(DRIVER, 0xffffffffffff));
 	CHECK(f, "? d7+10", IN(DRIVER, 1ull << 47 | OTHER), IN(DRIVER, OTHER));
@@ -358,10 +336,18 @@ TEST_CASE_WITH(places_may_be_anything, set_up, teardown)
 	assert_int_equal(f->out.samples[0].stack, TRACE_NO_STACK);
 }
 
-TEST_CASE_WITH(a_malformed_record_is_refused, set_up, teardown)
+/* A record that is sound but for these. */
+#define REFUSED(...)                                       \
+	do {                                               \
+		struct wire_sample bad = good;             \
+                                                           \
+		__VA_ARGS__;                               \
+		assert_int_equal(take(f, &bad), -EBADMSG); \
+	} while (0)
+
+CASE(a_malformed_record_is_refused)
 {
 	static const uint64_t stack[] = {IN(DRIVER, OTHER)};
-	struct fixture *f = *state;
 	struct wire_sample good = sample_of(stack, 1), r = good;
 	const size_t empty = offsetof(struct wire_sample, frames), size = empty + 8;
 
@@ -373,27 +359,13 @@ TEST_CASE_WITH(a_malformed_record_is_refused, set_up, teardown)
 	assert_int_equal(decoder__record(f->t, &r, sizeof(r)), -EBADMSG);
 	r.n = UINT16_MAX;
 	assert_int_equal(decoder__record(f->t, &r, size), -EBADMSG);
-	r = good;
-	r.cause = 0;
-	assert_int_equal(take(f, &r), -EBADMSG);
-	r.cause = WIRE_SAMPLE_CAUSES;
-	assert_int_equal(take(f, &r), -EBADMSG);
-	r = good;
-	r.cut = WIRE_CUT_MAX;
-	assert_int_equal(take(f, &r), -EBADMSG);
-	r = good;
-	r.light = WIRE_LIGHT_MAX;
-	assert_int_equal(take(f, &r), -EBADMSG);
-	r = good;
-	r.depth = 1;
-	r.lib = LIB;
-	r.kind = WIRE_KIND_MAX;
-	assert_int_equal(take(f, &r), -EBADMSG);
-	r.kind = WIRE_KIND_QUERY;
-	r.query = 3;
-	assert_int_equal(take(f, &r), -EBADMSG);
-	assert_int_equal(f->out.n_samples, 0);
-	assert_int_equal(f->out.n_stacks, 0);
+	REFUSED(bad.cause = 0);
+	REFUSED(bad.cause = WIRE_SAMPLE_CAUSES);
+	REFUSED(bad.cut = WIRE_CUT_MAX);
+	REFUSED(bad.light = WIRE_LIGHT_MAX);
+	REFUSED(bad.depth = 1, bad.lib = LIB, bad.kind = WIRE_KIND_MAX);
+	REFUSED(bad.depth = 1, bad.lib = LIB, bad.kind = WIRE_KIND_QUERY, bad.query = 3);
+	assert_struct(f->out, n_samples, 0, n_stacks, 0);
 }
 
 static void check_interval(struct fixture *f, uint8_t kind, uint16_t query, uint32_t number,
@@ -408,19 +380,15 @@ static void check_interval(struct fixture *f, uint8_t kind, uint16_t query, uint
 	r.label = number;
 	r.depth = 3;
 	assert_int_equal(take(f, &r), 0);
-	assert_int_equal(f->out.samples[0].label, label);
-	assert_int_equal(f->out.samples[0].kind, kind);
-	assert_int_equal(f->out.samples[0].depth, 3);
+	assert_struct(f->out.samples[0], label, label, kind, kind, depth, 3);
 	r.busy = 1;
 	assert_int_equal(take(f, &r), 0);
-	assert_int_equal(f->out.samples[0].label, TRACE_NO_STRING);
-	assert_int_equal(f->out.samples[0].depth, 0);
+	assert_struct(f->out.samples[0], label, TRACE_NO_STRING, depth, 0);
 }
 
-TEST_CASE_WITH(it_has_the_interval_that_probes_saw, set_up, teardown)
+CASE(it_has_the_interval_that_probes_saw)
 {
 	struct wire_label label = {.type = WIRE_LABEL, .label = 1, .key = {.len = 7}};
-	struct fixture *f = *state;
 
 	check_interval(f, WIRE_KIND_QUERY, 1, 0, 71);
 	check_interval(f, WIRE_KIND_ACTIVITY, 0, 0, 90);
@@ -448,10 +416,8 @@ static const struct trace_sample *sample_at(struct fixture *f, uint64_t place)
 	return &f->out.samples[0];
 }
 
-TEST_CASE_WITH(in_the_trap_of_a_probe_nothing_is_known, set_up, teardown)
+CASE(in_the_trap_of_a_probe_nothing_is_known)
 {
-	struct fixture *f = *state;
-
 	assert_int_equal(sample_at(f, IN(DRIVER, PROBED))->depth, 0);
 	assert_int_equal(f->out.samples[0].label, TRACE_NO_STRING);
 	assert_int_equal(sample_at(f, IN(DRIVER, PROBED + 1))->label, 71);
@@ -468,53 +434,40 @@ static int sample_in(struct fixture *f, uint32_t pid, uint64_t time, uint64_t pl
 	return take(f, &r);
 }
 
-TEST_CASE_WITH(samples_of_others_are_left_out, set_up, teardown)
+CASE(samples_of_others_are_left_out)
 {
 	struct wire_fork fork = {.type = WIRE_FORK, .parent_pid = 11, .child_pid = 12};
-	struct fixture *f = *state;
 
 	/* Process 11 is a compiler by its name. */
 	assert_int_equal(sample_in(f, 11, 200, IN(LIBC, 0x5020)), 0);
-	assert_int_equal(f->out.n_samples, 1);
-	assert_null(f->out.processes[0].build_id);
-	assert_int_equal(do_exec(f->t, 20, 100, "ld\0-o\0x"), 0);
-	assert_int_equal(sample_in(f, 20, 200, IN(LIBC, 0x5020)), 0);
-	assert_int_equal(sample_in(f, 21, 200, IN(LIBC, 0x5020)), 0);
+	assert_struct(f->out, n_samples, 1, processes[0].build_id, NULL);
+	must(do_exec(f->t, 20, 100, "ld\0-o\0x"), sample_in(f, 20, 200, IN(LIBC, 0x5020)),
+	     sample_in(f, 21, 200, IN(LIBC, 0x5020)));
 	/* A child of the compiler runs its code until it executes a program. */
 	fork.time_ns = 210;
-	assert_int_equal(decoder__record(f->t, &fork, sizeof(fork)), 0);
-	assert_int_equal(sample_in(f, 12, 220, IN(DRIVER, OTHER)), 0);
-	assert_int_equal(f->out.n_samples, 1);
-	assert_int_equal(f->out.n_processes, 1);
+	must(decoder__record(f->t, &fork, sizeof(fork)), sample_in(f, 12, 220, IN(DRIVER, OTHER)));
+	assert_struct(f->out, n_samples, 1, n_processes, 1);
 	/* The compiler's own samples go on. */
 	assert_int_equal(sample_in(f, 11, 230, IN(DRIVER, OTHER)), 0);
-	assert_int_equal(f->out.n_samples, 2);
-	assert_string_equal(f->out.processes[0].build_id, "abcd");
+	assert_struct(f->out, n_samples, 2, processes[0].build_id, "abcd");
 }
 
-TEST_CASE_WITH(code_of_a_compiler_makes_a_compiler, set_up, teardown)
+CASE(code_of_a_compiler_makes_a_compiler)
 {
-	struct fixture *f = *state;
-
 	assert_int_equal(sample_in(f, 30, 200, IN(DRIVER, OTHER)), 0);
-	assert_int_equal(f->out.n_processes, 2);
-	assert_true(f->out.processes[1].attached_late);
-	assert_string_equal(f->out.processes[1].build_id, "abcd");
-	assert_int_equal(f->out.samples[0].process, 1);
+	assert_struct(f->out, n_processes, 2, processes[1].attached_late, true,
+		      processes[1].build_id, "abcd", samples[0].process, 1);
 	/* From now on all of its samples count. */
 	assert_int_equal(sample_in(f, 30, 300, IN(LIBC, 0x5020)), 0);
 	assert_int_equal(f->out.n_samples, 2);
 	assert_int_equal(do_exit(f->t, 30, 400, 0), 0);
 	/* This one came late; the next is of a process that is not known. */
-	assert_int_equal(sample_in(f, 30, 350, IN(LIBC, 0x5020)), 0);
-	assert_int_equal(sample_in(f, 30, 450, IN(LIBC, 0x5020)), 0);
+	must(sample_in(f, 30, 350, IN(LIBC, 0x5020)), sample_in(f, 30, 450, IN(LIBC, 0x5020)));
 	assert_int_equal(f->out.n_samples, 3);
 }
 
-TEST_CASE_WITH(a_stack_that_finds_no_room_is_cut, set_up, teardown)
+CASE(a_stack_that_finds_no_room_is_cut)
 {
-	struct fixture *f = *state;
-
 	f->out.most_stacks = 3;
 	CHECK(f, "c5+20 d1+10 q70", IN(LIBC, 0x5020), IN(DRIVER, WRAPPER), IN(DRIVER, RUNS),
 	      IN(DRIVER, OTHER));
@@ -522,10 +475,9 @@ TEST_CASE_WITH(a_stack_that_finds_no_room_is_cut, set_up, teardown)
 	assert_int_equal(sample_in(f, 11, 200, IN(LIBC, 0x5020)), -EIO);
 }
 
-TEST_CASE_WITH(a_library_that_comes_later_shows_its_queries, set_up, teardown)
+CASE(a_library_that_comes_later_shows_its_queries)
 {
 	static const uint32_t labels[] = {60, 61, 62};
-	struct fixture *f = *state;
 
 	decoder__set_functions(f->t, LIB, NULL);
 	CHECK(f, "d1+10 d2+110", IN(DRIVER, WRAPPER), IN(DRIVER, RUNS));
@@ -542,10 +494,9 @@ TEST_CASE_WITH(a_library_that_comes_later_shows_its_queries, set_up, teardown)
 }
 
 /* Code of two compilers' libraries in one stack: the innermost one's counts. */
-TEST_CASE_WITH(one_library_shows_the_intervals_of_a_stack, set_up, teardown)
+CASE(one_library_shows_the_intervals_of_a_stack)
 {
 	static const uint32_t labels[] = {60, 61, 62};
-	struct fixture *f = *state;
 
 	assert_int_equal(decoder__set_library(f->t, 3, labels, 3, "ef", NULL), 0);
 	assert_int_equal(decoder__set_frames(f->t, 3, &plan), 0);
@@ -555,12 +506,11 @@ TEST_CASE_WITH(one_library_shows_the_intervals_of_a_stack, set_up, teardown)
 }
 
 /* A function is looked up when the sample is released, not while its compiler runs. */
-TEST_CASE_WITH(samples_wait_with_what_is_known_of_them, set_up, teardown)
+CASE(samples_wait_with_what_is_known_of_them)
 {
 	static const uint64_t stack[] = {IN(DRIVER, WRAPPER), IN(DRIVER, RUNS)};
 	static const uint32_t labels[] = {60, 61, 62};
 	struct wire_sample r = sample_of(stack, N_OF(stack));
-	struct fixture *f = *state;
 
 	assert_int_equal(hold(f, &r), 0);
 	r.value = 7;
@@ -574,36 +524,30 @@ TEST_CASE_WITH(samples_wait_with_what_is_known_of_them, set_up, teardown)
 	assert_int_equal(decoder__set_library(f->t, LIB, labels, 3, "ef", NULL), 0);
 	assert_int_equal(f->out.n_samples, 2);
 	assert_string_equal(stack_of(f, f->out.samples[1].stack), "d1+10 q70 d2+110");
-	assert_int_equal(f->out.samples[1].value, 1000000);
-	assert_int_equal(f->out.samples[0].value, 7);
-	assert_int_equal(f->out.samples[0].process, 0);
-	assert_int_equal(f->out.n_processes, 1);
+	assert_struct(f->out, samples[1].value, 1000000, samples[0].value, 7, samples[0].process, 0,
+		      n_processes, 1);
 	assert_int_equal(decoder__release_samples(f->t), 0);
 	assert_int_equal(f->out.n_samples, 2);
 }
 
-TEST_CASE_WITH(samples_do_not_wait_for_a_file_whose_number_is_given_away, set_up, teardown)
+CASE(samples_do_not_wait_for_a_file_whose_number_is_given_away)
 {
 	static const uint64_t stack[] = {IN(LIBC, 0x5020)};
 	struct wire_sample r = sample_of(stack, 1);
-	struct fixture *f = *state;
 
-	assert_int_equal(hold(f, &r), 0);
-	assert_int_equal(decoder__set_file(f->t, NOTHING, &driver), 0);
+	must(hold(f, &r), decoder__set_file(f->t, NOTHING, &driver));
 	assert_int_equal(f->out.n_samples, 0);
 	assert_int_equal(decoder__set_file(f->t, LIBC, &driver), 0);
 	assert_string_equal(stack_of(f, f->out.samples[0].stack), "c5+20");
 	/* The rest is there in the end. */
-	assert_int_equal(hold(f, &r), 0);
-	assert_int_equal(decoder__settle(f->t), 0);
+	must(hold(f, &r), decoder__settle(f->t));
 	assert_string_equal(stack_of(f, f->out.samples[0].stack), "d5+20");
 }
 
-TEST_CASE_WITH(the_room_for_samples_that_wait_is_bounded, set_up, teardown)
+CASE(the_room_for_samples_that_wait_is_bounded)
 {
 	static uint64_t stack[WIRE_SAMPLE_FRAMES];
 	struct wire_sample r = sample_of(stack, WIRE_SAMPLE_FRAMES);
-	struct fixture *f = *state;
 	uint32_t n = 0;
 
 	for (; !f->out.n_samples && n < SAMPLES_HELD_MAX; n++)
@@ -613,11 +557,10 @@ TEST_CASE_WITH(the_room_for_samples_that_wait_is_bounded, set_up, teardown)
 }
 
 /* Whatever the interval between two ticks is. */
-TEST_CASE_WITH(the_time_that_samples_wait_is_bounded, set_up, teardown)
+CASE(the_time_that_samples_wait_is_bounded)
 {
 	static const uint64_t stack[] = {IN(LIBC, 0x5020)};
 	struct wire_sample r = sample_of(stack, 1);
-	struct fixture *f = *state;
 	uint64_t first_ns = r.time_ns;
 
 	for (int i = 0; i < 2; i++) {
@@ -648,8 +591,7 @@ static uint32_t place_of_other(struct samples *s, const struct samples_context *
 	static const uint64_t stack[] = {IN(DRIVER, OTHER)};
 	struct wire_sample r = sample_of(stack, 1);
 
-	assert_int_equal(samples__record(s, c, &r), 0);
-	assert_int_equal(samples__release(s, c), 0);
+	must(samples__record(s, c, &r), samples__release(s, c));
 	return innermost.place;
 }
 
@@ -662,14 +604,12 @@ static void take_many(struct samples *s, const struct samples_context *c, uint32
 	for (uint32_t i = 0; i < WIRE_SAMPLE_FRAMES; i++)
 		stack[i] = IN(DRIVER, (uint64_t)(first + i) << 12 | 0x900);
 	r = sample_of(stack, WIRE_SAMPLE_FRAMES);
-	assert_int_equal(samples__record(s, c, &r), 0);
-	assert_int_equal(samples__release(s, c), 0);
+	must(samples__record(s, c, &r), samples__release(s, c));
 }
 
-TEST_CASE_WITH(places_that_are_forgotten_are_found_again, set_up, teardown)
+CASE(places_that_are_forgotten_are_found_again)
 {
 	struct samples samples = {0};
-	struct fixture *f = *state;
 	struct library libraries[WIRE_MAX_LIBS + 1] = {{0}};
 	const struct decoder_sink sink = {.ctx = &f->out,
 					  .function = sink_function,
@@ -681,8 +621,7 @@ TEST_CASE_WITH(places_that_are_forgotten_are_found_again, set_up, teardown)
 	struct samples_context c = {&sink, libraries, &names, NULL, &images};
 	uint32_t place, most = 0;
 
-	assert_int_equal(self_time__new(&self_time), 0);
-	assert_int_equal(caller_index__new(&c.callers), 0);
+	must(self_time__new(&self_time), caller_index__new(&c.callers));
 	images__init(&images, &sink, self_time);
 	interval_labels__init(&names, &sink, libraries);
 	libraries[0].functions = &driver;

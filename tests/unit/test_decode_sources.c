@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "decode/sources.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "test.h"
 
 static const struct wire_layout_places layout = {.known = 1, .first = 1, .step = 2};
@@ -67,8 +63,7 @@ static void assert_place(uint32_t index, const char *name, uint32_t line, uint32
 
 	assert_true(sources__find(&s, &layout, index, &p));
 	assert_string_equal(sources__name(&s, p.file), name);
-	assert_int_equal(p.line, line);
-	assert_int_equal(p.context, context);
+	assert_struct(p, line, line, context, context);
 }
 
 static void assert_no_place(uint32_t index)

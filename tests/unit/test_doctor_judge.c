@@ -13,6 +13,9 @@
 static struct doctor_facts facts;
 static struct doctor_trials trials;
 
+/* What the last judge() found. */
+static struct findings f;
+
 static int setup(void **state)
 {
 	sample_facts(&facts);
@@ -20,21 +23,30 @@ static int setup(void **state)
 	return 0;
 }
 
-/* The first finding of that name. */
-static const struct finding *find(const struct findings *f, const char *name)
+static int teardown(void **state)
 {
-	for (uint32_t i = 0; i < f->n; i++) {
-		if (!strcmp(f->items[i].name, name))
-			return &f->items[i];
+	findings__clear(&f);
+	return 0;
+}
+#define JUDGE_CASE(name) TEST_CASE_WITH(name, setup, teardown)
+
+/* Judge `what` anew: what follows the findings of judge_kernel() and others. */
+#define JUDGE(what, ...) (findings__clear(&f), judge_##what(&f, ##__VA_ARGS__))
+
+/* The first finding of that name. */
+static const struct finding *find(const char *name)
+{
+	for (uint32_t i = 0; i < f.n; i++) {
+		if (!strcmp(f.items[i].name, name))
+			return &f.items[i];
 	}
 	fail_msg("no finding '%s'", name);
 	return NULL;
 }
 
-static void expect(const struct findings *f, const char *name, enum finding_state state,
-		   const char *says, const char *fix)
+static void expect(const char *name, enum finding_state state, const char *says, const char *fix)
 {
-	const struct finding *one = find(f, name);
+	const struct finding *one = find(name);
 
 	assert_int_equal(one->state, state);
 	assert_contains(one->says, says);
@@ -44,198 +56,181 @@ static void expect(const struct findings *f, const char *name, enum finding_stat
 		assert_null(one->fix);
 }
 
-TEST_CASE_WITH(a_sound_machine_has_no_problems, setup, NULL)
+JUDGE_CASE(a_sound_machine_has_no_problems)
 {
 	const struct doctor_limits limits = {UINT64_MAX, UINT64_C(1) << 40, true};
 	const struct other_recordings none = {0};
-	_findings_ struct findings f = {0};
 
 	judge_kernel(&f, &facts, &trials);
 	judge_privileges(&f, &facts, &trials, "me (1000)");
 	judge_recording(&f, &facts, &trials, &none);
 	judge_limits(&f, &limits, &trials);
 	assert_int_equal(findings__problems(&f), 0);
-	expect(&f, "uprobe_multi", FINDING_OK, "one link", NULL);
-	expect(&f, "perf events", FINDING_NOTE, "CAP_SYS_ADMIN", NULL);
-	expect(&f, "other users", FINDING_NOTE, "Permission denied", "cap_sys_ptrace");
-	expect(&f, "probes", FINDING_OK, "450 ns", NULL);
-	expect(&f, "open files", FINDING_OK, "no limit", NULL);
+	expect("uprobe_multi", FINDING_OK, "one link", NULL);
+	expect("perf events", FINDING_NOTE, "CAP_SYS_ADMIN", NULL);
+	expect("other users", FINDING_NOTE, "Permission denied", "cap_sys_ptrace");
+	expect("probes", FINDING_OK, "450 ns", NULL);
+	expect("open files", FINDING_OK, "no limit", NULL);
 }
 
-TEST_CASE_WITH(a_missing_kernel_feature_is_a_problem_or_a_note, setup, NULL)
+JUDGE_CASE(a_missing_kernel_feature_is_a_problem_or_a_note)
 {
-	_findings_ struct findings f = {0};
-
 	facts.btf = facts.first_pid_ns = false;
 	strcpy(facts.lockdown, "confidentiality");
 	trials.ring = -EINVAL;
 	trials.uprobe_multi = -EINVAL;
-	judge_kernel(&f, &facts, &trials);
-	expect(&f, "BTF", FINDING_PROBLEM, "vmlinux", "CONFIG_DEBUG_INFO_BTF");
-	expect(&f, "lockdown", FINDING_PROBLEM, "confidentiality", "integrity");
-	expect(&f, "ring buffer", FINDING_PROBLEM, "Invalid argument", "6.1");
-	expect(&f, "uprobe_multi", FINDING_NOTE, "does not work", "6.6");
-	expect(&f, "process numbers", FINDING_PROBLEM, "container", "--pid=host");
+	JUDGE(kernel, &facts, &trials);
+	expect("BTF", FINDING_PROBLEM, "vmlinux", "CONFIG_DEBUG_INFO_BTF");
+	expect("lockdown", FINDING_PROBLEM, "confidentiality", "integrity");
+	expect("ring buffer", FINDING_PROBLEM, "Invalid argument", "6.1");
+	expect("uprobe_multi", FINDING_NOTE, "does not work", "6.6");
+	expect("process numbers", FINDING_PROBLEM, "container", "--pid=host");
 	assert_int_equal(findings__problems(&f), 4);
 }
 
-TEST_CASE_WITH(a_refusal_is_distinguished_from_missing_capabilities, setup, NULL)
+JUDGE_CASE(a_refusal_is_distinguished_from_missing_capabilities)
 {
-
 	trials.load = -EPERM;
 	trials.bpf_filtered = true;
 	for (int capable = 0; capable < 2; capable++) {
-		_findings_ struct findings f = {0};
-
 		facts.capabilities = capable ? UINT64_C(3) << 38 : 0;
-		judge_kernel(&f, &facts, &trials);
+		JUDGE(kernel, &facts, &trials);
 		if (capable)
-			expect(&f, "BPF programs", FINDING_PROBLEM,
-			       "a seccomp filter refuses bpf(2)", "seccomp profile");
+			expect("BPF programs", FINDING_PROBLEM, "a seccomp filter refuses bpf(2)",
+			       "seccomp profile");
 		else
-			expect(&f, "BPF programs", FINDING_NOTE, "unknown", NULL);
+			expect("BPF programs", FINDING_NOTE, "unknown", NULL);
 	}
 }
 
-TEST_CASE_WITH(the_cause_of_a_refusal_is_named_only_if_proven, setup, NULL)
+JUDGE_CASE(the_cause_of_a_refusal_is_named_only_if_proven)
 {
-	_findings_ struct findings f = {0}, user = {0};
-
 	trials.load = trials.record = -EPERM;
-	judge_kernel(&f, &facts, &trials);
-	expect(&f, "BPF programs", FINDING_PROBLEM, "the kernel refuses bpf(2)", "dmesg");
-	assert_lacks(find(&f, "BPF programs")->says, "seccomp");
+	JUDGE(kernel, &facts, &trials);
+	expect("BPF programs", FINDING_PROBLEM, "the kernel refuses bpf(2)", "dmesg");
+	assert_lacks(find("BPF programs")->says, "seccomp");
 	facts.first_user_ns = false;
-	judge_kernel(&user, &facts, &trials);
-	expect(&user, "BPF programs", FINDING_PROBLEM, "those of a user namespace", "on the host");
+	JUDGE(kernel, &facts, &trials);
+	expect("BPF programs", FINDING_PROBLEM, "those of a user namespace", "on the host");
 }
 
-TEST_CASE_WITH(the_ring_of_mappings_is_judged_by_trying_it, setup, NULL)
+JUDGE_CASE(the_ring_of_mappings_is_judged_by_trying_it)
 {
-	_findings_ struct findings works = {0}, paranoid = {0}, unknown = {0};
-
-	judge_kernel(&works, &facts, &trials);
-	expect(&works, "mappings", FINDING_OK, "reports which process", NULL);
-	expect(&works, "perf_event_paranoid", FINDING_OK, "4", NULL);
-	assert_lacks(find(&works, "perf_event_paranoid")->says, "mappings");
+	JUDGE(kernel, &facts, &trials);
+	expect("mappings", FINDING_OK, "reports which process", NULL);
+	expect("perf_event_paranoid", FINDING_OK, "4", NULL);
+	assert_lacks(find("perf_event_paranoid")->says, "mappings");
 	trials.mappings = -EACCES;
 	trials.no_mappings = (struct perf_refusal){
 		.err = -EACCES, .paranoid = 3, .capabilities = facts.capabilities};
-	judge_kernel(&paranoid, &facts, &trials);
-	expect(&paranoid, "mappings", FINDING_NOTE, "kernel.perf_event_paranoid is 3",
+	JUDGE(kernel, &facts, &trials);
+	expect("mappings", FINDING_NOTE, "kernel.perf_event_paranoid is 3",
 	       "sysctl kernel.perf_event_paranoid=2");
-	expect(&paranoid, "perf_event_paranoid", FINDING_OK, "see mappings below", NULL);
-	assert_int_equal(findings__problems(&paranoid), 0);
+	expect("perf_event_paranoid", FINDING_OK, "see mappings below", NULL);
+	assert_int_equal(findings__problems(&f), 0);
 	facts.capabilities = 0;
-	judge_kernel(&unknown, &facts, &trials);
-	expect(&unknown, "mappings", FINDING_NOTE, "unknown", NULL);
+	JUDGE(kernel, &facts, &trials);
+	expect("mappings", FINDING_NOTE, "unknown", NULL);
 }
 
-TEST_CASE_WITH(samples_are_a_trial_of_their_own, setup, NULL)
+JUDGE_CASE(samples_are_a_trial_of_their_own)
 {
-	_findings_ struct findings works = {0}, unloaded = {0}, refused = {0}, unknown = {0};
 	const struct other_recordings none = {0};
 
-	judge_recording(&works, &facts, &trials, &none);
-	expect(&works, "samples", FINDING_OK, "perf events run them", NULL);
+	JUDGE(recording, &facts, &trials, &none);
+	expect("samples", FINDING_OK, "perf events run them", NULL);
 	trials.samples = -E2BIG;
 	strcpy(trials.samples_why, "the verifier refuses sample_cpu");
-	judge_recording(&unloaded, &facts, &trials, &none);
-	expect(&unloaded, "samples", FINDING_NOTE, "refuses sample_cpu", "without --sample");
+	JUDGE(recording, &facts, &trials, &none);
+	expect("samples", FINDING_NOTE, "refuses sample_cpu", "without --sample");
 	trials.samples = -EACCES;
 	trials.no_samples = (struct perf_refusal){
 		.err = -EACCES, .paranoid = 3, .capabilities = facts.capabilities};
-	judge_recording(&refused, &facts, &trials, &none);
-	expect(&refused, "samples", FINDING_NOTE, "kernel.perf_event_paranoid is 3",
+	JUDGE(recording, &facts, &trials, &none);
+	expect("samples", FINDING_NOTE, "kernel.perf_event_paranoid is 3",
 	       "sysctl kernel.perf_event_paranoid=2");
-	assert_int_equal(findings__problems(&refused), 0);
+	assert_int_equal(findings__problems(&f), 0);
 	/* Without a rehearsal nothing is known of samples either. */
 	trials.record = trials.samples = -EPERM;
-	judge_recording(&unknown, &facts, &trials, &none);
-	for (uint32_t i = 0; i < unknown.n; i++)
-		assert_string_not_equal(unknown.items[i].name, "samples");
+	JUDGE(recording, &facts, &trials, &none);
+	for (uint32_t i = 0; i < f.n; i++)
+		assert_string_not_equal(f.items[i].name, "samples");
 }
 
-TEST_CASE_WITH(missing_capabilities_come_with_a_command, setup, NULL)
+JUDGE_CASE(missing_capabilities_come_with_a_command)
 {
-	_findings_ struct findings f = {0}, of_file = {0}, nosuid = {0};
-
 	facts.capabilities = UINT64_C(1) << 39;
-	judge_privileges(&f, &facts, &trials, "me (1000)");
-	expect(&f, "capabilities", FINDING_PROBLEM, "missing CAP_PERFMON",
+	JUDGE(privileges, &facts, &trials, "me (1000)");
+	expect("capabilities", FINDING_PROBLEM, "missing CAP_PERFMON",
 	       "sudo setcap cap_bpf,cap_perfmon+ep /usr/bin/qprof-bpf");
 	facts.file_has_caps = facts.no_new_privs = true;
-	judge_privileges(&of_file, &facts, &trials, "me (1000)");
-	expect(&of_file, "capabilities", FINDING_PROBLEM, "no_new_privs", "without what takes");
+	JUDGE(privileges, &facts, &trials, "me (1000)");
+	expect("capabilities", FINDING_PROBLEM, "no_new_privs", "without what takes");
 	facts.no_new_privs = false;
 	facts.file_is_nosuid = true;
-	judge_privileges(&nosuid, &facts, &trials, "me (1000)");
-	expect(&nosuid, "capabilities", FINDING_PROBLEM, "nosuid", "without what takes");
+	JUDGE(privileges, &facts, &trials, "me (1000)");
+	expect("capabilities", FINDING_PROBLEM, "nosuid", "without what takes");
 }
 
 /* Missing capabilities, and containers. */
-TEST_CASE_WITH(where_the_kernel_does_not_help_a_command_is_recorded_from_outside, setup, NULL)
+JUDGE_CASE(where_the_kernel_does_not_help_a_command_is_recorded_from_outside)
 {
-	for (int i = 0; i < 4; i++) {
-		struct doctor_facts here = facts;
-		_findings_ struct findings f = {0};
+	const struct doctor_facts all = facts;
 
-		here.capabilities = i == 1 ? 0 : here.capabilities;
-		here.first_user_ns = i != 2;
-		here.first_pid_ns = i != 3;
-		judge_privileges(&f, &here, &trials, "me");
+	for (int i = 0; i < 4; i++) {
+		facts = all;
+		facts.capabilities = i == 1 ? 0 : facts.capabilities;
+		facts.first_user_ns = i != 2;
+		facts.first_pid_ns = i != 3;
+		JUDGE(privileges, &facts, &trials, "me");
 		assert_int_equal(findings__has_outside(&f), i > 0);
 		if (i)
-			expect(&f, "from outside", FINDING_NOTE, "without the kernel's help", NULL);
+			expect("from outside", FINDING_NOTE, "without the kernel's help", NULL);
 	}
 }
 
-TEST_CASE_WITH(other_users_are_judged_by_what_was_tried, setup, NULL)
+JUDGE_CASE(other_users_are_judged_by_what_was_tried)
 {
-	_findings_ struct findings f = {0}, none = {0}, root = {0};
-
 	trials.others = 0;
-	judge_privileges(&f, &facts, &trials, "me");
-	expect(&f, "other users", FINDING_OK, "can be recorded", NULL);
+	JUDGE(privileges, &facts, &trials, "me");
+	expect("other users", FINDING_OK, "can be recorded", NULL);
 	trials.others = -ESRCH;
-	judge_privileges(&none, &facts, &trials, "me");
-	expect(&none, "other users", FINDING_NOTE, "unknown", NULL);
+	JUDGE(privileges, &facts, &trials, "me");
+	expect("other users", FINDING_NOTE, "unknown", NULL);
 	facts.capabilities = UINT64_MAX;
-	judge_privileges(&root, &facts, &trials, "me");
-	expect(&root, "other users", FINDING_OK, "can be recorded", NULL);
+	JUDGE(privileges, &facts, &trials, "me");
+	expect("other users", FINDING_OK, "can be recorded", NULL);
 }
 
-TEST_CASE_WITH(a_rehearsal_reports_what_a_recording_would, setup, NULL)
+JUDGE_CASE(a_rehearsal_reports_what_a_recording_would)
 {
 	const struct other_recordings others = {.n = 3, .held = 1, .pid = 77},
 				      unknown = {.err = -EPERM};
-	_findings_ struct findings f = {0}, unable = {0};
 
 	trials.record = -EINVAL;
 	strcpy(trials.why, "the verifier says no");
-	judge_recording(&f, &facts, &trials, &others);
-	expect(&f, "rehearsal", FINDING_PROBLEM, "the verifier says no", "-vv");
-	expect(&f, "other recordings", FINDING_NOTE, "1 in progress (process 77)", "wait");
+	JUDGE(recording, &facts, &trials, &others);
+	expect("rehearsal", FINDING_PROBLEM, "the verifier says no", "-vv");
+	expect("other recordings", FINDING_NOTE, "1 in progress (process 77)", "wait");
 	assert_contains(f.items[f.n - 1].says, "2 that ended");
 	facts.capabilities = 0;
-	judge_recording(&unable, &facts, &trials, &unknown);
-	expect(&unable, "rehearsal", FINDING_NOTE, "not done", NULL);
-	expect(&unable, "other recordings", FINDING_NOTE, "CAP_SYS_ADMIN", NULL);
+	JUDGE(recording, &facts, &trials, &unknown);
+	expect("rehearsal", FINDING_NOTE, "not done", NULL);
+	expect("other recordings", FINDING_NOTE, "CAP_SYS_ADMIN", NULL);
 }
 
 static void probes_say(const struct probe_rehearsal *r, enum finding_state state, const char *says,
 		       const char *fix)
 {
 	const struct other_recordings none = {0};
-	_findings_ struct findings f = {0};
 
 	trials.costs.emulated.hit_ps = 0;
 	trials.costs.rehearsal = *r;
-	judge_recording(&f, &facts, &trials, &none);
-	expect(&f, "probes", state, says, fix);
+	JUDGE(recording, &facts, &trials, &none);
+	expect("probes", state, says, fix);
 }
 
-TEST_CASE_WITH(the_counters_show_what_became_of_the_hits, setup, NULL)
+JUDGE_CASE(the_counters_show_what_became_of_the_hits)
 {
 	struct probe_rehearsal r = {.called = true, .written = true};
 
@@ -261,59 +256,54 @@ TEST_CASE_WITH(the_counters_show_what_became_of_the_hits, setup, NULL)
 	probes_say(&r, FINDING_NOTE, "they fire", "idle");
 }
 
-TEST_CASE_WITH(limits_are_notes, setup, NULL)
+JUDGE_CASE(limits_are_notes)
 {
 	const struct doctor_limits few = {1024, UINT64_C(1) << 20, true}, none = {1024, 0, false};
-	_findings_ struct findings f = {0}, unwritable = {0}, fewest = {0};
 
-	judge_limits(&unwritable, &none, &trials);
-	expect(&unwritable, "open files", FINDING_OK, "1024", NULL);
-	expect(&unwritable, "this directory", FINDING_NOTE, "cannot be written", "-o");
-	judge_limits(&fewest, &(struct doctor_limits){.files = 32, .can_write_here = true},
-		     &trials);
-	expect(&fewest, "open files", FINDING_PROBLEM, "32, and a recording takes about 128",
-	       "ulimit");
+	JUDGE(limits, &none, &trials);
+	expect("open files", FINDING_OK, "1024", NULL);
+	expect("this directory", FINDING_NOTE, "cannot be written", "-o");
+	JUDGE(limits, &(struct doctor_limits){.files = 32, .can_write_here = true}, &trials);
+	expect("open files", FINDING_PROBLEM, "32, and a recording takes about 128", "ulimit");
 	trials.uprobe_multi = -EINVAL;
-	judge_limits(&f, &few, &trials);
-	expect(&f, "open files", FINDING_NOTE, "1024", "ulimit");
-	expect(&f, "this directory", FINDING_NOTE, "1.00 MiB", "-o");
+	JUDGE(limits, &few, &trials);
+	expect("open files", FINDING_NOTE, "1024", "ulimit");
+	expect("this directory", FINDING_NOTE, "1.00 MiB", "-o");
 	assert_int_equal(findings__problems(&f), 0);
 }
 
-TEST_CASE_WITH(what_recovered_names_leave_out_is_said, setup, NULL)
+JUDGE_CASE(what_recovered_names_leave_out_is_said)
 {
 	_toolchains_ struct toolchains list = {0};
-	_findings_ struct findings f = {0}, g = {0};
 	struct toolchain *t;
 
 	sample_toolchains(&list);
 	t = &list.items[0];
 	t->complete = t->queries;
 	t->sites[PLAN_STEPPED] = 0;
-	judge_toolchains(&f, &list);
-	expect(&f, t->name, FINDING_OK, "all of its 2 queries can be recorded", NULL);
+	JUDGE(toolchains, &list);
+	expect(t->name, FINDING_OK, "all of its 2 queries can be recorded", NULL);
 	t->symbols = SYMBOLS_RECOVERED;
-	judge_toolchains(&g, &list);
-	expect(&g, t->name, FINDING_OK,
+	JUDGE(toolchains, &list);
+	expect(t->name, FINDING_OK,
 	       "names, in some versions not those of items and macros, are recovered from the "
 	       "library's code",
 	       NULL);
 }
 
-TEST_CASE_WITH(a_toolchain_is_a_problem_only_if_it_matters, setup, NULL)
+JUDGE_CASE(a_toolchain_is_a_problem_only_if_it_matters)
 {
 	_toolchains_ struct toolchains list = {0}, none = {0};
-	_findings_ struct findings f = {0}, g = {0}, h = {0};
 
 	sample_toolchains(&list);
-	judge_toolchains(&f, &list);
-	expect(&f, "stable-x86_64", FINDING_NOTE, "1 of its 2 queries", "qprof-bpf plan --full");
-	expect(&f, "/usr/bin/rustc", FINDING_NOTE, "stripped", "rustup.rs");
+	JUDGE(toolchains, &list);
+	expect("stable-x86_64", FINDING_NOTE, "1 of its 2 queries", "qprof-bpf plan --full");
+	expect("/usr/bin/rustc", FINDING_NOTE, "stripped", "rustup.rs");
 	list.items[1].wanted = true;
-	judge_toolchains(&g, &list);
-	expect(&g, "/usr/bin/rustc", FINDING_PROBLEM, "stripped", "rustup.rs");
-	judge_toolchains(&h, &none);
-	expect(&h, "none", FINDING_PROBLEM, "no Rust compiler", "rustup.rs");
+	JUDGE(toolchains, &list);
+	expect("/usr/bin/rustc", FINDING_PROBLEM, "stripped", "rustup.rs");
+	JUDGE(toolchains, &none);
+	expect("none", FINDING_PROBLEM, "no Rust compiler", "rustup.rs");
 }
 
 /* ---- Findings -------------------------------------------------------------------------------- */
@@ -326,12 +316,8 @@ TEST_CASE(findings_keep_their_texts)
 	findings__add(&f, FINDING_KERNEL, FINDING_OK, text, NULL, "%s %d", "is there", 1);
 	findings__add(&f, FINDING_LIMITS, FINDING_PROBLEM, "disk", "make room", "full");
 	strcpy(text, "...");
-	assert_int_equal(f.err, 0);
-	assert_int_equal(f.n, 2);
-	assert_string_equal(f.items[0].name, "BTF");
-	assert_string_equal(f.items[0].says, "is there 1");
-	assert_null(f.items[0].fix);
-	assert_string_equal(f.items[1].fix, "make room");
+	assert_struct(f, err, 0, n, 2, items[0].name, "BTF", items[0].says, "is there 1",
+		      items[0].fix, NULL, items[1].fix, "make room");
 }
 
 TEST_CASE(problems_are_counted_and_notes_are_not)
@@ -358,24 +344,14 @@ TEST_CASE(sections_and_states_have_names)
 
 TEST_CASE_WITH(nothing_is_known_of_an_empty_root, fake_root_make, fake_root_remove)
 {
-	struct doctor_facts facts;
-
 	facts__read(fake_root, &facts);
-	assert_string_equal(facts.release, "");
-	assert_false(facts.btf);
-	assert_true(facts.first_pid_ns);
-	assert_true(facts.first_user_ns);
-	assert_int_equal(facts.perf_event_paranoid, FACTS_UNKNOWN);
-	assert_string_equal(facts.lockdown, "");
-	assert_int_equal(facts.capabilities, 0);
-	assert_false(facts.file_has_caps);
-	assert_string_equal(facts.exe, "");
+	assert_struct(facts, release, "", btf, false, first_pid_ns, true, first_user_ns, true,
+		      perf_event_paranoid, FACTS_UNKNOWN, lockdown, "", capabilities, 0,
+		      file_has_caps, false, exe, "");
 }
 
 TEST_CASE_WITH(kernel_facts_are_read_from_proc_and_sys, fake_root_make, fake_root_remove)
 {
-	struct doctor_facts facts;
-
 	fake_root_file("/proc/sys/kernel/osrelease", "6.8.0-test\n");
 	fake_root_file("/proc/sys/kernel/perf_event_paranoid", "-1\n");
 	fake_root_file("/proc/sys/kernel/unprivileged_bpf_disabled", "2\n");
@@ -390,30 +366,19 @@ TEST_CASE_WITH(kernel_facts_are_read_from_proc_and_sys, fake_root_make, fake_roo
 	fake_root_file("/bin/q", "");
 	assert_int_equal(symlink("/bin/q", fake_root_path("/proc/self/exe")), 0);
 	facts__read(fake_root, &facts);
-	assert_string_equal(facts.release, "6.8.0-test");
-	assert_int_equal(facts.perf_event_paranoid, -1);
-	assert_int_equal(facts.unprivileged_bpf_disabled, 2);
-	assert_true(facts.btf);
-	assert_string_equal(facts.lockdown, "integrity");
-	assert_string_equal(facts.lsm, "capability,yama");
-	assert_int_equal(facts.capabilities, UINT64_C(3) << 38);
-	assert_true(facts.no_new_privs);
-	assert_false(facts.first_pid_ns);
-	assert_false(facts.first_user_ns);
-	assert_string_equal(facts.exe, "/bin/q");
+	assert_struct(facts, release, "6.8.0-test", perf_event_paranoid, -1,
+		      unprivileged_bpf_disabled, 2, btf, true, lockdown, "integrity", lsm,
+		      "capability,yama", capabilities, UINT64_C(3) << 38, no_new_privs, true,
+		      first_pid_ns, false, first_user_ns, false, exe, "/bin/q");
 }
 
 TEST_CASE_WITH(odd_files_are_unknown, fake_root_make, fake_root_remove)
 {
-	struct doctor_facts facts;
-
 	fake_root_file("/proc/sys/kernel/perf_event_paranoid", "many\n");
 	fake_root_file("/sys/kernel/security/lockdown", "[none");
 	fake_root_file("/proc/self/status", "CapEff: zz\n");
 	facts__read(fake_root, &facts);
-	assert_int_equal(facts.perf_event_paranoid, FACTS_UNKNOWN);
-	assert_string_equal(facts.lockdown, "none");
-	assert_int_equal(facts.capabilities, 0);
+	assert_struct(facts, perf_event_paranoid, FACTS_UNKNOWN, lockdown, "none", capabilities, 0);
 }
 
 /* ---- Other recordings ------------------------------------------------------------------------ */
@@ -436,9 +401,7 @@ TEST_CASE_WITH(holders_are_distinguished_from_leftovers, fake_root_make, fake_ro
 	fake_root_file("/proc/41/fdinfo/9", "pos:\t0\nprog_type:\t2\nprog_id:\t18\n");
 	fake_root_file("/proc/self/fdinfo/9", "prog_id:\t17\n");
 	other_recordings__find_holders(fake_root, ids, 2, &c);
-	assert_int_equal(c.n, 2);
-	assert_int_equal(c.held, 1);
-	assert_int_equal(c.pid, 41);
+	assert_struct(c, n, 2, held, 1, pid, 41);
 	fake_root_file("/proc/40/fdinfo/4", "prog_id:\t17\n");
 	other_recordings__find_holders(fake_root, ids, 2, &c);
 	assert_int_equal(c.held, 2);
@@ -468,9 +431,7 @@ TEST_CASE_WITH(rustups_have_the_names_of_their_directories, fake_root_make, fake
 	fake_root_file("/home/.rustup/toolchains/broken/bin/rustc", "");
 	snprintf(home, sizeof(home), "%s/home/.rustup", fake_root);
 	assert_int_equal(toolchains__add_rustup(&list, home), 0);
-	assert_int_equal(list.n, 2);
-	assert_string_equal(list.items[0].name, "nightly");
-	assert_string_equal(list.items[1].name, "stable");
+	assert_struct(list, n, 2, items[0].name, "nightly", items[1].name, "stable");
 	assert_contains(list.items[1].library, "/stable/lib/librustc_driver-1.so");
 	assert_false(list.items[0].wanted);
 	assert_int_equal(toolchains__add_rustup(&list, "/nonexistent"), 0);
@@ -496,10 +457,8 @@ TEST_CASE_WITH(one_library_is_one_toolchain, fake_root_make, fake_root_remove)
 	assert_int_equal(toolchains__add(&list, "stable", "/a.so", false), 0);
 	assert_int_equal(toolchains__add(&list, "rustc", "/a.so", true), 0);
 	assert_int_equal(toolchains__add(&list, "stable", "/b.so", false), 0);
-	assert_int_equal(list.n, 2);
-	assert_string_equal(list.items[0].name, "stable");
-	assert_true(list.items[0].wanted);
-	assert_false(list.items[1].wanted);
+	assert_struct(list, n, 2, items[0].name, "stable", items[0].wanted, true, items[1].wanted,
+		      false);
 }
 
 TEST_CASE_WITH(a_survey_keeps_errors_of_plans_and_prints_none, fake_root_make, fake_root_remove)
@@ -527,14 +486,9 @@ TEST_CASE_WITH(a_plan_is_summed_up, fake_root_make, fake_root_remove)
 	struct toolchain t = {0};
 
 	assert_int_equal(toolchain__take(&t, plan), 0);
-	assert_string_equal(t.version, plan->rustc_version);
-	assert_int_equal(t.queries, 2);
-	assert_int_equal(t.complete, 1);
-	assert_int_equal(t.sites[PLAN_EMULATED], 6);
-	assert_int_equal(t.sites[PLAN_STEPPED], 2);
-	assert_int_equal(t.events[WIRE_KIND_ACTIVITY].n, 1);
-	assert_int_equal(t.events[WIRE_KIND_ACTIVITY].exact, 1);
-	assert_int_equal(t.events[WIRE_KIND_BLOCKED].exact, 0);
+	assert_struct(t, version, plan->rustc_version, queries, 2, complete, 1,
+		      sites[PLAN_EMULATED], 6, sites[PLAN_STEPPED], 2, events[WIRE_KIND_ACTIVITY].n,
+		      1, events[WIRE_KIND_ACTIVITY].exact, 1, events[WIRE_KIND_BLOCKED].exact, 0);
 	free(t.version);
 }
 

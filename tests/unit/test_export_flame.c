@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-
 #include "test.h"
 #include "../fixtures/computed.h"
 #include "../fixtures/spans.h"
@@ -331,18 +330,14 @@ TEST_CASE(nodes_of_the_same_label_are_merged)
 	assert_int_equal(t.nodes[from].child, FLAME_NONE);
 	assert_int_equal(flame_tree__find(&t, to, 1), a);
 	assert_int_equal(flame_tree__find(&t, a, 2), b);
-	assert_int_equal(t.nodes[a].self[FLAME_WALL], 110);
-	assert_int_equal(t.nodes[a].probe_ns, 11);
-	assert_int_equal(t.nodes[a].count, 2);
+	assert_struct(t.nodes[a], self[FLAME_WALL], 110, probe_ns, 11, count, 2);
 	assert_int_equal(t.nodes[b].self[FLAME_WALL], 220);
 	assert_int_equal(t.nodes[flame_tree__find(&t, b, 3)].self[FLAME_WALL], 300);
 	assert_int_equal(t.nodes[flame_tree__find(&t, to, 4)].self[FLAME_WALL], 400);
 	/* New nodes come from the two free ones first. */
-	assert_int_equal(t.n_free, 2);
-	assert_int_equal(t.n, 8);
+	assert_struct(t, n_free, 2, n, 8);
 	flame_tree__new(&t, 9);
-	assert_int_equal(t.n_free, 1);
-	assert_int_equal(t.n, 8);
+	assert_struct(t, n_free, 1, n, 8);
 }
 
 /* Moving the deepest possible tree must not recurse. */
@@ -357,8 +352,7 @@ TEST_CASE(deep_trees_are_moved)
 			node = add(&t, node, 7, 1);
 	}
 	assert_int_equal(flame_tree__move_children(&t, tops[0], tops[1]), 0);
-	assert_int_equal(t.nodes[node].self[FLAME_WALL], 2);
-	assert_int_equal(t.n_free, 65536);
+	assert_struct(t, nodes[node].self[FLAME_WALL], 2, n_free, 65536);
 }
 
 /* ---- Flame frames ---------------------------------------------------------------------------- */
@@ -374,8 +368,7 @@ TEST_CASE(a_name_has_one_frame)
 	assert_string_equal(flame_frames__name(&f, first), "parse");
 	assert_string_equal(flame_frames__name(&f, second), "typeck");
 	/* Each is the first of its own: they share no probe costs. */
-	assert_int_equal(f.all.at[first].query, first);
-	assert_int_equal(f.all.at[second].query, second);
+	assert_struct(f.all, at[first].query, first, at[second].query, second);
 	flame_frames__destroy(&f);
 }
 
@@ -386,16 +379,14 @@ TEST_CASE(frames_are_shared_by_rows_of_a_report)
 	struct trace_span s = {.kind = TRACE_KIND_QUERY, .label = 7};
 	uint32_t query, again, activity, other;
 
-	assert_int_equal(flame_frames__of(&f, &s, &query), 0);
-	assert_int_equal(flame_frames__of(&f, &s, &again), 0);
+	must(flame_frames__of(&f, &s, &query), flame_frames__of(&f, &s, &again));
 	s.kind = TRACE_KIND_ACTIVITY;
 	assert_int_equal(flame_frames__of(&f, &s, &activity), 0);
 	s.label = 8;
 	assert_int_equal(flame_frames__of(&f, &s, &other), 0);
 	assert_int_equal(again, query);
 	assert_int_not_equal(activity, query);
-	assert_int_equal(f.all.at[activity].query, activity);
-	assert_int_equal(f.all.at[other].query, other);
+	assert_struct(f.all, at[activity].query, activity, at[other].query, other);
 	flame_frames__destroy(&f);
 }
 
@@ -419,22 +410,19 @@ static const struct {
 
 static void put_row(struct trace_writer *w, uint32_t i)
 {
-	struct trace_span span = {
-		.start_ns = rows[i].start_ns,
-		.end_ns = rows[i].end_ns,
-		.tid = 1,
-		.depth = rows[i].depth,
-		.invocation = i,
-		.caller = TRACE_NO_LOCATION,
-	};
+	struct trace_span span = {.start_ns = rows[i].start_ns,
+				  .end_ns = rows[i].end_ns,
+				  .tid = 1,
+				  .depth = rows[i].depth,
+				  .invocation = i,
+				  .caller = TRACE_NO_LOCATION};
 	uint32_t path;
 
 	assert_int_equal(trace_writer__intern(w, rows[i].query, &span.label), 0);
 	if (rows[i].path) {
 		const struct trace_mapping event = {0, i, 1, &path, 0, false};
 
-		assert_int_equal(trace_writer__intern(w, rows[i].path, &path), 0);
-		assert_int_equal(trace_writer__map(w, &event), 0);
+		must(trace_writer__intern(w, rows[i].path, &path), trace_writer__map(w, &event));
 	}
 	assert_int_equal(trace_writer__span(w, &span), 0);
 }
@@ -445,8 +433,7 @@ static void write_trace(const char *path)
 	const struct trace_process process = {.pid = 1, .crate = "a", .command = "rustc"};
 	_trace_writer_ struct trace_writer *w = NULL;
 
-	assert_int_equal(trace_writer__open(path, &info, &w), 0);
-	assert_int_equal(trace_writer__process(w, &process), 0);
+	must(trace_writer__open(path, &info, &w), trace_writer__process(w, &process));
 	for (uint32_t i = 0; i < N_OF(rows); i++)
 		put_row(w, i);
 	assert_int_equal(trace_writer__finish(w), 0);
@@ -466,15 +453,13 @@ static char *folded(void)
  */
 TEST_CASE(items_lie_in_their_modules)
 {
-	_free_ char *text = folded();
-
-	assert_string_equal(text, "a;<b::C as d::E>;f;mir_built 100\n"
-				  "a;<b::C as d::E>;f;typeck 200\n"
-				  "a;layout_of 100\n"
-				  "a;lint_mod 100\n"
-				  "a;m;typeck 1200\n"
-				  "(no item);layout_of 1\n"
-				  "(no item);typeck 30\n");
+	assert_shows(folded(), "=a;<b::C as d::E>;f;mir_built 100\n"
+			       "a;<b::C as d::E>;f;typeck 200\n"
+			       "a;layout_of 100\n"
+			       "a;lint_mod 100\n"
+			       "a;m;typeck 1200\n"
+			       "(no item);layout_of 1\n"
+			       "(no item);typeck 30\n");
 }
 
 /* ---- Flame samples --------------------------------------------------------------------------- */
@@ -509,20 +494,19 @@ static char *flame_samples_stacks_of(struct export_job *job)
 TEST_CASE(stacks_go_from_queries_to_functions)
 {
 	struct export_job job = {.cause = TRACE_SAMPLE_CPU, .short_names = true};
-	_free_ char *text = flame_samples_stacks_of(&job);
 
-	assert_golden("export/sampled_stacks.txt", text);
+	assert_shows(flame_samples_stacks_of(&job), "@export/sampled_stacks.txt");
 }
 
 TEST_CASE(each_cause_has_its_stacks)
 {
 	struct export_job memory = {.cause = TRACE_SAMPLE_FAULT};
 	struct export_job waits = {.cause = TRACE_SAMPLE_OFF_CPU};
-	_free_ char *of_memory = flame_samples_stacks_of(&memory),
-		    *of_waits = flame_samples_stacks_of(&waits);
+	_free_ char *of_waits = flame_samples_stacks_of(&waits);
 
-	assert_contains(of_memory, "dep (200);std::rt::lang_start;[analysis];"
-				   "rustc_interface::passes::analysis 5 2048000\n");
+	assert_shows(flame_samples_stacks_of(&memory),
+		     "dep (200);std::rt::lang_start;[analysis];"
+		     "rustc_interface::passes::analysis 5 2048000\n");
 	assert_contains(of_waits, "app (bin) (100);std::rt::lang_start;"
 				  "<jobserver::imp::Client>::acquire_allow_interrupts;__read 1 "
 				  "30000000\n");
@@ -532,10 +516,9 @@ TEST_CASE(waits_are_in_the_wall_time_alone)
 {
 	struct export_job cpu = {.cause = TRACE_SAMPLE_CPU};
 	struct export_job wall = {.cause = TRACE_SAMPLE_CPU, .wall = true};
-	_free_ char *of_cpu = flame_samples_stacks_of(&cpu),
-		    *of_wall = flame_samples_stacks_of(&wall);
+	_free_ char *of_wall = flame_samples_stacks_of(&wall);
 
-	assert_null(strstr(of_cpu, "acquire_allow_interrupts"));
+	assert_shows(flame_samples_stacks_of(&cpu), "!acquire_allow_interrupts");
 	assert_contains(of_wall, "app (bin) (100);std::rt::lang_start;"
 				 "<jobserver::imp::Client>::acquire_allow_interrupts;__read 0 "
 				 "30000000\n");
@@ -545,16 +528,16 @@ TEST_CASE(waits_are_in_the_wall_time_alone)
 TEST_CASE(what_llvm_compiles_is_in_the_stack)
 {
 	struct export_job job = {.cause = TRACE_SAMPLE_CPU, .r = llvm_build_open(true)};
-	_free_ char *text = flame_samples_stacks_of(&job);
 
-	assert_contains(text, "app (bin) (100);rustc_codegen_llvm::back::write::codegen;"
-			      "[InstCombine];[app::generic_big];"
-			      "llvm::legacy::PassManagerImpl::run 200 200000000\n");
-	assert_contains(text, ";[Inliner];[app::huge, first of a component];");
-	assert_contains(text, ";[IPSCCP];llvm::legacy::PassManagerImpl::run 6 6000000\n");
-	assert_contains(text, "write::codegen;[X86AsmPrinter];llvm::legacy::PassManagerImpl::run;"
-			      "llvm::DwarfDebug::endModule 8 8000000\n");
-	assert_contains(text, "app (bin) (100);rustc_hir_typeck::typeck 57 57000000\n");
+	assert_shows(flame_samples_stacks_of(&job),
+		     "app (bin) (100);rustc_codegen_llvm::back::write::codegen;"
+		     "[InstCombine];[app::generic_big];"
+		     "llvm::legacy::PassManagerImpl::run 200 200000000\n",
+		     ";[Inliner];[app::huge, first of a component];",
+		     ";[IPSCCP];llvm::legacy::PassManagerImpl::run 6 6000000\n",
+		     "write::codegen;[X86AsmPrinter];llvm::legacy::PassManagerImpl::run;"
+		     "llvm::DwarfDebug::endModule 8 8000000\n",
+		     "app (bin) (100);rustc_hir_typeck::typeck 57 57000000\n");
 }
 
 TEST_CASE(a_trace_may_have_none)

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-
 #include "test.h"
 #include "trace/bytes.h"
 #include "../fixtures/export_trace.h"
@@ -52,18 +51,13 @@ static void write_sampled(const char *path)
 				  .invocation = TRACE_NO_INVOCATION};
 	_trace_writer_ struct trace_writer *w = NULL;
 
-	assert_int_equal(trace_writer__open(path, &info, &w), 0);
-	assert_int_equal(trace_writer__process(w, &process), 0);
-	assert_int_equal(trace_writer__sampling(w, &sampling), 0);
-	assert_int_equal(trace_writer__intern(w, "typeck", &typeck.label), 0);
-	assert_int_equal(trace_writer__intern(w, "LLVM_passes", &pass.label), 0);
+	must(trace_writer__open(path, &info, &w), trace_writer__process(w, &process),
+	     trace_writer__sampling(w, &sampling), trace_writer__intern(w, "typeck", &typeck.label),
+	     trace_writer__intern(w, "LLVM_passes", &pass.label));
 	entry.place = typeck.label;
-	assert_int_equal(trace_writer__stack(w, &entry, &sample.stack), 0);
-	assert_int_equal(trace_writer__sample(w, &sample), 0);
-	assert_int_equal(trace_writer__span(w, &pass), 0);
-	assert_int_equal(trace_writer__tally(w, &typeck), 0);
-	assert_int_equal(trace_writer__losses(w, &(struct trace_losses){}), 0);
-	assert_int_equal(trace_writer__finish(w), 0);
+	must(trace_writer__stack(w, &entry, &sample.stack), trace_writer__sample(w, &sample),
+	     trace_writer__span(w, &pass), trace_writer__tally(w, &typeck),
+	     trace_writer__losses(w, &(struct trace_losses){}), trace_writer__finish(w));
 }
 
 TEST_CASE(all_seconds_are_of_one_kind)
@@ -96,13 +90,9 @@ TEST_CASE(folded_raw_times_are_longer)
 /* Two executions of mir_built, in different places; the ids of others are not mapped. */
 TEST_CASE(keys_distinguish_frames)
 {
-	struct export_job job = {.keys = true};
-	_free_ char *text = export_small_text(export_folded, &job);
-
-	assert_contains(text, ";typeck;mir_built(a::main) 288\n");
-	assert_contains(text, ";mir_built 188\n");
-	assert_contains(text, "a (4711);typeck 388\n");
-	assert_contains(text, "rustdoc x (4711);typeck 988\n");
+	assert_shows(export_small_text(export_folded, &(struct export_job){.keys = true}),
+		     ";typeck;mir_built(a::main) 288\n", ";mir_built 188\n",
+		     "a (4711);typeck 388\n", "rustdoc x (4711);typeck 988\n");
 }
 
 /* ---- Speedscope ------------------------------------------------------------------------------ */
@@ -146,63 +136,47 @@ TEST_CASE(with_keys_frames_have_places)
 /* The CPU time first, unless the wall time is asked for. */
 TEST_CASE(waits_have_profiles_of_wall_times)
 {
-	struct export_job cpu = {.cause = TRACE_SAMPLE_CPU};
-	struct export_job wall = {.cause = TRACE_SAMPLE_CPU, .wall = true};
-	size_t size;
-	_free_ char *first = export_of(sampled_build_write, export_speedscope, &cpu, &size);
-	_free_ char *second = export_of(sampled_build_write, export_speedscope, &wall, &size);
+	for (int wall = 0; wall < 2; wall++) {
+		struct export_job job = {.cause = TRACE_SAMPLE_CPU, .wall = wall};
+		size_t size;
 
-	assert_contains(first, "\"all compilers, CPU time\"");
-	assert_contains(first, "\"all compilers, wall time\"");
-	assert_contains(first, "\"activeProfileIndex\":0");
-	assert_contains(second, "\"activeProfileIndex\":1");
+		assert_shows(export_of(sampled_build_write, export_speedscope, &job, &size),
+			     "\"all compilers, CPU time\"", "\"all compilers, wall time\"",
+			     wall ? "\"activeProfileIndex\":1" : "\"activeProfileIndex\":0");
+	}
 }
 
 /* ---- Pprof ----------------------------------------------------------------------------------- */
 
-/* Compares the unpacked data, because versions of zlib pack differently. */
+/*
+ * Compares the unpacked data, because versions of zlib pack differently. With keys, the function
+ * with a known place has its file and line, and so has its location.
+ */
 TEST_CASE(pprof_the_small_trace_is_as_it_was)
 {
-	struct export_job job = {};
-	size_t size;
-	_free_ char *packed = export_small(export_pprof, &job, &size);
-	_free_ uint8_t *bytes = page_inflate((uint8_t *)packed, size, &size);
+	for (int keys = 0; keys < 2; keys++) {
+		struct export_job job = {.keys = keys};
+		size_t size;
+		_free_ char *packed = export_small(export_pprof, &job, &size);
+		_free_ uint8_t *bytes = page_inflate((uint8_t *)packed, size, &size);
 
-	assert_golden_bytes("export/small.pb", (char *)bytes, size);
-}
-
-/* The function with a known place has its file and line, and so has its location. */
-TEST_CASE(with_keys_functions_have_places)
-{
-	struct export_job job = {.keys = true};
-	size_t size;
-	_free_ char *packed = export_small(export_pprof, &job, &size);
-	_free_ uint8_t *bytes = page_inflate((uint8_t *)packed, size, &size);
-
-	assert_golden_bytes("export/small.keys.pb", (char *)bytes, size);
+		assert_golden_bytes(keys ? "export/small.keys.pb" : "export/small.pb",
+				    (char *)bytes, size);
+	}
 }
 
 /* ---- Perfetto -------------------------------------------------------------------------------- */
 
-TEST_CASE(perfetto_the_small_trace_is_as_it_was)
-{
-	struct export_job job = {};
-	size_t size;
-	_free_ char *bytes = export_small(export_perfetto, &job, &size);
-
-	assert_int_equal(job.written, 12);
-	assert_int_equal(job.left_out, 0);
-	assert_golden_bytes("export/small.pftrace", bytes, size);
-}
-
 /* The file consists of packets only (field 1). */
-TEST_CASE(it_is_packets)
+TEST_CASE(perfetto_the_small_trace_is_as_it_was)
 {
 	struct export_job job = {};
 	size_t size;
 	_free_ char *bytes = export_small(export_perfetto, &job, &size);
 	struct byte_reader r = {(uint8_t *)bytes, (uint8_t *)bytes + size, false};
 
+	assert_struct(job, written, 12, left_out, 0);
+	assert_golden_bytes("export/small.pftrace", bytes, size);
 	while (r.at < r.end) {
 		assert_int_equal(byte_reader__varint(&r), 1 << 3 | 2);
 		byte_reader__bytes(&r, byte_reader__varint(&r));
@@ -238,8 +212,7 @@ TEST_CASE(fields_are_as_the_format_says)
 	protobuf__message(&b, 3, &inner);
 	protobuf__double(&b, 44, 1.0);
 	protobuf__text(&b, 16, "");
-	assert_false(b.failed);
-	assert_int_equal(b.size, sizeof(expected));
+	assert_struct(b, failed, false, size, sizeof(expected));
 	assert_memory_equal(b.data, expected, sizeof(expected));
 }
 
@@ -282,19 +255,18 @@ TEST_CASE(samples_are_as_they_were)
 
 	assert_golden_bytes("export/sampled.pftrace", bytes, size);
 	assert_int_equal(job.samples_left_out, 0);
-}
-
-/* A name is sent once in each of the two sequences of samples at most, and in texts of waits. */
-TEST_CASE(names_are_sent_once)
-{
-	struct export_job job = {};
-	size_t size;
-	_free_ char *bytes = exported_samples(&job, &size);
-
+	/* A name is sent once in each of the two sequences of samples at most, and in texts of
+	 * waits. */
 	assert_int_equal(count(bytes, size, "[typeck]"), 3);
 	assert_int_equal(count(bytes, size, "CPU time"), 1);
 	/* The timebase, and a track for each process of which faults were sampled. */
 	assert_int_equal(count(bytes, size, "memory touched"), 3);
+	/* Waits have different durations: they are slices, with the stack as a text. */
+	assert_int_equal(count(bytes, size, "waits"), 2);
+	assert_int_equal(count(bytes, size,
+			       "__read\n<jobserver::imp::Client>::acquire_allow_interrupts\n"
+			       "std::rt::lang_start"),
+			 1);
 }
 
 /* One entry of a pass and a function in each stack, and their names once. */
@@ -308,20 +280,6 @@ TEST_CASE(what_llvm_compiles_is_in_the_stack)
 	assert_int_equal(count(bytes, size, "[InstCombine]"), 1);
 	assert_int_equal(count(bytes, size, "[app::huge]"), 1);
 	assert_int_equal(count(bytes, size, "[app::small::s"), 100);
-}
-
-/* Waits have different durations: they are slices, with the stack as a text. */
-TEST_CASE(waits_are_slices_with_a_stack)
-{
-	struct export_job job = {};
-	size_t size;
-	_free_ char *bytes = exported_samples(&job, &size);
-
-	assert_int_equal(count(bytes, size, "waits"), 2);
-	assert_int_equal(count(bytes, size,
-			       "__read\n<jobserver::imp::Client>::acquire_allow_interrupts\n"
-			       "std::rt::lang_start"),
-			 1);
 }
 
 TEST_CASE(samples_beyond_the_size_limit_are_left_out)

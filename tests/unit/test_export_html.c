@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <json-c/json.h>
 #include <sys/mman.h>
-
 #include "test.h"
 #include "../fixtures/export_trace.h"
 #include "../fixtures/page.h"
@@ -9,6 +8,10 @@
 #include "../fixtures/random.h"
 #include "../fixtures/parsed_json.h"
 #include "export/html_spans.h"
+#include <math.h>
+#include "../fixtures/output.h"
+#include "../fixtures/sample_trend.h"
+#include "export/trends_page.h"
 
 static void print_spans(FILE *f, const char *page)
 {
@@ -56,14 +59,14 @@ static void print_document(FILE *f, const char *page, const char *id)
 TEST_CASE(the_data_of_the_small_trace_are_as_they_were)
 {
 	_free_ char *page = export_small_text(export_html, &(struct export_job){});
-	_free_ char *text = PRINTED({
-		print_spans(to_, page);
-		print_flame(to_, page);
-		print_document(to_, page, "report");
-		print_document(to_, page, "about");
-	});
 
-	assert_golden("export/small.html.txt", text);
+	assert_shows(PRINTED({
+			     print_spans(to_, page);
+			     print_flame(to_, page);
+			     print_document(to_, page, "report");
+			     print_document(to_, page, "about");
+		     }),
+		     "@export/small.html.txt");
 }
 
 TEST_CASE(names_are_no_part_of_the_page)
@@ -169,28 +172,21 @@ static void assert_kept(const struct html_span *spans, size_t n)
 	_free_ char *text = NULL;
 	size_t size, n_found;
 
-	assert_int_equal(out__new(fd, &out), 0);
-	assert_int_equal(gzip__new(out, GZIP_BASE64, &p), 0);
+	must(out__new(fd, &out), gzip__new(out, GZIP_BASE64, &p));
 	for (size_t i = 0; i < n; i++)
 		assert_int_equal(html_spans__add(&s, &spans[i], p), 0);
 	assert_int_equal(html_spans__finish(&s, p), 0);
 	html_spans__destroy(&s);
-	assert_int_equal(gzip__finish(p), 0);
-	assert_int_equal(out__flush(out), 0);
+	must(gzip__finish(p), out__flush(out));
 	text = calloc(1, out__size(out) + 1);
 	assert_int_equal(pread(fd, text, out__size(out), 0), out__size(out));
 	bytes = page_unpack(text, &size);
 	found = page_spans(bytes, size, &n_found);
 	assert_int_equal(n_found, n);
-	for (size_t i = 0; i < n; i++) {
-		assert_int_equal(found[i].thread, spans[i].thread);
-		assert_int_equal(found[i].depth, spans[i].depth);
-		assert_int_equal(found[i].what, spans[i].what);
-		assert_int_equal(found[i].key, spans[i].key);
-		assert_int_equal(found[i].flags, spans[i].flags);
-		assert_int_equal(found[i].start_ns, spans[i].start_ns);
-		assert_int_equal(found[i].end_ns, spans[i].end_ns);
-	}
+	for (size_t i = 0; i < n; i++)
+		assert_struct(found[i], thread, spans[i].thread, depth, spans[i].depth, what,
+			      spans[i].what, key, spans[i].key, flags, spans[i].flags, start_ns,
+			      spans[i].start_ns, end_ns, spans[i].end_ns);
 }
 
 /* Most spans are as a thread produces them; one in 50 has arbitrary times. */
@@ -211,8 +207,7 @@ TEST_CASE(random_spans_come_out_as_they_went_in)
 			.what = (uint32_t)rng_below(&rng, 300),
 			.key = rng_below(&rng, 3) ? HTML_NO_KEY : (uint32_t)rng_below(&rng, 1000),
 			.flags = (uint8_t)rng_below(&rng, 8),
-			.start_ns = odd ? rng_u64(&rng) : now,
-		};
+			.start_ns = odd ? rng_u64(&rng) : now};
 		now += rng_below(&rng, 3000);
 		spans[i].end_ns = odd ? rng_u64(&rng) : now;
 		now += rng_below(&rng, 30);
@@ -302,6 +297,83 @@ TEST_CASE(it_has_items)
 	}
 	assert_int_equal(self_ns, 300);
 	json_object_put(report);
+}
+
+/* ---- Trends page ----------------------------------------------------------------------------- */
+
+static struct sample_trend sample;
+
+/* The document of a page with the sample's trend and the builds [first, n). */
+static char *document_of(size_t first, size_t n)
+{
+	const struct history_builds builds = {.at = sample.builds + first, .n = n - first};
+	const struct history_filter filter = {.branch = "main"};
+	_trends_page_ struct trends_page *page = NULL;
+	_out_ struct out *out = NULL;
+	_fclose_ FILE *f = tmpfile();
+	char *text = calloc(1, 1 << 20);
+	char *block;
+	size_t size;
+
+	assert_non_null(f);
+	assert_non_null(text);
+	must(out__new(fileno(f), &out),
+	     trends_page__new(out, &builds, &filter, "a \"store\"", &page),
+	     trends_page__add(page, &sample.trend), trends_page__finish(page), out__flush(out));
+	rewind(f);
+	assert_true(fread(text, 1, (1 << 20) - 1, f) > 1000);
+	block = (char *)page_block(text, "trends", &size);
+	free(text);
+	return block;
+}
+
+static struct json_object *trend_of(struct json_object *document)
+{
+	return json_object_array_get_idx(member(document, "trends"), 0);
+}
+
+TEST_CASE(points_refer_to_builds_by_number)
+{
+	struct json_object *document, *trend, *point;
+	_free_ char *text = NULL;
+
+	sample_trend(&sample, SAMPLE_BUILDS);
+	sample.points[3].value = HISTORY_UNKNOWN;
+	sample.change.change = INFINITY;
+	text = document_of(0, SAMPLE_BUILDS);
+	document = parsed_json(text);
+	trend = trend_of(document);
+	assert_string_equal(json_object_get_string(member(document, "store")), "a \"store\"");
+	assert_int_equal(json_object_array_length(member(trend, "points")), SAMPLE_BUILDS);
+	point = json_object_array_get_idx(member(trend, "points"), SAMPLE_LOST);
+	assert_int_equal(json_object_get_int(json_object_array_get_idx(point, 0)), SAMPLE_LOST);
+	assert_non_null(json_object_array_get_idx(point, 2));
+	point = json_object_array_get_idx(member(trend, "points"), 3);
+	assert_null(json_object_array_get_idx(point, 1));
+	assert_null(member(json_object_array_get_idx(member(trend, "changes"), 0), "change"));
+	json_object_put(document);
+}
+
+/* A build may be added between two questions. */
+TEST_CASE(points_of_other_builds_are_left_out)
+{
+	struct json_object *document, *changes, *point;
+	_free_ char *text = NULL, *without = NULL;
+
+	sample_trend(&sample, SAMPLE_BUILDS);
+	text = document_of(10, SAMPLE_BUILDS);
+	document = parsed_json(text);
+	assert_int_equal(json_object_array_length(member(trend_of(document), "points")),
+			 SAMPLE_BUILDS - 10);
+	changes = member(trend_of(document), "changes");
+	point = member(json_object_array_get_idx(changes, 0), "point");
+	assert_int_equal(json_object_get_int(point), SAMPLE_CHANGED - 10);
+	json_object_put(document);
+	/* The change goes with its build. */
+	without = document_of(SAMPLE_CHANGED + 1, SAMPLE_BUILDS);
+	document = parsed_json(without);
+	assert_int_equal(json_object_array_length(member(trend_of(document), "changes")), 0);
+	json_object_put(document);
 }
 
 TEST_MAIN(NULL, NULL)

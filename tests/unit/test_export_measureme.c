@@ -82,8 +82,7 @@ static void compare(const struct spans *s, uint32_t process, struct mm_reader *r
 	__cleanup(mm_depths__destroy) struct mm_depths d = {0};
 	uint64_t seen = 0;
 
-	assert_int_equal(mm_reader__events(r, 0, n, events), 0);
-	assert_int_equal(mm_depths__find(&d, r), 0);
+	must(mm_reader__events(r, 0, n, events), mm_depths__find(&d, r));
 	assert_int_equal(d.backwards + d.out_of_order + d.overlapping, 0);
 	for (uint32_t i = 0; i < s->n; i++) {
 		if (s->at[i].process == process && s->at[i].start_ns < base)
@@ -134,9 +133,7 @@ TEST_CASE_WITH(a_trace_comes_back, directory_make, directory_remove)
 	}
 	close_trace(w);
 	assert_int_equal(export(false), 0);
-	assert_int_equal(sums.files, 4);
-	assert_int_equal(sums.events, s->n);
-	assert_int_equal(sums.adjusted, 0);
+	assert_struct(sums, files, 4, events, s->n, adjusted, 0);
 	assert_int_equal(directory_files(false), 5);
 	for (uint32_t i = 0; i < 4; i++) {
 		_mm_reader_ struct mm_reader *r = NULL;
@@ -171,8 +168,7 @@ TEST_CASE_WITH(files_have_names_as_rustc_gives_them, directory_make, directory_r
 	}
 	close_trace(w);
 	assert_int_equal(export(false), 0);
-	assert_int_equal(sums.files, 6);
-	assert_int_equal(sums.empty, 1);
+	assert_struct(sums, files, 6, empty, 1);
 	assert_true(exists("regex_syntax-0004711.mm_profdata"));
 	assert_true(exists("regex_syntax-0004711-1.mm_profdata"));
 	assert_true(exists("unknown-crate-123456789.mm_profdata"));
@@ -213,14 +209,10 @@ TEST_CASE_WITH(times_start_with_the_process, directory_make, directory_remove)
 	assert_int_equal(trace_writer__process(w, &p), 0);
 	add_span(w, 0);
 	close_trace(w);
-	assert_int_equal(export(false), 0);
-	assert_int_equal(
-		mm_reader__open(directory_path("unknown-crate-0000001.mm_profdata"), &r, &why), 0);
-	assert_int_equal(mm_reader__events(r, 0, 1, &e), 0);
-	assert_int_equal(e.start, 10);
-	assert_int_equal(e.end, 20);
-	assert_int_equal(e.thread, 3);
-	assert_int_equal(e.id, 0);
+	must(export(false),
+	     mm_reader__open(directory_path("unknown-crate-0000001.mm_profdata"), &r, &why),
+	     mm_reader__events(r, 0, 1, &e));
+	assert_struct(e, start, 10, end, 20, thread, 3, id, 0);
 	assert_string_equal(mm_reader__metadata(r)->process.command, "");
 }
 
@@ -234,8 +226,7 @@ TEST_CASE_WITH(an_interval_that_does_not_nest_is_counted, directory_make, direct
 	assert_int_equal(trace_writer__span(w, &s), 0);
 	close_trace(w);
 	assert_int_equal(export(false), 0);
-	assert_int_equal(sums.adjusted, 1);
-	assert_int_equal(sums.events, 2);
+	assert_struct(sums, adjusted, 1, events, 2);
 }
 
 /* measureme has no kind for them. */
@@ -252,9 +243,7 @@ TEST_CASE_WITH(off_cpu_is_left_out, directory_make, directory_remove)
 	add_span(w, 0);
 	close_trace(w);
 	assert_int_equal(export(false), 0);
-	assert_int_equal(sums.events, 1);
-	assert_int_equal(sums.files, 1);
-	assert_int_equal(sums.empty, 1);
+	assert_struct(sums, events, 1, files, 1, empty, 1);
 }
 
 /* ---- Mm process ------------------------------------------------------------------------------ */
@@ -282,14 +271,12 @@ static int setup(void **state)
 
 	if (directory_make(state))
 		return -1;
-	assert_int_equal(trace_writer__open(directory_path("texts"), &info, &w), 0);
-	assert_int_equal(trace_writer__process(w, &p), 0);
+	must(trace_writer__open(directory_path("texts"), &info, &w), trace_writer__process(w, &p));
 	for (uint32_t i = 0; i < 4; i++)
 		assert_int_equal(trace_writer__intern(w, labels[i], &id), 0);
 	assert_int_equal(trace_writer__kind(w, "LLVM Pass", &own), 0);
 	s.kind = own;
-	assert_int_equal(trace_writer__span(w, &s), 0);
-	assert_int_equal(trace_writer__finish(w), 0);
+	must(trace_writer__span(w, &s), trace_writer__finish(w));
 	trace_writer__free(w);
 	assert_int_equal(trace_reader__open(directory_path("texts"), &texts, NULL), 0);
 	while (!trace_reader__next(texts, &item) && item.kind != TRACE_ITEM_END)
@@ -310,8 +297,7 @@ static const struct trace_process rustc = {
 	.attached_late = true,
 	.command = (char *)"rustc --cfg feature=\"don't \xc3\xa9\xff\x01\"",
 	.crate = (char *)"a\\b",
-	.rustc_version = (char *)"1.95.0",
-};
+	.rustc_version = (char *)"1.95.0"};
 
 static struct mm_process *begin(const struct trace_reader *r, const struct trace_losses *losses)
 {
@@ -340,17 +326,11 @@ TEST_CASE_WITH(metadata_is_whole, setup, teardown)
 	const struct mm_metadata *m = mm_reader__metadata(r);
 
 	assert_true(m->found && m->exported && m->has_losses);
-	assert_int_equal(m->start_time_ns, 1001000);
-	assert_int_equal(m->process.pid, 4711);
-	assert_int_equal(m->process.parent_pid, 4710);
-	assert_int_equal(m->process.exit_status, 256);
-	assert_true(m->process.attached_late);
+	assert_struct(*m, start_time_ns, 1001000, process.pid, 4711, process.parent_pid, 4710,
+		      process.exit_status, 256, process.attached_late, true);
 	/* JSON cannot hold bytes that are not UTF-8. */
-	assert_string_equal(m->process.command,
-			    "rustc --cfg feature=\"don't \xc3\xa9\xef\xbf\xbd\x01\"");
-	assert_string_equal(m->process.crate, "a\\b");
-	assert_string_equal(m->process.rustc_version, "1.95.0");
-	assert_null(m->process.build_id);
+	assert_struct(m->process, command, "rustc --cfg feature=\"don't \xc3\xa9\xef\xbf\xbd\x01\"",
+		      crate, "a\\b", rustc_version, "1.95.0", build_id, NULL);
 	assert_int_equal(m->losses.count[TRACE_LOST_RECURSION], 7);
 	assert_int_equal(mm_reader__n_events(r), 0);
 }
@@ -432,8 +412,7 @@ TEST_CASE_WITH(a_cache_hit_is_an_instant, setup, teardown)
 	assert_int_equal(mm_process__span(m, &s), 0);
 	r = end(m);
 	assert_int_equal(mm_reader__events(r, 0, 1, &e), 0);
-	assert_int_equal(e.type, MM_INSTANT_EVENT);
-	assert_int_equal(e.start, 5);
+	assert_struct(e, type, MM_INSTANT_EVENT, start, 5);
 	assert_string_equal(mm_reader__kind(r, e.kind), "QueryCacheHit");
 }
 
@@ -442,8 +421,7 @@ static struct mm_event event_of(struct mm_reader *r, uint64_t i, const char *tex
 	struct byte_buffer out = {0};
 	struct mm_event e;
 
-	assert_int_equal(mm_reader__events(r, i, 1, &e), 0);
-	assert_int_equal(mm_strings__text(mm_reader__strings(r), e.id, &out), 0);
+	must(mm_reader__events(r, i, 1, &e), mm_strings__text(mm_reader__strings(r), e.id, &out));
 	assert_string_equal((char *)out.data, text);
 	byte_buffer__destroy(&out);
 	return e;
@@ -461,17 +439,14 @@ static struct trace_reader *open_arguments(uint32_t *label, uint32_t *other)
 	uint32_t strings[4];
 
 	unlink(directory_path("texts"));
-	assert_int_equal(trace_writer__open(directory_path("texts"), &info, &w), 0);
-	assert_int_equal(trace_writer__process(w, &p), 0);
-	assert_int_equal(trace_writer__intern(w, "typeck", label), 0);
-	assert_int_equal(trace_writer__intern(w, "mir", other), 0);
+	must(trace_writer__open(directory_path("texts"), &info, &w), trace_writer__process(w, &p),
+	     trace_writer__intern(w, "typeck", label), trace_writer__intern(w, "mir", other));
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(trace_writer__intern(w, arguments[i], &strings[i]), 0);
 	m.strings = strings;
 	assert_int_equal(trace_writer__map(w, &m), 0);
 	m.first = MM_VIRTUAL_ID_MAX - 2;
-	assert_int_equal(trace_writer__map(w, &m), 0);
-	assert_int_equal(trace_writer__finish(w), 0);
+	must(trace_writer__map(w, &m), trace_writer__finish(w));
 	trace_writer__free(w);
 	assert_int_equal(trace_reader__open(directory_path("texts"), &r, NULL), 0);
 	return r;
@@ -540,8 +515,7 @@ TEST_CASE_WITH(sums_beyond_an_event_take_several, setup, teardown)
 	_mm_reader_ struct mm_reader *r = NULL;
 	struct mm_event e[4];
 
-	assert_int_equal(mm_process__tally(m, &t), 0);
-	assert_int_equal(mm_process__tally(m, &none), 0);
+	must(mm_process__tally(m, &t), mm_process__tally(m, &none));
 	assert_int_equal(mm_process__events(m), 4);
 	r = end(m);
 	assert_int_equal(mm_reader__events(r, 0, 4, e), 0);

@@ -43,10 +43,9 @@ TEST_CASE(strings_and_events_are_read_back)
 		assert_int_equal(mm_writer__string(w, text, &ids[i]), 0);
 		for (uint32_t virtual_id = i; virtual_id < 20000; virtual_id += 5000)
 			assert_int_equal(mm_writer__map(w, virtual_id, ids[i]), 0);
-		assert_int_equal(mm_writer__interval(w, kind, i % 2 ? i : ids[i], i, i,
-						     0xfffffffffffdull - rng_below(&rng, 9)),
-				 0);
-		assert_int_equal(mm_writer__integer(w, kind, i, 0, 0xffffffffffffull - i), 0);
+		must(mm_writer__interval(w, kind, i % 2 ? i : ids[i], i, i,
+					 0xfffffffffffdull - rng_below(&rng, 9)),
+		     mm_writer__integer(w, kind, i, 0, 0xffffffffffffull - i));
 	}
 	assert_int_equal(mm_writer__finish(w, "a", false), 0);
 	r = read_back("a");
@@ -60,9 +59,7 @@ TEST_CASE(strings_and_events_are_read_back)
 		assert_string_equal(mm_reader__label(r, e[0].id), text);
 		assert_string_equal(mm_reader__label(r, i + 15000), text);
 		assert_string_equal(mm_reader__kind(r, e[0].kind), "kind");
-		assert_int_equal(e[0].type, MM_INTERVAL_EVENT);
-		assert_int_equal(e[0].thread, i);
-		assert_int_equal(e[0].start, i);
+		assert_struct(e[0], type, MM_INTERVAL_EVENT, thread, i, start, i);
 		assert_true(e[0].end == 0xfffffffffffdull - rng_below(&rng, 9));
 		assert_int_equal(e[1].type, MM_INTEGER_EVENT);
 		assert_true(e[1].start == 0xffffffffffffull - i);
@@ -78,8 +75,7 @@ TEST_CASE(a_long_string_takes_several_pages)
 
 	memset(text, 'x', 600000);
 	text[600000] = '\0';
-	assert_int_equal(mm_writer__string(w, text, &id), 0);
-	assert_int_equal(mm_writer__finish(w, "long", false), 0);
+	must(mm_writer__string(w, text, &id), mm_writer__finish(w, "long", false));
 	r = read_back("long");
 	assert_string_equal(mm_reader__label(r, id), text);
 }
@@ -109,8 +105,7 @@ TEST_CASE(a_file_is_not_replaced_unless_forced)
 	assert_int_equal(mm_writer__finish(second, "b", false), -EEXIST);
 	assert_int_equal(mm_writer__finish(second, "c", false), -EEXIST);
 	assert_int_equal(mm_writer__string(second, "x", &id), -EEXIST);
-	assert_int_equal(mm_writer__interval(third, 5, 5, 1, 1, 2), 0);
-	assert_int_equal(mm_writer__finish(third, "b", true), 0);
+	must(mm_writer__interval(third, 5, 5, 1, 1, 2), mm_writer__finish(third, "b", true));
 	mm_writer__free(first);
 	mm_writer__free(second);
 	mm_writer__free(third);

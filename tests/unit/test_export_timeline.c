@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-
 #include "test.h"
 #include "../fixtures/spans_trace.h"
 #include "../fixtures/spans.h"
@@ -7,7 +6,6 @@
 #include "export/timeline.h"
 #include "export/span_merge.h"
 #include <math.h>
-#include <errno.h>
 /* The calls of the format, as text. */
 static char calls[4096];
 
@@ -45,13 +43,11 @@ static int put_counter(void *ctx, enum timeline_counter counter, uint64_t at_ns,
 	return 0;
 }
 
-static const struct timeline_format format = {
-	.span_bytes = 10,
-	.process = put_process,
-	.thread = put_thread,
-	.span = put_span,
-	.counter = put_counter,
-};
+static const struct timeline_format format = {.span_bytes = 10,
+					      .process = put_process,
+					      .thread = put_thread,
+					      .span = put_span,
+					      .counter = put_counter};
 
 static void run(struct export_job *job, const struct trace_span *spans, size_t n)
 {
@@ -81,8 +77,7 @@ TEST_CASE(processes_and_threads_are_reported_once_and_first)
 	run(&job, spans, 3);
 	assert_string_equal(calls, "p100 unknown (100); t100/5/0; s0 10-20; s0 50-60; "
 				   "p101 unknown (101); t101/5/1; s1 30-40; ");
-	assert_int_equal(job.written, 3);
-	assert_int_equal(job.adjusted, 0);
+	assert_struct(job, written, 3, adjusted, 0);
 }
 
 TEST_CASE(overlapping_intervals_are_cut)
@@ -262,8 +257,7 @@ TEST_CASE(overlaps_add_up)
 	parallelism__add(&p, 1001 * MS + MS / 2, 1002 * MS);
 	/* 1 | 2.5 | 2 | 1 | 0 */
 	assert_int_equal(parallelism__each(&p, add_change, &t), 0);
-	assert_int_equal(t.n, 5);
-	assert_int_equal(t.at_ns, 1004 * MS);
+	assert_struct(t, n, 5, at_ns, 1004 * MS);
 	assert_true(t.value == 0);
 	assert_true(fabs(t.busy_ns - 6.5 * MS) < 1);
 }
@@ -340,10 +334,7 @@ TEST_CASE(faults_in_any_order_add_up)
 	add(&g, 7, 100, 30);
 	add(&g, 7, 100, 40); /* at one time: one point */
 	assert_int_equal(memory_growth__each(&g, see, &s), 0);
-	assert_int_equal(s.n, 3);
-	assert_int_equal(s.last.at_ns, 300);
-	assert_int_equal(s.last.bytes, 80);
-	assert_int_equal(s.total, 20);
+	assert_struct(s, n, 3, last.at_ns, 300, last.bytes, 80, total, 20);
 	memory_growth__destroy(&g);
 }
 
@@ -357,8 +348,7 @@ TEST_CASE(many_faults_share_points)
 		add(&g, 0, i, 1);
 	assert_int_equal(memory_growth__each(&g, see, &s), 0);
 	assert_in_range(s.n, MEMORY_GROWTH_POINTS / 2, MEMORY_GROWTH_POINTS);
-	assert_int_equal(s.last.at_ns, n - 1);
-	assert_int_equal(s.last.bytes, n);
+	assert_struct(s.last, at_ns, n - 1, bytes, n);
 	memory_growth__destroy(&g);
 }
 

@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "history/commit.h"
-
-#include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
 #include "base/cleanup.h"
 #include "test.h"
+#include "history/git.h"
+#include "../fixtures/directory.h"
+#include "../fixtures/output.h"
 
 /* A time after everything that a test does. */
 #define LATER (UINT64_C(4000000000) * 1000000000)
 
 static char top[32], repository[64], marker[64], script[64];
 
-static void run(const char *fmt, const char *a, const char *b)
+/* In the directory of the repository. */
+__attribute__((format(printf, 1, 2))) static void run(const char *fmt, ...)
 {
 	char command[1024];
+	va_list args;
+	int n = snprintf(command, sizeof(command), "cd %s && ", repository);
 
-	snprintf(command, sizeof(command), fmt, a, b);
+	va_start(args, fmt);
+	vsnprintf(command + n, sizeof(command) - n, fmt, args);
+	va_end(args);
 	assert_int_equal(system(command), 0);
 }
 
@@ -34,17 +39,18 @@ static int make_repository(void **state)
 	setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
 	snprintf(repository, sizeof(repository), "%s/r", top);
 	snprintf(marker, sizeof(marker), "%s/ran", top);
-	run("mkdir %s && cd %s && " GIT "init -q . && echo 1 >a && " GIT "add a && " GIT
-	    "commit -qm 1",
-	    repository, repository);
+	if (mkdir(repository, 0755))
+		return -1;
+	run(GIT "init -q . && echo 1 >a && " GIT "add a && " GIT "commit -qm 1");
 	return 0;
 }
 
 static int remove_repository(void **state)
 {
-	run("rm -rf %s%s", top, "");
+	run("rm -rf %s", top);
 	return 0;
 }
+#define REPOSITORY_CASE(name) TEST_CASE_WITH(name, make_repository, remove_repository)
 
 static struct commit ask(const char *directory, uint64_t start_ns)
 {
@@ -55,17 +61,15 @@ static struct commit ask(const char *directory, uint64_t start_ns)
 	return c;
 }
 
-TEST_CASE_WITH(git_says_commit_and_branch, make_repository, remove_repository)
+REPOSITORY_CASE(git_says_commit_and_branch)
 {
 	struct commit c = ask(repository, LATER);
 
 	assert_int_equal(strlen(c.commit), 40);
-	assert_string_equal(c.branch, "main");
-	assert_int_equal(c.dirty, 0);
-	assert_false(c.moved);
+	assert_struct(c, branch, "main", dirty, 0, moved, false);
 }
 
-TEST_CASE_WITH(revisions_are_those_of_the_repository, make_repository, remove_repository)
+REPOSITORY_CASE(revisions_are_those_of_the_repository)
 {
 	static const char *const none[] = {"HEAD~1", "nonsense", "", "-h", "--all", "HEAD HEAD"};
 	char commit[COMMIT_MAX], other[COMMIT_MAX] = "";
@@ -75,8 +79,7 @@ TEST_CASE_WITH(revisions_are_those_of_the_repository, make_repository, remove_re
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
 		assert_int_equal(commit__resolve(none[i], repository, other), -EINVAL);
 	assert_string_equal(other, "");
-	run("cd %s && " GIT "commit -qm 2 --allow-empty && " GIT "tag -a -m t v1%s", repository,
-	    "");
+	run(GIT "commit -qm 2 --allow-empty && " GIT "tag -a -m t v1");
 	assert_int_equal(commit__resolve("main~1", repository, other), 0);
 	assert_string_equal(other, commit);
 	assert_int_equal(commit__resolve("v1", repository, other), 0);
@@ -87,25 +90,25 @@ TEST_CASE_WITH(revisions_are_those_of_the_repository, make_repository, remove_re
 }
 
 /* Who can replace the directory in place of .git can name filters in it. */
-TEST_CASE_WITH(what_others_can_replace_is_given_to_no_git, make_repository, remove_repository)
+REPOSITORY_CASE(what_others_can_replace_is_given_to_no_git)
 {
 	char commit[COMMIT_MAX];
 
 	if (geteuid())
 		skip();
-	run("mkdir -p %s/.local/state && chown 50001 %s/.local/state", top, top);
+	run("mkdir -p ../.local/state && chown 50001 ../.local/state");
 	assert_int_equal(commit__resolve("HEAD", repository, commit), -EPERM);
-	run("rmdir %s/.local/state/qprof-bpf && chown 0 %s/.local/state", top, top);
+	run("rmdir ../.local/state/qprof-bpf && chown 0 ../.local/state");
 	assert_int_equal(commit__resolve("HEAD", repository, commit), 0);
 }
 
-TEST_CASE_WITH(changes_are_seen_in_tracked_files, make_repository, remove_repository)
+REPOSITORY_CASE(changes_are_seen_in_tracked_files)
 {
 	struct commit c;
 
-	run("echo 2 >%s/new%s", repository, "");
+	run("echo 2 >new");
 	assert_int_equal(ask(repository, LATER).dirty, 0);
-	run("echo 2 >>%s/a%s", repository, "");
+	run("echo 2 >>a");
 	assert_int_equal(ask(repository, LATER).dirty, 1);
 	commit__init(&c);
 	commit__ask_git(&c, repository, LATER, false);
@@ -113,91 +116,82 @@ TEST_CASE_WITH(changes_are_seen_in_tracked_files, make_repository, remove_reposi
 	assert_int_equal(strlen(c.commit), 40);
 }
 
-TEST_CASE_WITH(a_detached_head_has_no_branch, make_repository, remove_repository)
+REPOSITORY_CASE(a_detached_head_has_no_branch)
 {
 	struct commit c;
 
-	run("cd %s && " GIT "checkout -q --detach%s", repository, "");
+	run(GIT "checkout -q --detach");
 	c = ask(repository, LATER);
 	assert_int_equal(strlen(c.commit), 40);
 	assert_string_equal(c.branch, "");
 }
 
-TEST_CASE_WITH(a_worktree_has_its_own_branch, make_repository, remove_repository)
+REPOSITORY_CASE(a_worktree_has_its_own_branch)
 {
 	char path[80];
 
 	snprintf(path, sizeof(path), "%s/w", top);
-	run("cd %s && " GIT "worktree add -q -b side %s", repository, path);
+	run(GIT "worktree add -q -b side ../w");
 	assert_string_equal(ask(path, LATER).branch, "side");
 	assert_string_equal(ask(repository, LATER).branch, "main");
 }
 
-TEST_CASE_WITH(a_head_that_moved_since_says_nothing, make_repository, remove_repository)
+REPOSITORY_CASE(a_head_that_moved_since_says_nothing)
 {
 	struct commit c = ask(repository, 1000000000);
 
-	assert_string_equal(c.commit, "");
-	assert_true(c.moved);
-	assert_int_equal(c.dirty, -1);
+	assert_struct(c, commit, "", moved, true, dirty, -1);
 }
 
-TEST_CASE_WITH(a_head_without_a_reflog_has_not_moved, make_repository, remove_repository)
+REPOSITORY_CASE(a_head_without_a_reflog_has_not_moved)
 {
 	struct commit c;
 
-	run("rm -r %s/.git/logs%s", repository, "");
+	run("rm -r .git/logs");
 	c = ask(repository, LATER);
-	assert_string_equal(c.commit, "");
-	assert_false(c.moved);
-	assert_true(c.no_reflog);
+	assert_struct(c, commit, "", moved, false, no_reflog, true);
 }
 
-TEST_CASE_WITH(without_a_repository_nothing_is_known, make_repository, remove_repository)
+REPOSITORY_CASE(without_a_repository_nothing_is_known)
 {
 	struct commit none = ask(top, LATER), missing = ask("/nonexistent", LATER), empty;
 	char path[80];
 
-	assert_string_equal(none.commit, "");
-	assert_false(none.moved);
+	assert_struct(none, commit, "", moved, false);
 	assert_string_equal(missing.commit, "");
 	snprintf(path, sizeof(path), "%s/e", top);
-	run("mkdir %s && cd %s && " GIT "init -q .", path, path);
+	run("mkdir ../e && cd ../e && " GIT "init -q .");
 	empty = ask(path, LATER);
-	assert_string_equal(empty.commit, "");
-	assert_false(empty.moved);
+	assert_struct(empty, commit, "", moved, false);
 }
 
-TEST_CASE_WITH(a_repository_of_sha256_is_read, make_repository, remove_repository)
+REPOSITORY_CASE(a_repository_of_sha256_is_read)
 {
-	run("rm -rf %s/.git && cd %s && " GIT "init -q --object-format=sha256 . && " GIT
-	    "add a && " GIT "commit -qm 1",
-	    repository, repository);
+	run("rm -rf .git && " GIT "init -q --object-format=sha256 . && " GIT "add a && " GIT
+	    "commit -qm 1");
 	assert_int_equal(strlen(ask(repository, LATER).commit), 64);
 	assert_int_equal(ask(repository, LATER).dirty, 0);
 }
 
-TEST_CASE_WITH(modes_count_where_the_repository_says_so, make_repository, remove_repository)
+REPOSITORY_CASE(modes_count_where_the_repository_says_so)
 {
-	run("chmod 755 %s/a%s", repository, "");
+	run("chmod 755 a");
 	assert_int_equal(ask(repository, LATER).dirty, 1);
-	run("cd %s && git config core.fileMode false%s", repository, "");
+	run("git config core.fileMode false");
 	assert_int_equal(ask(repository, LATER).dirty, 0);
 }
 
-TEST_CASE_WITH(a_filtered_file_that_was_touched_has_no_known_change, make_repository,
-	       remove_repository)
+REPOSITORY_CASE(a_filtered_file_that_was_touched_has_no_known_change)
 {
-	run("cd %s && echo '*.bin filter=x' >.gitattributes && echo raw >b.bin && "
+	run("echo '*.bin filter=x' >.gitattributes && echo raw >b.bin && "
 	    "touch -d 2020-01-01 b.bin && " GIT "-c filter.x.clean='echo stored' add . && " GIT
-	    "commit -qm 2%s",
-	    repository, "");
+	    "commit -qm 2");
 	assert_int_equal(ask(repository, LATER).dirty, 0);
-	run("touch -d 2100-01-01 %s/b.bin%s", repository, "");
+	run("touch -d 2100-01-01 b.bin");
 	assert_int_equal(ask(repository, LATER).dirty, -1);
 }
 
-TEST_CASE_WITH(root_asks_where_nobody_else_may_write, make_repository, remove_repository)
+REPOSITORY_CASE(root_asks_where_nobody_else_may_write)
 {
 	char below[80];
 	size_t hash = geteuid() ? 40 : 0;
@@ -205,26 +199,26 @@ TEST_CASE_WITH(root_asks_where_nobody_else_may_write, make_repository, remove_re
 	snprintf(below, sizeof(below), "%s/sub", repository);
 	run("mkdir %s && chmod 777 %s", below, below);
 	assert_int_equal(strlen(ask(below, LATER).commit), 40);
-	run("chmod 777 %s/.git%s", repository, "");
+	run("chmod 777 .git");
 	assert_int_equal(strlen(ask(repository, LATER).commit), hash);
-	run("chmod 755 %s/.git && chmod 777 %s", repository, top);
+	run("chmod 755 .git && chmod 777 ..");
 	assert_int_equal(strlen(ask(repository, LATER).commit), hash);
-	run("chmod 1777 %s%s", top, "");
+	run("chmod 1777 ..");
 	assert_int_equal(strlen(ask(repository, LATER).commit), 40);
 }
 
-TEST_CASE_WITH(a_fifo_is_not_waited_for, make_repository, remove_repository)
+REPOSITORY_CASE(a_fifo_is_not_waited_for)
 {
-	run("rm %s/.git/HEAD && mkfifo %s/.git/HEAD", repository, repository);
+	run("rm .git/HEAD && mkfifo .git/HEAD");
 	assert_string_equal(ask(repository, LATER).commit, "");
-	run("rm -r %s/.git && mkfifo %s/.git", repository, repository);
+	run("rm -r .git && mkfifo .git");
 	assert_string_equal(ask(repository, LATER).commit, "");
 }
 
-TEST_CASE_WITH(nothing_is_left_behind, make_repository, remove_repository)
+REPOSITORY_CASE(nothing_is_left_behind)
 {
 	assert_int_equal(strlen(ask(repository, LATER).commit), 40);
-	run("rmdir %s/.local/state/qprof-bpf%s", top, "");
+	run("rmdir ../.local/state/qprof-bpf");
 }
 
 static void write_script(void)
@@ -273,10 +267,9 @@ static void write_programs(const char *below)
 /* Files that git looks into, as they are newer than the index; and what they would pass through. */
 static void touch_files(void)
 {
-	run("cd %s && echo '* filter=x diff=x merge=x' >.gitattributes && " GIT
+	run("echo '* filter=x diff=x merge=x' >.gitattributes && " GIT
 	    "-c core.fsmonitor=false -c core.hooksPath=/dev/null add .gitattributes && "
-	    "touch -d 2100-01-01 a .gitattributes%s",
-	    repository, "");
+	    "touch -d 2100-01-01 a .gitattributes");
 }
 
 static void assert_nothing_ran(void)
@@ -290,7 +283,7 @@ static void assert_nothing_ran(void)
 	assert_int_not_equal(access(marker, F_OK), 0);
 }
 
-TEST_CASE_WITH(nothing_of_a_hostile_configuration_runs, make_repository, remove_repository)
+REPOSITORY_CASE(nothing_of_a_hostile_configuration_runs)
 {
 	write_script();
 	touch_files();
@@ -303,20 +296,20 @@ TEST_CASE_WITH(nothing_of_a_hostile_configuration_runs, make_repository, remove_
 }
 
 /* The condition is true by the scope that no question about a single scope reads. */
-TEST_CASE_WITH(nothing_of_an_included_configuration_runs, make_repository, remove_repository)
+REPOSITORY_CASE(nothing_of_an_included_configuration_runs)
 {
 	write_script();
 	touch_files();
 	write_programs("evil.config");
-	run("cd %s && git config extensions.worktreeConfig true && "
+	run("git config extensions.worktreeConfig true && "
 	    "git config 'includeIf.hasconfig:remote.*.url:https://x/**.path' %s/evil.config && "
 	    "git config --worktree remote.x.url https://x/y",
-	    repository, top);
+	    top);
 	assert_nothing_ran();
 }
 
 /* A user's own filter, such as git-lfs, would read settings that another wrote. */
-TEST_CASE_WITH(nothing_of_the_users_configuration_runs, make_repository, remove_repository)
+REPOSITORY_CASE(nothing_of_the_users_configuration_runs)
 {
 	write_script();
 	touch_files();
@@ -324,35 +317,36 @@ TEST_CASE_WITH(nothing_of_the_users_configuration_runs, make_repository, remove_
 	assert_nothing_ran();
 }
 
-TEST_CASE_WITH(nothing_of_a_submodule_runs, make_repository, remove_repository)
+REPOSITORY_CASE(nothing_of_a_submodule_runs)
 {
 	write_script();
-	run("cd %s && " GIT "init -q s && cd s && echo 1 >b && " GIT "add b && " GIT
-	    "commit -qm 1 && cd .. && " GIT "add s 2>%s/said && " GIT "commit -qm 2 && echo 2 >s/b",
-	    repository, top);
+	run(GIT "init -q s && cd s && echo 1 >b && " GIT "add b && " GIT
+		"commit -qm 1 && cd .. && " GIT "add s 2>%s/said && " GIT
+		"commit -qm 2 && echo 2 >s/b",
+	    top);
 	touch_files();
 	write_programs("r/s/.git/config");
 	assert_nothing_ran();
 }
 
-TEST_CASE_WITH(nothing_of_an_alternate_runs, make_repository, remove_repository)
+REPOSITORY_CASE(nothing_of_an_alternate_runs)
 {
 	write_script();
-	run("cd %s && mv r of && git clone -q --shared of r%s", top, "");
+	run("cd .. && mv r of && git clone -q --shared of r");
 	touch_files();
 	write_programs("of/.git/config");
 	assert_nothing_ran();
 }
 
 /* A program of this name, where a relative directory of PATH leads to. */
-TEST_CASE_WITH(no_git_of_the_repository_runs, make_repository, remove_repository)
+REPOSITORY_CASE(no_git_of_the_repository_runs)
 {
 	_free_ char *before = strdup(getenv("PATH"));
 	_free_ char *path = NULL;
 
 	write_script();
 	touch_files();
-	run("cp %s %s/git", script, repository);
+	run("cp %s git", script);
 	assert_true(asprintf(&path, ".:%s", before) > 0);
 	setenv("PATH", path, 1);
 	assert_int_equal(chdir(repository), 0);
@@ -364,44 +358,38 @@ TEST_CASE_WITH(no_git_of_the_repository_runs, make_repository, remove_repository
 /* A commit that says it is signed, so that git would have its signature checked. */
 static void sign(void)
 {
-	run("cd %s && git cat-file commit HEAD | "
+	run("git cat-file commit HEAD | "
 	    "sed '/^committer/a gpgsig -----BEGIN PGP SIGNATURE-----\\n \\n iQ==\\n "
 	    "-----END PGP SIGNATURE-----' >%s/commit",
-	    repository, top);
-	run("cd %s && git reset -q --soft $(git hash-object -t commit -w %s/commit)", repository,
 	    top);
+	run("git reset -q --soft $(git hash-object -t commit -w %s/commit)", top);
 }
 
-TEST_CASE_WITH(no_program_checks_a_signature, make_repository, remove_repository)
+REPOSITORY_CASE(no_program_checks_a_signature)
 {
 	struct commit c;
 
 	write_script();
 	sign();
-	run("cd %s && git config gpg.program %s", repository, script);
-	run("cd %s && git config log.showSignature true%s", repository, "");
+	run("git config gpg.program %s && git config log.showSignature true", script);
 	c = ask(repository, LATER);
 	assert_int_equal(strlen(c.commit), 40);
-	assert_string_equal(c.branch, "main");
-	assert_int_equal(c.dirty, 0);
+	assert_struct(c, branch, "main", dirty, 0);
 	assert_int_not_equal(access(marker, F_OK), 0);
 }
 
 /* git would fetch a missing object from a remote that promised it. */
-TEST_CASE_WITH(no_remote_is_asked_for_objects, make_repository, remove_repository)
+REPOSITORY_CASE(no_remote_is_asked_for_objects)
 {
 	write_script();
-	run("cd %s && git config core.repositoryformatversion 1 && "
+	run("git config core.repositoryformatversion 1 && "
 	    "git config extensions.partialClone evil && git config remote.evil.promisor "
-	    "true && git config protocol.ext.allow always && "
-	    "git config remote.evil.url 'ext::%s'",
-	    repository, script);
-	run("cd %s && rm -f .git/objects/$(git rev-parse HEAD^{tree} | sed 's,^..,&/,')%s",
-	    repository, "");
+	    "true && git config protocol.ext.allow always && git config remote.evil.url 'ext::%s'",
+	    script);
+	run("rm -f .git/objects/$(git rev-parse HEAD^{tree} | sed 's,^..,&/,')");
 	ask(repository, LATER);
 	assert_int_not_equal(access(marker, F_OK), 0);
-	run("cd %s && rm -f .git/objects/$(git rev-parse HEAD | sed 's,^..,&/,')%s", repository,
-	    "");
+	run("rm -f .git/objects/$(git rev-parse HEAD | sed 's,^..,&/,')");
 	assert_string_equal(ask(repository, LATER).commit, "");
 	assert_int_not_equal(access(marker, F_OK), 0);
 }
@@ -439,8 +427,7 @@ TEST_CASE(a_ci_says_commit_and_branch)
 	static const char *const jenkins[] = {"GIT_COMMIT", HASH, "GIT_BRANCH", "origin/main",
 					      NULL};
 
-	assert_string_equal(of_ci(push).commit, HASH);
-	assert_string_equal(of_ci(push).branch, "v2");
+	assert_struct(of_ci(push), commit, HASH, branch, "v2");
 	assert_string_equal(of_ci(request).branch, "fix");
 	assert_string_equal(of_ci(azure).branch, "a/b");
 	assert_string_equal(of_ci(jenkins).branch, "main");
@@ -454,8 +441,7 @@ TEST_CASE(what_is_no_hash_is_no_commit)
 					   NULL};
 
 	assert_string_equal(of_ci(none).commit, "");
-	assert_string_equal(of_ci(head).commit, "");
-	assert_string_equal(of_ci(head).branch, "");
+	assert_struct(of_ci(head), commit, "", branch, "");
 }
 
 TEST_CASE(git_counts_for_more_than_the_ci)
@@ -468,12 +454,101 @@ TEST_CASE(git_counts_for_more_than_the_ci)
 	commit__add_ci(&c, get);
 	assert_string_equal(c.branch, "own");
 	commit__add_ci(&short_one, get);
-	assert_string_equal(short_one.commit, "8f5c1f0");
-	assert_string_equal(short_one.branch, "v2");
+	assert_struct(short_one, commit, "8f5c1f0", branch, "v2");
 	/* The branch is of the CI's commit. */
 	commit__add_ci(&other, get);
-	assert_string_equal(other.commit, "1234567");
-	assert_string_equal(other.branch, "");
+	assert_struct(other, commit, "1234567", branch, "");
+}
+
+/* ---- Git ------------------------------------------------------------------------------------- */
+
+/* With programs in git's place. */
+
+static char *path_before;
+
+static int make_place(void **state)
+{
+	char path[512];
+
+	if (directory_make(state))
+		return -1;
+	path_before = strdup(getenv("PATH"));
+	snprintf(path, sizeof(path), "%s:%s", directory, path_before);
+	return setenv("PATH", path, 1);
+}
+
+static int remove_place(void **state)
+{
+	setenv("PATH", path_before, 1);
+	free(path_before);
+	return directory_remove(state);
+}
+
+static void let_git_be(const char *script)
+{
+	output_write(directory_path("git"), script);
+	assert_int_equal(chmod(directory_path("git"), 0700), 0);
+}
+
+static int git_ask(int left_ms, char *line, size_t size)
+{
+	static const char *const args[] = {"rev-parse", "HEAD", NULL};
+	struct git g = {.directory = directory, .work_tree = "/w", .fd = -1, .left_ms = left_ms};
+
+	return git__ask(&g, args, line, size);
+}
+
+TEST_CASE_WITH(the_first_line_is_the_answer, make_place, remove_place)
+{
+	char line[32];
+
+	let_git_be("#!/bin/sh\necho one\necho two\n");
+	assert_int_equal(git_ask(GIT_MS, line, sizeof(line)), 0);
+	assert_string_equal(line, "one");
+	assert_int_equal(git_ask(GIT_MS, line, 3), 0);
+	assert_string_equal(line, "on");
+	let_git_be("#!/bin/sh\nexit 0\n");
+	assert_int_equal(git_ask(GIT_MS, line, sizeof(line)), 0);
+	assert_string_equal(line, "");
+}
+
+TEST_CASE_WITH(an_error_is_no_answer, make_place, remove_place)
+{
+	char line[32];
+
+	let_git_be("#!/bin/sh\nexit 128\n");
+	assert_int_equal(git_ask(GIT_MS, line, sizeof(line)), -ENOENT);
+	setenv("PATH", "/nonexistent", 1);
+	assert_int_equal(git_ask(GIT_MS, line, sizeof(line)), -ENOENT);
+}
+
+/* The process ends with the question: else this test would not. */
+TEST_CASE_WITH(git_may_not_take_longer, make_place, remove_place)
+{
+	char line[32];
+
+	let_git_be("#!/bin/sh\nsleep 100000\n");
+	assert_int_equal(git_ask(0, line, sizeof(line)), -ETIMEDOUT);
+	let_git_be("#!/bin/sh\necho yes\nsleep 100000\n");
+	assert_int_equal(git_ask(GIT_MS, line, sizeof(line)), 0);
+	assert_string_equal(line, "yes");
+}
+
+TEST_CASE_WITH(it_sees_no_environment_but_ours, make_place, remove_place)
+{
+	char line[512];
+
+	setenv("GIT_DIR", "/nonexistent", 1);
+	setenv("GIT_CONFIG_COUNT", "1", 1);
+	let_git_be("#!/bin/sh\necho \"$PWD [$GIT_DIR] [$GIT_WORK_TREE] [$HOME] "
+		   "[$GIT_CONFIG_COUNT] [${GIT_ALLOW_PROTOCOL-any}] $*\"\n");
+	assert_int_equal(git_ask(GIT_MS, line, sizeof(line)), 0);
+	unsetenv("GIT_DIR");
+	unsetenv("GIT_CONFIG_COUNT");
+	assert_contains(line, "/ [");
+	assert_contains(line, directory);
+	assert_contains(line, "] [/w] [");
+	assert_contains(line, "] [] [] --no-pager rev-parse HEAD");
 }
 
 TEST_MAIN(NULL, NULL)

@@ -72,23 +72,20 @@ static void write_trace(const char *path, size_t n_processes, struct trace_id id
 	for (size_t i = 0; i < n_processes; i++)
 		assert_int_equal(trace_writer__process(w, &processes[i]), 0);
 	for (size_t i = 0; i < N_OF(spans); i++) {
-		struct trace_span span = {
-			.start_ns = spans[i].start_ns,
-			.end_ns = spans[i].end_ns,
-			.process = spans[i].process,
-			.tid = 100 + spans[i].process,
-			.kind = spans[i].kind,
-			.depth = spans[i].depth,
-			.invocation = TRACE_NO_INVOCATION,
-		};
+		struct trace_span span = {.start_ns = spans[i].start_ns,
+					  .end_ns = spans[i].end_ns,
+					  .process = spans[i].process,
+					  .tid = 100 + spans[i].process,
+					  .kind = spans[i].kind,
+					  .depth = spans[i].depth,
+					  .invocation = TRACE_NO_INVOCATION};
 
 		if (span.process >= n_processes)
 			continue;
 		assert_int_equal(trace_writer__intern(w, spans[i].name, &span.label), 0);
 		assert_int_equal(trace_writer__span(w, &span), 0);
 	}
-	assert_int_equal(trace_writer__losses(w, &(struct trace_losses){}), 0);
-	assert_int_equal(trace_writer__finish(w), 0);
+	must(trace_writer__losses(w, &(struct trace_losses){}), trace_writer__finish(w));
 }
 
 struct extracted {
@@ -145,23 +142,12 @@ TEST_CASE(the_build_has_what_the_trace_says)
 	const struct history_build *b = &e.rows.build;
 
 	assert_int_equal(e.err, 0);
-	assert_string_equal(b->host, "builder");
-	assert_string_equal(b->toolchain, "rustc 1.95.0");
-	assert_string_equal(b->profile, "release");
-	assert_string_equal(b->workspace, "w");
-	assert_string_equal(b->how, "exact");
-	assert_string_equal(b->state, "whole");
-	assert_int_equal(b->start_ns, 1700000000000000000);
-	assert_int_equal(b->cpus, 4);
-	assert_int_equal(b->lost, 0);
-	assert_int_equal(b->compiles, 2);
-	assert_int_equal(b->failed, 1);
-	assert_int_equal(b->executions, 2);
-	assert_int_equal(b->peak_bytes, 100 << 20);
+	assert_struct(*b, host, "builder", toolchain, "rustc 1.95.0", profile, "release", workspace,
+		      "w", how, "exact", state, "whole", start_ns, 1700000000000000000, cpus, 4,
+		      lost, 0, compiles, 2, failed, 1, executions, 2, peak_bytes, 100 << 20);
 	assert_true(b->results == HISTORY_UNKNOWN);
 	assert_true(b->dirty == HISTORY_UNKNOWN);
-	assert_null(b->commit);
-	assert_null(b->command);
+	assert_struct(*b, commit, NULL, command, NULL);
 	assert_string_equal(e.directory, "/w");
 }
 
@@ -172,15 +158,9 @@ TEST_CASE(each_compile_has_a_row)
 	const struct history_compile *two = history_rows__at(&e.rows, HISTORY_COMPILE, 1);
 
 	assert_int_equal(history_rows__n(&e.rows, HISTORY_COMPILE), 2);
-	assert_string_equal(one->crate, "app");
-	assert_string_equal(one->target, "lib");
-	assert_string_equal(one->tool, "rustc");
-	assert_int_equal(one->number, 0);
-	assert_int_equal(one->wall_ns, 10 * MILLISECOND);
-	assert_int_equal(one->exit_status, 0);
-	assert_int_equal(one->executions, 1);
-	assert_int_equal(two->number, 1);
-	assert_int_equal(two->exit_status, 128 + 9);
+	assert_struct(*one, crate, "app", target, "lib", tool, "rustc", number, 0, wall_ns,
+		      10 * MILLISECOND, exit_status, 0, executions, 1);
+	assert_struct(*two, number, 1, exit_status, 128 + 9);
 	assert_ptr_equal(one->build, e.rows.build.build);
 	assert_int_equal(two->start_ns, e.rows.build.start_ns);
 }
@@ -204,15 +184,9 @@ TEST_CASE(queries_are_summed_over_compiles_of_one_name)
 
 	assert_int_equal(e.err, 0);
 	assert_int_equal(history_rows__n(&e.rows, HISTORY_QUERY), 2);
-	assert_string_equal(typeck->crate, "app");
-	assert_string_equal(typeck->kind, "query");
-	assert_string_equal(typeck->how, "exact");
-	assert_int_equal(typeck->count, 2);
-	assert_int_equal(typeck->self_ns, 4000);
-	assert_int_equal(typeck->total_ns, 4000);
-	assert_string_equal(pass->kind, "activity");
-	assert_int_equal(pass->self_ns, 1500);
-	assert_int_equal(pass->total_ns, 2500);
+	assert_struct(*typeck, crate, "app", kind, "query", how, "exact", count, 2, self_ns, 4000,
+		      total_ns, 4000);
+	assert_struct(*pass, kind, "activity", self_ns, 1500, total_ns, 2500);
 }
 
 TEST_CASE(times_by_samples_are_said_to_be_so_beside_counts)
@@ -224,9 +198,8 @@ TEST_CASE(times_by_samples_are_said_to_be_so_beside_counts)
 
 	history_rows__init(&rows);
 	assert_int_equal(history_extract(r, &rows, &directory), 0);
-	assert_string_equal(rows.build.how, "sampled");
-	assert_int_equal(rows.build.executions, 1236);
-	assert_string_equal(rows.build.uncounted, "evaluate_obligation");
+	assert_struct(rows.build, how, "sampled", executions, 1236, uncounted,
+		      "evaluate_obligation");
 	n = history_rows__n(&rows, HISTORY_QUERY);
 	assert_true(n > 0);
 	for (size_t i = 0; i < n; i++) {
@@ -266,15 +239,12 @@ static struct extracted extract_tables(uint32_t tables, uint8_t kind)
 	assert_int_equal(trace_writer__open(path, &info, &w), 0);
 	for (uint32_t i = 0; i < 2; i++)
 		assert_int_equal(trace_writer__process(w, &processes[i]), 0);
-	assert_int_equal(trace_writer__sampling(w, &sampling), 0);
-	assert_int_equal(trace_writer__intern(w, "typeck", &job.query), 0);
-	assert_int_equal(trace_writer__intern(w, "type_of", &fed), 0);
-	assert_int_equal(trace_writer__intern(w, "app::f", &item.string), 0);
-	assert_int_equal(trace_writer__map(w, &item), 0);
-	assert_int_equal(trace_writer__job(w, &job, &sample.job), 0);
+	must(trace_writer__sampling(w, &sampling), trace_writer__intern(w, "typeck", &job.query),
+	     trace_writer__intern(w, "type_of", &fed),
+	     trace_writer__intern(w, "app::f", &item.string), trace_writer__map(w, &item),
+	     trace_writer__job(w, &job, &sample.job));
 	entry.place = job.query;
-	assert_int_equal(trace_writer__stack(w, &entry, &sample.stack), 0);
-	assert_int_equal(trace_writer__sample(w, &sample), 0);
+	must(trace_writer__stack(w, &entry, &sample.stack), trace_writer__sample(w, &sample));
 	for (uint32_t i = 0; i < tables; i++) {
 		const struct trace_tally typeck = {i, job.query, kind, 10, 0},
 					 type_of = {i, fed, kind, 5, i};
@@ -285,12 +255,10 @@ static struct extracted extract_tables(uint32_t tables, uint8_t kind)
 			.label = job.query,
 			.kind = TRACE_RESULTS_EXECUTED};
 
-		assert_int_equal(trace_writer__tally(w, &typeck), 0);
-		assert_int_equal(trace_writer__tally(w, &type_of), 0);
-		assert_int_equal(trace_writer__results(w, &of_item), 0);
+		must(trace_writer__tally(w, &typeck), trace_writer__tally(w, &type_of),
+		     trace_writer__results(w, &of_item));
 	}
-	assert_int_equal(trace_writer__losses(w, &(struct trace_losses){}), 0);
-	assert_int_equal(trace_writer__finish(w), 0);
+	must(trace_writer__losses(w, &(struct trace_losses){}), trace_writer__finish(w));
 	e = extract_file(path);
 	assert_int_equal(e.err, 0);
 	return e;
@@ -311,19 +279,13 @@ TEST_CASE(counts_are_those_of_the_compilers_tables)
 	/* A result of type_of may be no execution, in one of the two compiles. */
 	assert_int_equal(e.rows.build.executions, 20);
 	assert_int_equal(compile->executions, 10);
-	assert_string_equal(e.rows.build.uncounted, "type_of");
-	assert_int_equal(e.rows.build.results, 30);
+	assert_struct(e.rows.build, uncounted, "type_of", results, 30);
 	assert_int_equal(compile->results, 15);
-	assert_string_equal(query(&e, "typeck")->how, "sampled");
-	assert_int_equal(query(&e, "typeck")->count, 20);
-	assert_int_equal(query(&e, "typeck")->self_ns, SAMPLE_NS);
+	assert_struct(*query(&e, "typeck"), how, "sampled", count, 20, self_ns, SAMPLE_NS);
 	/* A result of one compile may be no execution, so the sum is not known. */
 	assert_true(query(&e, "type_of")->count == HISTORY_UNKNOWN);
 	assert_int_equal(history_rows__n(&e.rows, HISTORY_ITEM), 1);
-	assert_string_equal(item->item, "app::f");
-	assert_string_equal(item->how, "sampled");
-	assert_int_equal(item->count, 4);
-	assert_int_equal(item->self_ns, SAMPLE_NS);
+	assert_struct(*item, item, "app::f", how, "sampled", count, 4, self_ns, SAMPLE_NS);
 }
 
 /* Rows of a crate and a kind, the largest first. */
@@ -361,15 +323,13 @@ TEST_CASE(llvms_work_is_kept_by_crate)
 	assert_int_equal(first[0]->self_ns, 200 * LLVM_BUILD_PERIOD);
 	assert_string_equal(first[1]->name, "app::huge");
 	assert_int_equal(llvm_rows(&e, "app (bin)", "pass", first), 7);
-	assert_string_equal(first[0]->name, "InstCombine");
-	assert_int_equal(first[0]->self_ns, 300 * LLVM_BUILD_PERIOD);
+	assert_struct(*first[0], name, "InstCombine", self_ns, 300 * LLVM_BUILD_PERIOD);
 	assert_int_equal(llvm_rows(&e, "dep", "function", first), 2);
 	assert_string_equal(first[0]->name, "core::ptr::drop_in_place");
 	assert_int_equal(first[0]->self_ns, 6 * LLVM_BUILD_PERIOD);
 	assert_string_equal(first[1]->name, "<_ as s::Name>::name");
 	assert_int_equal(llvm_rows(&e, "dep", "pass", first), 2);
-	assert_string_equal(first[1]->name, "GVN");
-	assert_int_equal(first[1]->self_ns, 5 * LLVM_BUILD_PERIOD);
+	assert_struct(*first[1], name, "GVN", self_ns, 5 * LLVM_BUILD_PERIOD);
 }
 
 TEST_CASE(without_the_tables_of_all_compilers_nothing_is_counted)
@@ -408,18 +368,15 @@ static struct extracted extract_late(uint64_t results)
 	assert_int_equal(trace_writer__open(path, &info, &w), 0);
 	for (uint32_t i = 0; i < 2; i++)
 		assert_int_equal(trace_writer__process(w, &processes[i]), 0);
-	assert_int_equal(trace_writer__intern(w, "typeck", &span.label), 0);
-	assert_int_equal(trace_writer__span(w, &span), 0);
+	must(trace_writer__intern(w, "typeck", &span.label), trace_writer__span(w, &span));
 	tally.label = span.label;
 	tally.kind = TRACE_KIND_HIT_COUNT;
 	assert_int_equal(trace_writer__tally(w, &tally), 0);
 	tally.kind = TRACE_KIND_RESULTS;
-	assert_int_equal(trace_writer__tally(w, &tally), 0);
-	assert_int_equal(trace_writer__losses(w, &(struct trace_losses){}), 0);
-	assert_int_equal(trace_writer__finish(w), 0);
+	must(trace_writer__tally(w, &tally), trace_writer__losses(w, &(struct trace_losses){}),
+	     trace_writer__finish(w));
 	e = extract_file(path);
-	assert_int_equal(e.err, 0);
-	assert_string_equal(e.rows.build.how, "exact");
+	assert_struct(e, err, 0, rows.build.how, "exact");
 	return e;
 }
 
@@ -446,8 +403,7 @@ TEST_CASE(a_trace_without_a_compile_is_refused)
 {
 	_extracted_ struct extracted e = extract(0);
 
-	assert_int_equal(e.err, -ENODATA);
-	assert_null(e.directory);
+	assert_struct(e, err, -ENODATA, directory, NULL);
 }
 
 TEST_CASE(a_trace_that_is_not_whole_says_so)

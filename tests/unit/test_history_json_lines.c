@@ -46,19 +46,15 @@ static void assert_problem(const char *text, const char *problem)
 {
 	_result_ struct result r = read_text(text);
 
-	assert_int_equal(r.err, -EBADMSG);
-	assert_string_equal(r.problem, problem);
+	assert_struct(r, err, -EBADMSG, problem, problem);
 }
 
 TEST_CASE(rows_are_printed_as_documented)
 {
 	_history_rows_ struct history_rows r;
-	_free_ char *text = NULL;
 
-	history_rows__init(&r);
 	sample_history(&r, 1);
-	text = printed_text(json_lines__write(out, &r));
-	assert_golden("history-rows.jsonl", text);
+	assert_shows(printed_text(json_lines__write(out, &r)), "@history-rows.jsonl");
 }
 
 TEST_CASE(a_row_alone_has_only_columns)
@@ -74,11 +70,10 @@ TEST_CASE(a_row_alone_has_only_columns)
 
 TEST_CASE(bad_utf8_is_replaced)
 {
-	_free_ char *text = NULL;
 	const struct history_item row = {.item = "a\xff\x01"};
 
-	text = printed_text((json_lines__row(out, HISTORY_ITEM, &row), 0));
-	assert_non_null(strstr(text, "\"item\":\"a\xef\xbf\xbd\\u0001\""));
+	assert_shows(printed_text((json_lines__row(out, HISTORY_ITEM, &row), 0)),
+		     "\"item\":\"a\xef\xbf\xbd\\u0001\"");
 }
 
 TEST_CASE(what_was_printed_is_read_again)
@@ -92,7 +87,6 @@ TEST_CASE(what_was_printed_is_read_again)
 
 	out = open_memstream(&text, &size);
 	for (unsigned int i = 0; i < 3; i++) {
-		history_rows__init(&r);
 		sample_history(&r, i);
 		assert_int_equal(json_lines__write(out, &r), 0);
 		history_rows__clear(&r);
@@ -117,9 +111,7 @@ TEST_CASE(a_build_may_have_no_other_rows)
 		"\"compile_rows\":0,\"query_rows\":0,\"item_rows\":0,\"llvm_rows\":0," BUILD
 		"}\n\n");
 
-	assert_int_equal(r.err, 1);
-	assert_string_equal(r.rows.build.build, ID);
-	assert_int_equal(r.rows.build.start_ns, 5);
+	assert_struct(r, err, 1, rows.build.build, ID, rows.build.start_ns, 5);
 	assert_true(r.rows.build.cpu_ns == HISTORY_UNKNOWN);
 	assert_null(r.rows.build.commit);
 }
@@ -128,8 +120,7 @@ TEST_CASE(an_empty_file_has_no_build)
 {
 	_result_ struct result r = read_text("\n");
 
-	assert_int_equal(r.err, 0);
-	assert_string_equal(r.problem, "");
+	assert_struct(r, err, 0, problem, "");
 }
 
 #define ONE_ITEM \
@@ -224,8 +215,7 @@ TEST_CASE(a_build_with_a_budget_comes_without_estimates)
 	_result_ struct result r =
 		read_text(OF_VERSION("1", ",\"how\":\"budget\",\"budget_ppm\":250000"));
 
-	assert_int_equal(r.err, 1);
-	assert_string_equal(r.rows.build.how, "sampled");
+	assert_struct(r, err, 1, rows.build.how, "sampled");
 	assert_true(r.rows.build.results == HISTORY_UNKNOWN);
 	assert_int_equal(history_rows__n(&r.rows, HISTORY_ITEM), 1);
 	assert_string_equal(((const struct history_item *)r.rows.rows[HISTORY_ITEM])->item, "c");
@@ -252,10 +242,8 @@ TEST_CASE(bytes_that_are_no_lines_are_refused)
 	assert_non_null(long_line);
 	memset(long_line, ' ', 1 << 20);
 	too_long = read_bytes(long_line, 1 << 20);
-	assert_int_equal(with_null.err, -EBADMSG);
-	assert_string_equal(with_null.problem, "line 1: it is no text");
-	assert_int_equal(too_long.err, -EBADMSG);
-	assert_string_equal(too_long.problem, "line 1: it is too long");
+	assert_struct(with_null, err, -EBADMSG, problem, "line 1: it is no text");
+	assert_struct(too_long, err, -EBADMSG, problem, "line 1: it is too long");
 }
 
 TEST_CASE(nothing_is_read_after_an_error)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "history/store.h"
 
-#include <errno.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
 
@@ -28,7 +27,6 @@ static int add(struct store *s, unsigned int number)
 {
 	_history_rows_ struct history_rows r;
 
-	history_rows__init(&r);
 	sample_history(&r, number);
 	return store__add(s, &r);
 }
@@ -60,22 +58,30 @@ static int write_build(void *ctx, const struct history_rows *rows)
 	return json_lines__write(ctx, rows);
 }
 
-TEST_CASE_WITH(a_build_is_read_as_it_was_added, directory_make, directory_remove)
+#define CASE(name)                                                                         \
+	TEST_CASE_GIVEN(name, directory_make, directory_remove, _store_ struct store *, s, \
+			opened("a.db"))
+
+/* Build 1 is all that is there. */
+static void assert_has_build_1(struct store *s)
 {
-	_store_ struct store *s = opened("a.db");
 	_history_rows_ struct history_rows r;
 	_free_ char *expected = NULL, *read = NULL;
 
-	history_rows__init(&r);
 	sample_history(&r, 1);
-	assert_int_equal(store__add(s, &r), 0);
 	round_times(&r);
 	expected = printed_text(json_lines__write(out, &r));
 	read = printed_text(store__each(s, write_build, out));
 	assert_string_equal(read, expected);
 }
 
-static int count_builds(void *ctx, const struct store_value *cells, size_t n)
+CASE(a_build_is_read_as_it_was_added)
+{
+	assert_int_equal(add(s, 1), 0);
+	assert_has_build_1(s);
+}
+
+static int keep_number(void *ctx, const struct store_value *cells, size_t n)
 {
 	assert_int_equal(n, 1);
 	assert_int_equal(cells[0].type, STORE_INTEGER);
@@ -83,29 +89,34 @@ static int count_builds(void *ctx, const struct store_value *cells, size_t n)
 	return 0;
 }
 
-static int64_t number_of_builds(struct store *s)
+static int64_t number(struct store *s, const char *sql)
 {
 	int64_t n = -1;
 
-	assert_int_equal(store__select(s, "SELECT count(*) FROM build", NULL, 0, count_builds, &n),
-			 0);
+	assert_int_equal(store__select(s, sql, NULL, 0, keep_number, &n), 0);
 	return n;
 }
 
-TEST_CASE_WITH(a_build_is_added_once, directory_make, directory_remove)
+/* How many rows there are "FROM" this. */
+static int64_t rows(struct store *s, const char *from)
 {
-	_store_ struct store *s = opened("a.db");
+	char sql[256];
 
+	snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s", from);
+	return number(s, sql);
+}
+
+CASE(a_build_is_added_once)
+{
 	assert_int_equal(add(s, 1), 0);
 	assert_int_equal(add(s, 1), 1);
-	assert_int_equal(number_of_builds(s), 1);
+	assert_int_equal(rows(s, "build"), 1);
 }
 
 static int add_in_state(struct store *s, const char *state, size_t less)
 {
 	_history_rows_ struct history_rows r;
 
-	history_rows__init(&r);
 	sample_history(&r, 1);
 	r.build.state = history_rows__text(&r, state);
 	r.n[HISTORY_COMPILE] -= less;
@@ -113,22 +124,13 @@ static int add_in_state(struct store *s, const char *state, size_t less)
 	return store__add(s, &r);
 }
 
-TEST_CASE_WITH(the_whole_build_replaces_an_unfinished_one, directory_make, directory_remove)
+CASE(the_whole_build_replaces_an_unfinished_one)
 {
-	_store_ struct store *s = opened("a.db");
-	_history_rows_ struct history_rows r;
-	_free_ char *expected = NULL, *read = NULL;
-
 	assert_int_equal(add_in_state(s, "unfinished", 1), 0);
 	assert_int_equal(add_in_state(s, "damaged", 0), 1);
 	assert_int_equal(add_in_state(s, "whole", 0), 0);
 	assert_int_equal(add_in_state(s, "unfinished", 1), 1);
-	history_rows__init(&r);
-	sample_history(&r, 1);
-	round_times(&r);
-	expected = printed_text(json_lines__write(out, &r));
-	read = printed_text(store__each(s, write_build, out));
-	assert_string_equal(read, expected);
+	assert_has_build_1(s);
 }
 
 static void change(const char *file, const char *sql)
@@ -154,10 +156,8 @@ static void assert_wrong(struct store *s, const char *sql, const char *why)
 	assert_contains(said.text[1], why);
 }
 
-TEST_CASE_WITH(a_row_that_no_build_has_is_refused, directory_make, directory_remove)
+CASE(a_row_that_no_build_has_is_refused)
 {
-	_store_ struct store *s = opened("a.db");
-
 	assert_int_equal(add(s, 1), 0);
 	assert_wrong(s, "UPDATE builds SET lost = -1", "has a wrong \"lost\"");
 	assert_wrong(s, "UPDATE builds SET lost = 9223372036854775807",
@@ -180,16 +180,15 @@ TEST_CASE_WITH(a_file_that_cannot_be_there_is_not_made, directory_make, director
 	assert_contains(said.text[1], "cannot read");
 }
 
-TEST_CASE_WITH(old_builds_are_pruned, directory_make, directory_remove)
+CASE(old_builds_are_pruned)
 {
-	_store_ struct store *s = opened("a.db");
 	uint64_t n;
 
 	for (unsigned int i = 0; i < 5; i++)
 		assert_int_equal(add(s, i), 0);
 	assert_int_equal(store__prune(s, SAMPLE_HISTORY_START + UINT64_C(120000000000), &n), 0);
 	assert_int_equal(n, 2);
-	assert_int_equal(number_of_builds(s), 3);
+	assert_int_equal(rows(s, "build"), 3);
 }
 
 static off_t size_of(const char *name)
@@ -200,20 +199,11 @@ static off_t size_of(const char *name)
 	return st.st_size;
 }
 
-static int64_t number(struct store *s, const char *sql)
-{
-	int64_t n = -1;
-
-	assert_int_equal(store__select(s, sql, NULL, 0, count_builds, &n), 0);
-	return n;
-}
-
 /* A build with items of long names. */
 static void add_with_items(struct store *s, unsigned int number, unsigned int items)
 {
 	_history_rows_ struct history_rows r;
 
-	history_rows__init(&r);
 	sample_history(&r, number);
 	for (unsigned int i = 0; i < items; i++) {
 		struct history_item *item = history_rows__append(&r, HISTORY_ITEM);
@@ -229,8 +219,8 @@ static void add_with_items(struct store *s, unsigned int number, unsigned int it
 
 TEST_CASE_WITH(what_only_old_builds_needed_is_pruned, directory_make, directory_remove)
 {
-	_store_ struct store *s = opened("a.db");
 	_free_ char *expected = NULL, *read = NULL;
+	_store_ struct store *s = opened("a.db");
 	uint64_t n;
 
 	add_with_items(s, 0, 500);
@@ -238,18 +228,15 @@ TEST_CASE_WITH(what_only_old_builds_needed_is_pruned, directory_make, directory_
 	store__close(s);
 	s = opened("a.db");
 	assert_true(size_of("a.db") > 200000);
-	assert_true(number(s, "SELECT count(*) FROM names") > 500);
+	assert_true(rows(s, "names") > 500);
 	assert_int_equal(store__prune(s, SAMPLE_HISTORY_START + 1, &n), 0);
 	assert_int_equal(n, 1);
-	assert_true(number(s, "SELECT count(*) FROM names") < 30);
-	assert_int_equal(number(s, "SELECT count(*) FROM lists WHERE what = 'item'"), 1);
-	assert_int_equal(number(s, "SELECT count(*) FROM entries JOIN lists USING(list) "
-				   "WHERE what = 'item'"),
-			 1);
-	assert_int_equal(number(s, "SELECT count(*) FROM counts"), 4);
-	assert_int_equal(number(s, "SELECT count(*) FROM llvm WHERE name = 'InstCombine'"), 1);
-	assert_int_equal(number(s, "SELECT count(*) FROM item WHERE item = 'syn::parse::Parser'"),
-			 1);
+	assert_true(rows(s, "names") < 30);
+	assert_int_equal(rows(s, "lists WHERE what = 'item'"), 1);
+	assert_int_equal(rows(s, "entries JOIN lists USING(list) WHERE what = 'item'"), 1);
+	assert_int_equal(rows(s, "counts"), 4);
+	assert_int_equal(rows(s, "llvm WHERE name = 'InstCombine'"), 1);
+	assert_int_equal(rows(s, "item WHERE item = 'syn::parse::Parser'"), 1);
 	assert_true(size_of("a.db") < 200000);
 	/* The rest is whole, and takes further builds. */
 	expected = printed_text(store__each(s, write_build, out));
@@ -258,7 +245,7 @@ TEST_CASE_WITH(what_only_old_builds_needed_is_pruned, directory_make, directory_
 	assert_int_equal(n, 0);
 	read = printed_text(store__each(s, write_build, out));
 	assert_memory_equal(read, expected, strlen(expected));
-	assert_int_equal(number(s, "SELECT count(*) FROM item"), 1 + 11);
+	assert_int_equal(rows(s, "item"), 1 + 11);
 }
 
 /* The content of tests/fixtures/history/version-<version>.<extension>; the caller frees it. */
@@ -339,7 +326,7 @@ TEST_CASE_WITH(files_of_all_versions_are_read_and_written, directory_make, direc
 	for (int version = 1; version <= SQLITE_FILE_VERSION; version++) {
 		_store_ struct store *s = opened_as_kept(version);
 		_free_ char *expected = NULL, *read = NULL;
-		int64_t builds = number_of_builds(s);
+		int64_t builds = rows(s, "build");
 		uint64_t n;
 
 		expected = as_of_today(version);
@@ -349,11 +336,11 @@ TEST_CASE_WITH(files_of_all_versions_are_read_and_written, directory_make, direc
 		assert_int_equal(executions(s, dialect__query_sums(STORE_SQLITE)),
 				 executions(s, "query"));
 		assert_int_equal(add(s, 1000000), 0);
-		assert_int_equal(number_of_builds(s), builds + 1);
+		assert_int_equal(rows(s, "build"), builds + 1);
 		assert_int_equal(number(s, "PRAGMA user_version"), SQLITE_FILE_VERSION);
 		assert_int_equal(store__prune(s, SAMPLE_HISTORY_START + 1, &n), 0);
 		assert_int_equal(n, 1);
-		assert_int_equal(number_of_builds(s), builds);
+		assert_int_equal(rows(s, "build"), builds);
 	}
 }
 
@@ -364,19 +351,17 @@ TEST_CASE_WITH(llvms_work_is_there_from_version_5_on, directory_make, directory_
 		_store_ struct store *s = opened_as_kept(version);
 		int64_t had = version < 5 ? 0 : 26;
 
-		assert_int_equal(number_of_builds(s), 130);
-		assert_int_equal(number(s, "SELECT count(*) FROM llvm"), 3 * had);
+		assert_int_equal(rows(s, "build"), 130);
+		assert_int_equal(rows(s, "llvm"), 3 * had);
 		assert_int_equal(add(s, 1000000), 0);
-		assert_int_equal(number(s, "SELECT count(*) FROM llvm"), 3 * had + 2);
+		assert_int_equal(rows(s, "llvm"), 3 * had + 2);
 		/* Without a crate the name finds it, and with another crate it does not. */
-		assert_int_equal(number(s, "SELECT count(*) FROM llvm WHERE name = 'InstCombine'"),
-				 had + 1);
-		assert_int_equal(number(s, "SELECT count(*) FROM llvm WHERE name = 'InstCombine' "
-					   "AND crate = 'syn' AND kind = 'pass'"),
-				 1);
-		assert_int_equal(number(s, "SELECT count(*) FROM llvm WHERE name = 'app::main' "
-					   "AND crate = 'syn'"),
-				 0);
+		assert_int_equal(rows(s, "llvm WHERE name = 'InstCombine'"), had + 1);
+		assert_int_equal(
+			rows(s,
+			     "llvm WHERE name = 'InstCombine' AND crate = 'syn' AND kind = 'pass'"),
+			1);
+		assert_int_equal(rows(s, "llvm WHERE name = 'app::main' AND crate = 'syn'"), 0);
 		assert_int_equal(number(s, "SELECT self_ns FROM llvm WHERE name = "
 					   "'syn::parse::Parser::next'"),
 				 (int64_t)rounded(20000000 + 1000000));
@@ -390,19 +375,18 @@ TEST_CASE_WITH(estimates_are_in_no_file_any_more, directory_make, directory_remo
 	static const char series[] = "SELECT count(*) FROM query_sum WHERE query = 'mir_borrowck'";
 	_store_ struct store *s = opened_as_kept(2);
 
-	assert_int_equal(number_of_builds(s), 130);
-	assert_int_equal(number(s, "SELECT count(*) FROM build WHERE how = 'sampled'"), 13);
-	assert_int_equal(number(s, "SELECT count(*) FROM build WHERE how = 'exact'"), 117);
-	assert_int_equal(number(s, "SELECT count(*) FROM query WHERE how = 'estimated'"), 0);
-	assert_int_equal(number(s, "SELECT count(*) FROM query"), 3 * 130 - 13);
-	assert_int_equal(number(s, "SELECT count(*) FROM item"), 2 * 26 - 13);
-	assert_int_equal(number(s, "SELECT count(*) FROM compile"), 26);
-	assert_int_equal(number(s, "SELECT count(*) FROM build WHERE results IS NOT NULL"), 0);
+	assert_int_equal(rows(s, "build"), 130);
+	assert_int_equal(rows(s, "build WHERE how = 'sampled'"), 13);
+	assert_int_equal(rows(s, "build WHERE how = 'exact'"), 117);
+	assert_int_equal(rows(s, "query WHERE how = 'estimated'"), 0);
+	assert_int_equal(rows(s, "query"), 3 * 130 - 13);
+	assert_int_equal(rows(s, "item"), 2 * 26 - 13);
+	assert_int_equal(rows(s, "compile"), 26);
+	assert_int_equal(rows(s, "build WHERE results IS NOT NULL"), 0);
 	/* A sum over crates of which one is an estimate. */
 	assert_int_equal(number(s, series), 130 - 13);
-	assert_int_equal(number(s, "SELECT count(*) FROM names WHERE text = 'estimated'"), 0);
-	assert_int_equal(number(s, "SELECT count(*) FROM sqlite_schema WHERE sql LIKE '%budget%'"),
-			 0);
+	assert_int_equal(rows(s, "names WHERE text = 'estimated'"), 0);
+	assert_int_equal(rows(s, "sqlite_schema WHERE sql LIKE '%budget%'"), 0);
 }
 
 /* In place of a table or beside the tables; each would run without end, or change the file. */
@@ -460,9 +444,8 @@ TEST_CASE_WITH(a_directory_that_another_replaces_stays_the_place, directory_make
 	_close_ int fd = -1;
 	sqlite3 *db;
 
-	assert_int_equal(mkdir(directory_path("here"), 0700), 0);
-	assert_int_equal(mkdir(directory_path("victim"), 0700), 0);
-	assert_int_equal(sqlite_place__open(directory_path("here/a.db"), &fd, &path), 0);
+	must(mkdir(directory_path("here"), 0700), mkdir(directory_path("victim"), 0700),
+	     sqlite_place__open(directory_path("here/a.db"), &fd, &path));
 	assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
 					 sqlite_place__vfs()),
 			 SQLITE_OK);
@@ -478,9 +461,8 @@ TEST_CASE_WITH(a_directory_that_another_replaces_stays_the_place, directory_make
 	assert_int_equal(sqlite3_close(db), SQLITE_OK);
 	for (size_t i = 0; i < N_OF(files); i++)
 		assert_int_equal(access(directory_path(files[i]), F_OK), i ? -1 : 0);
-	assert_int_equal(unlink(directory_path(files[0])), 0);
-	assert_int_equal(rmdir(directory_path("victim")), 0);
-	assert_int_equal(rmdir(directory_path("moved")), 0);
+	must(unlink(directory_path(files[0])), rmdir(directory_path("victim")),
+	     rmdir(directory_path("moved")));
 }
 
 TEST_CASE_WITH(a_link_that_comes_meanwhile_is_refused, directory_make, directory_remove)
@@ -495,13 +477,11 @@ TEST_CASE_WITH(a_link_that_comes_meanwhile_is_refused, directory_make, directory
 }
 
 /* A crate with more queries than a list has. */
-TEST_CASE_WITH(a_build_beyond_the_limits_is_refused_whole, directory_make, directory_remove)
+CASE(a_build_beyond_the_limits_is_refused_whole)
 {
-	_store_ struct store *s = opened("a.db");
 	_history_rows_ struct history_rows r;
 	_output_ struct output said = {};
 
-	history_rows__init(&r);
 	sample_history(&r, 1);
 	for (unsigned int i = 0; i < SQLITE_LIST_MOST; i++) {
 		struct history_query *q = history_rows__append(&r, HISTORY_QUERY);
@@ -516,14 +496,13 @@ TEST_CASE_WITH(a_build_beyond_the_limits_is_refused_whole, directory_make, direc
 	assert_int_equal(store__add(s, &r), -EBADMSG);
 	output_end(&said);
 	assert_one_line(said.text[1]);
-	assert_int_equal(number_of_builds(s), 0);
-	assert_int_equal(number(s, "SELECT count(*) FROM names"), 0);
+	assert_int_equal(rows(s, "build"), 0);
+	assert_int_equal(rows(s, "names"), 0);
 	assert_int_equal(add(s, 2), 0);
 }
 
-TEST_CASE_WITH(only_its_owner_may_read_a_file, directory_make, directory_remove)
+CASE(only_its_owner_may_read_a_file)
 {
-	_store_ struct store *s = opened("a.db");
 	struct stat st;
 
 	assert_int_equal(stat(directory_path("a.db"), &st), 0);
@@ -531,15 +510,13 @@ TEST_CASE_WITH(only_its_owner_may_read_a_file, directory_make, directory_remove)
 }
 
 /* A build with a query of each of these counts. */
-TEST_CASE_WITH(counts_are_exact_however_large_they_are, directory_make, directory_remove)
+CASE(counts_are_exact_however_large_they_are)
 {
 	/* At the limits of characters: of one to four bytes, the gap in Unicode, and the last. */
 	static const uint64_t counts[] = {
 		0, 124, 125, 2044, 2045, 55292, 55293, 65535, 1103868, 1103869, UINT64_C(1) << 62};
-	_store_ struct store *s = opened("a.db");
 	_history_rows_ struct history_rows r;
 
-	history_rows__init(&r);
 	sample_history(&r, 1);
 	for (size_t i = 0; i < N_OF(counts); i++) {
 		struct history_query *q = history_rows__append(&r, HISTORY_QUERY);
@@ -558,11 +535,11 @@ TEST_CASE_WITH(counts_are_exact_however_large_they_are, directory_make, director
 		snprintf(sql, sizeof(sql), "SELECT count FROM query WHERE query = 'query_%zu'", i);
 		assert_int_equal(number(s, sql), counts[i]);
 	}
-	assert_int_equal(number(s, "SELECT count(*) FROM large_counts"), 4);
+	assert_int_equal(rows(s, "large_counts"), 4);
 }
 
 /* What docs/history.md says of rounding, and the SQL of a view, which is not that of C. */
-TEST_CASE_WITH(times_are_as_exact_as_documented, directory_make, directory_remove)
+CASE(times_are_as_exact_as_documented)
 {
 	static const struct {
 		uint64_t below_ns;
@@ -571,7 +548,6 @@ TEST_CASE_WITH(times_are_as_exact_as_documented, directory_make, directory_remov
 		{128000, 0.032},   {1024000, 0.016},   {8192000, 0.008},
 		{65536000, 0.004}, {524288000, 0.002}, {UINT64_C(1) << 62, 0.001},
 	};
-	_store_ struct store *s = opened("a.db");
 	uint64_t last = 0;
 
 	assert_int_equal(add(s, 1), 0);
@@ -602,14 +578,11 @@ static unsigned int items_of(unsigned int number)
 }
 
 /* Another number of items in each build, which all have the counts that they had. */
-TEST_CASE_WITH(items_that_come_and_go_are_in_one_list, directory_make, directory_remove)
+CASE(items_that_come_and_go_are_in_one_list)
 {
-	_store_ struct store *s = opened("a.db");
-
 	for (unsigned int i = 0; i < 12; i++) {
 		_history_rows_ struct history_rows r;
 
-		history_rows__init(&r);
 		sample_history(&r, i);
 		for (unsigned int k = 0; k < items_of(i); k++) {
 			struct history_item *item = history_rows__append(&r, HISTORY_ITEM);
@@ -623,15 +596,11 @@ TEST_CASE_WITH(items_that_come_and_go_are_in_one_list, directory_make, directory
 		}
 		assert_int_equal(store__add(s, &r), 0);
 	}
-	assert_int_equal(number(s, "SELECT count(*) FROM lists WHERE what = 'item'"), 1);
-	assert_in_range(number(s, "SELECT count(*) FROM counts JOIN lists USING(list) "
-				  "WHERE what = 'item'"),
-			1, 3);
-	assert_int_equal(number(s, "SELECT count(*) FROM item WHERE item LIKE 'item_%' AND "
-				   "count <> 10 + substr(item, 6)"),
+	assert_int_equal(rows(s, "lists WHERE what = 'item'"), 1);
+	assert_in_range(rows(s, "counts JOIN lists USING(list) WHERE what = 'item'"), 1, 3);
+	assert_int_equal(rows(s, "item WHERE item LIKE 'item_%' AND count <> 10 + substr(item, 6)"),
 			 0);
-	assert_int_equal(number(s, "SELECT count(*) FROM item WHERE item LIKE 'item_%'"),
-			 3 * (3 + 4 + 5 + 6));
+	assert_int_equal(rows(s, "item WHERE item LIKE 'item_%'"), 3 * (3 + 4 + 5 + 6));
 }
 
 TEST_MAIN(NULL, NULL)

@@ -25,9 +25,8 @@ static void import(FILE *out, struct mm_reader *r, const char *name)
 	struct measureme_found found;
 
 	unlink(temporary);
-	assert_int_equal(trace_writer__open(temporary, &info, &w), 0);
-	assert_int_equal(import_measureme(w, 0, r, name, &found), 0);
-	assert_int_equal(trace_writer__finish(w), 0);
+	must(trace_writer__open(temporary, &info, &w), import_measureme(w, 0, r, name, &found),
+	     trace_writer__finish(w));
 	if (mm_reader__problem(r))
 		fprintf(out, "profile: %s\n", mm_reader__problem(r));
 	if (found.backwards || found.out_of_order || found.overlapping)
@@ -193,8 +192,7 @@ static void find(struct mm_depths *d, struct mm_bytes *m)
 	char path[40];
 	_close_ int fd = mm_bytes__open(m, 5000, path);
 
-	assert_int_equal(mm_reader__open(path, &r, &why), 0);
-	assert_int_equal(mm_depths__find(d, r), 0);
+	must(mm_reader__open(path, &r, &why), mm_depths__find(d, r));
 	mm_bytes__end(m);
 }
 
@@ -244,10 +242,7 @@ TEST_CASE(intervals_that_cannot_be_placed_are_counted)
 	find(&d, &m);
 	for (size_t i = 0; i < 8; i++)
 		assert_int_equal(d.depth[i], events[i].depth);
-	assert_int_equal(d.backwards, 1);
-	assert_int_equal(d.out_of_order, 1);
-	assert_int_equal(d.overlapping, 1);
-	assert_int_equal(d.last_end_ns, 10);
+	assert_struct(d, backwards, 1, out_of_order, 1, overlapping, 1, last_end_ns, 10);
 }
 
 TEST_CASE(depths_have_a_limit)
@@ -259,9 +254,7 @@ TEST_CASE(depths_have_a_limit)
 	for (uint32_t i = 0; i < 70000; i++)
 		mm_bytes__event(&m, 1, 1, 1, 70000 - i, 80000 + i);
 	find(&d, &m);
-	assert_int_equal(d.depth[69999], 0);
-	assert_int_equal(d.depth[69999 - 65000], 65000);
-	assert_int_equal(d.depth[0], MM_NO_DEPTH - 1);
+	assert_struct(d, depth[69999], 0, depth[69999 - 65000], 65000, depth[0], MM_NO_DEPTH - 1);
 }
 
 /* ---- Mm arguments ---------------------------------------------------------------------------- */
@@ -285,8 +278,7 @@ static struct trace_writer *new_trace(void)
 	struct trace_writer *w = NULL;
 
 	unlink(directory_path("x"));
-	assert_int_equal(trace_writer__open(directory_path("x"), &info, &w), 0);
-	assert_int_equal(trace_writer__process(w, &p), 0);
+	must(trace_writer__open(directory_path("x"), &info, &w), trace_writer__process(w, &p));
 	return w;
 }
 
@@ -302,16 +294,13 @@ TEST_CASE(strings_stay_shared)
 	struct trace_item item;
 
 	assert_int_equal(mm_arguments__map(&a), 0);
-	assert_int_equal(a.kept, 3);
-	assert_false(a.full);
+	assert_struct(a, kept, 3, full, false);
 	mm_arguments__destroy(&a);
-	assert_int_equal(trace_writer__finish(w), 0);
-	assert_int_equal(trace_reader__open(directory_path("x"), &trace, NULL), 0);
+	must(trace_writer__finish(w), trace_reader__open(directory_path("x"), &trace, NULL));
 	while (!trace_reader__next(trace, &item) && item.kind != TRACE_ITEM_END)
 		;
 	/* "", a, a::f, typeck, a::f::{closure#0}\x1etypeck, bc: a path is not written out twice. */
-	assert_int_equal(trace_reader__stats(trace).strings, 6);
-	assert_int_equal(trace_reader__stats(trace).mapped, 4);
+	assert_struct(trace_reader__stats(trace), strings, 6, mapped, 4);
 }
 
 /* The trace is still complete except for the arguments, and the result reports the loss. */
@@ -323,11 +312,9 @@ TEST_CASE(a_trace_may_be_full)
 	struct measureme_found found;
 	uint32_t id;
 
-	assert_int_equal(trace_writer__intern(w, "x", &id), 0);
-	assert_int_equal(trace_writer__map(w, &all), 0);
-	assert_int_equal(import_measureme(w, 0, r, "x", &found), 0);
-	assert_true(found.too_many_arguments);
-	assert_int_equal(found.spans, 9);
+	must(trace_writer__intern(w, "x", &id), trace_writer__map(w, &all),
+	     import_measureme(w, 0, r, "x", &found));
+	assert_struct(found, too_many_arguments, true, spans, 9);
 	assert_int_equal(trace_writer__finish(w), 0);
 }
 

@@ -233,10 +233,8 @@ static void check_cmd(const char *escaped, const char *cmd)
 	snprintf(text, sizeof(text), "{\"start_time\": 5, \"process_id\": 6, \"cmd\": \"%s\"}",
 		 escaped);
 	m = parse(text);
-	assert_true(m.found);
-	assert_int_equal(m.start_time_ns, 5);
-	assert_int_equal(m.process.pid, 6);
-	assert_string_equal(m.process.command, cmd);
+	assert_struct(m, found, true, start_time_ns, 5);
+	assert_struct(m.process, pid, 6, command, cmd);
 }
 
 TEST_CASE(escapes_of_json_and_of_rust_are_taken)
@@ -296,10 +294,8 @@ TEST_CASE(our_own_member_is_taken)
 
 	assert_true(m.found && m.exported && m.has_losses);
 	assert_true(m.start_time_ns == UINT64_MAX);
-	assert_string_equal(m.process.crate, "a");
-	assert_null(m.process.crate_type);
-	assert_int_equal(m.process.exit_status, -1);
-	assert_true(m.process.attached_late);
+	assert_struct(m.process, crate, "a", crate_type, NULL, exit_status, -1, attached_late,
+		      true);
 	assert_int_equal(m.losses.count[TRACE_LOST_RING_FULL], 3);
 	mm_metadata__clear(&m);
 	m = parse("{\"start_time\": 1, \"process_id\": 1, \"cmd\": \"\", \"qprof\": "
@@ -346,11 +342,9 @@ TEST_CASE(streams_are_put_together)
 		mm_bytes__event(&m, rng_u64(&rng), i, i, i, i);
 	fd = mm_bytes__open(&m, 1 + rng_below(&rng, 100), path);
 	assert_int_equal(mm_file__open(&f, path, &why), 0);
-	assert_string_equal(f.problem, "");
-	assert_int_equal(f.version, 9);
-	assert_int_equal(f.mtime_ns, 1700000000000000000);
-	assert_int_equal(f.streams[MM_EVENTS].size, m.streams[MM_EVENTS].size);
-	assert_int_equal(f.streams[MM_STRING_DATA].size, 8);
+	assert_struct(f, problem, "", version, 9, mtime_ns, 1700000000000000000,
+		      streams[MM_EVENTS].size, m.streams[MM_EVENTS].size,
+		      streams[MM_STRING_DATA].size, 8);
 	for (int i = 0; i < 2000; i++) {
 		uint64_t at = rng_below(&rng, m.streams[MM_EVENTS].size + 1);
 		uint64_t size = rng_below(&rng, m.streams[MM_EVENTS].size + 1 - at) % 5000;

@@ -102,78 +102,36 @@ TEST_CASE(a_group_has_the_commands_that_start_with_its_name)
 	assert_null(cli_command_verb(CLI_DIFF));
 }
 
-TEST_CASE(help_shows_what_a_command_takes_and_no_more)
+/* The help and the manual. */
+TEST_CASE(what_a_command_takes_is_shown_and_no_more)
 {
 	const struct cli_option *o;
 
 	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
 		const struct cli_example *example = cli_command(id)->examples;
 		_free_ char *help = PRINTED(cli_print_help(to_, id));
+		_free_ char *man = PRINTED(cli_print_man(to_, id));
+		char heading[128], escaped[512], line[600];
 		size_t taken = 0;
 
-		for (size_t i = 0; (o = cli_option(id, i)); i++) {
-			char heading[128], line[140];
-
+		for (; (o = cli_option(id, taken)); taken++) {
 			cli_option_heading(o, heading);
 			snprintf(line, sizeof(line), "\n  %s", heading);
 			assert_contains(help, line);
-			taken++;
-		}
-		assert_int_equal(occurrences(help, "\n  -") + occurrences(help, "\n      --"),
-				 taken);
-		for (; example->line; example++)
-			assert_contains(help, example->line);
-	}
-}
-
-TEST_CASE(the_manual_shows_what_a_command_takes_and_no_more)
-{
-	const struct cli_option *o;
-
-	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
-		const struct cli_example *example = cli_command(id)->examples;
-		_free_ char *man = PRINTED(cli_print_man(to_, id));
-		char escaped[512], line[600];
-		size_t taken = 0;
-
-		for (size_t i = 0; (o = cli_option(id, i)); i++) {
-			char heading[128];
-
-			cli_option_heading(o, heading);
 			escape_dashes(heading + strspn(heading, " "), escaped);
 			snprintf(line, sizeof(line), ".TP\n.B %s\n", escaped);
 			assert_contains(man, line);
-			taken++;
 		}
+		assert_int_equal(occurrences(help, "\n  -") + occurrences(help, "\n      --"),
+				 taken);
 		assert_int_equal(occurrences(man, ".TP\n.B \\-"), taken);
 		escape_dashes(cli_command(id)->usage, escaped);
 		assert_contains(man, escaped);
 		for (; example->line; example++) {
+			assert_contains(help, example->line);
 			escape_dashes(example->line, escaped);
 			assert_contains(man, escaped);
 		}
-	}
-}
-
-TEST_CASE(the_overview_of_the_manual_leads_to_every_page)
-{
-	_free_ char *man = PRINTED(cli_print_man(to_, CLI_N_COMMANDS));
-	char line[64];
-	const struct cli_exit_code *codes;
-	size_t n;
-
-	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
-		const char *verb = cli_command_verb(id);
-		int word = (int)strcspn(cli_command(id)->name, " ");
-
-		snprintf(line, sizeof(line), "\n.BR qprof\\-bpf\\-%.*s%s%s (1)\n", word,
-			 cli_command(id)->name, verb ? "\\-" : "", verb ?: "");
-		assert_contains(man, line);
-	}
-	codes = cli_exit_codes(&n);
-	for (size_t i = 0; i < n; i++) {
-		snprintf(line, sizeof(line), ".B %d\n", codes[i].code);
-		assert_contains(man, line);
 	}
 }
 
@@ -297,40 +255,6 @@ TEST_CASE(lines_fit_a_terminal)
 	}
 }
 
-TEST_CASE(headings_name_argument_and_choices)
-{
-	const struct cli_option choice = {
-		.name = "attach", .arg = "HOW", .kind = CLI_CHOICE, .choices = "a|b"};
-	const struct cli_option lettered = {.letter = 'o', .name = "output", .arg = "FILE"};
-	const struct cli_option flag = {.letter = 'f', .name = "force"};
-	char text[128];
-
-	cli_option_heading(&choice, text);
-	assert_string_equal(text, "    --attach=a|b");
-	cli_option_heading(&lettered, text);
-	assert_string_equal(text, "-o, --output=FILE");
-	cli_option_heading(&flag, text);
-	assert_string_equal(text, "-f, --force");
-}
-
-TEST_CASE(a_group_lists_its_commands_and_the_overview_does_not)
-{
-	_free_ char *overview = help_of(CLI_N_COMMANDS), *group = help_of(CLI_HISTORY);
-	_free_ char *usage = PRINTED(cli_print_usage_line(to_, CLI_HISTORY, true));
-
-	assert_contains(overview, "\n       qprof-bpf history COMMAND");
-	assert_lacks(overview, "qprof-bpf history add");
-	for (enum cli_command_id id = CLI_HISTORY_ADD; id <= CLI_HISTORY_MIGRATE; id++) {
-		char line[128];
-
-		snprintf(line, sizeof(line), "\n       qprof-bpf %s ", cli_command(id)->name);
-		assert_contains(usage, line);
-		snprintf(line, sizeof(line), "\n  %-10s ", cli_command_verb(id));
-		assert_contains(group, line);
-		assert_contains(group, cli_command(id)->summary);
-	}
-}
-
 /* ---- Man ------------------------------------------------------------------------------------- */
 
 /* CLI_N_COMMANDS: the overview page. */
@@ -351,20 +275,6 @@ TEST_CASE(the_pages_are_as_agreed)
 		for (char *space; (space = strchr(golden, ' '));)
 			*space = '-';
 		assert_golden(golden, text);
-	}
-}
-
-TEST_CASE(each_page_has_the_sections_that_man_wants)
-{
-	static const char *const wanted[] = {".SH NAME\n",	  ".SH SYNOPSIS\n",
-					     ".SH DESCRIPTION\n", ".SH EXIT STATUS\n",
-					     ".SH EXAMPLES\n",	  ".SH SEE ALSO\n"};
-
-	for (enum cli_command_id id = 0; id <= CLI_N_COMMANDS; id++) {
-		_free_ char *text = man_page(id);
-
-		for (size_t i = 0; i < N_OF(wanted); i++)
-			assert_contains(text, wanted[i]);
 	}
 }
 

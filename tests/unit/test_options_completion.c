@@ -76,23 +76,18 @@ static void check(const char *words, const char *expected)
 	assert_string_equal(text, expected);
 }
 
-TEST_CASE(the_first_word_is_a_command)
+TEST_CASE(words_are_offered)
 {
+	/* The first word is a command. */
 	check("qprof-bpf rep", "<report>");
 	check("qprof-bpf pl", "<plan>");
-}
-
-TEST_CASE(options_are_those_of_the_command)
-{
+	/* Options are those of the command. */
 	check("qprof-bpf --ring", "<--ring-size>");
 	check("qprof-bpf record --ring", "<--ring-size>");
 	check("qprof-bpf report --ring", "<>");
 	check("qprof-bpf report --to", "<--top>");
 	check("qprof-bpf plan --no", "<--no-cache>");
-}
-
-TEST_CASE(values_are_offered)
-{
+	/* Values are offered. */
 	check("qprof-bpf --attach mu", "<multi>");
 	check("qprof-bpf --attach = p", "<perf>");
 	check("qprof-bpf --attach =", "<auto><multi><perf><read>");

@@ -4,6 +4,7 @@
 #include "options/command.h"
 
 #include "../fixtures/output.h"
+#include "../fixtures/rows.h"
 
 #define MAX_ARGS 16
 
@@ -80,11 +81,9 @@ TEST_CASE(every_record_option_is_stored)
 	assert_true(cli.record.force && cli.record.quiet && cli.record.json);
 	assert_int_equal(cli.verbose, 2);
 	assert_string_equal(cli.record.output, "a.qpt");
-	assert_int_equal(cli.record.interval_ns, 500000000);
-	assert_int_equal(cli.record.slow_ns, 2000000000);
-	assert_int_equal(cli.record.ring_bytes, 1 << 20);
-	assert_int_equal(cli.record.attach, CLI_ATTACH_PERF);
-	assert_int_equal(cli.record.pids.n, 3);
+	assert_pairs(cli.record.interval_ns, 500000000, cli.record.slow_ns, 2000000000,
+		     cli.record.ring_bytes, 1 << 20, cli.record.attach, CLI_ATTACH_PERF,
+		     cli.record.pids.n, 3);
 }
 
 TEST_CASE(the_command_comes_whole_after_two_dashes)
@@ -439,9 +438,7 @@ TEST_CASE(diff_takes_two_sides)
 	assert_int_equal(cli.command, CLI_DIFF);
 	assert_string_equal(cli.diff.sides.paths[0], "a,b");
 	assert_string_equal(cli.diff.sides.paths[1], "c");
-	assert_int_equal(cli.diff.metric, CLI_METRIC_SELF);
-	assert_int_equal(cli.diff.min.ns, 5000000);
-	assert_int_equal(cli.diff.top, 10);
+	assert_pairs(cli.diff.metric, CLI_METRIC_SELF, cli.diff.min.ns, 5000000, cli.diff.top, 10);
 	assert_true(!cli.diff.json && !cli.diff.markdown && !cli.diff.gates.n);
 	parse("qprof-bpf diff --fail-above 5% a --min 1% --fail-above=x/y=1s b --json");
 	assert_int_equal(cli.diff.gates.n, 2);

@@ -4,6 +4,7 @@
 #include "test.h"
 #include "../fixtures/directory.h"
 #include "../fixtures/output.h"
+#include "../fixtures/rows.h"
 
 struct value {
 	const char *text;
@@ -96,7 +97,7 @@ TEST_CASE(bad_pids_are_refused)
 	struct cli_pids pids = {};
 
 	for (size_t i = 0; i < N_OF(texts); i++)
-		assert_int_equal(value_pids(texts[i], &pids), -EINVAL);
+		row_equal(texts[i], value_pids(texts[i], &pids), -EINVAL);
 	assert_int_equal(value_pids("0", &pids), -ERANGE);
 	assert_int_equal(value_pids("2147483648", &pids), -ERANGE);
 	free(pids.pids);
@@ -131,11 +132,11 @@ TEST_CASE(a_threshold_is_a_time_or_a_part)
 	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct cli_threshold t;
 
-		assert_int_equal(value_threshold(cases[i].text, &t), cases[i].err);
+		row_equal(cases[i].text, value_threshold(cases[i].text, &t), cases[i].err);
 		if (cases[i].err)
 			continue;
-		assert_int_equal(t.ns, cases[i].ns);
-		assert_int_equal(t.ppm, cases[i].ppm);
+		row_equal(cases[i].text, t.ns, cases[i].ns);
+		row_equal(cases[i].text, t.ppm, cases[i].ppm);
 	}
 }
 
@@ -180,21 +181,17 @@ TEST_CASE(gates_name_what_they_watch)
 	for (size_t i = 0; i < N_OF(good); i++) {
 		const struct cli_gate *gate;
 
-		assert_int_equal(value_gate(good[i].text, &gates), 0);
+		row_equal(good[i].text, value_gate(good[i].text, &gates), 0);
 		gate = &gates.gates[gates.n - 1];
-		assert_string_equal(gate->text, good[i].text);
-		assert_int_equal(!gate->crate, !good[i].crate);
-		assert_int_equal(!gate->query, !good[i].query);
-		if (gate->crate)
-			assert_string_equal(gate->crate, good[i].crate);
-		if (gate->query)
-			assert_string_equal(gate->query, good[i].query);
-		assert_int_equal(gate->limit.ns, good[i].ns);
-		assert_int_equal(gate->limit.ppm, good[i].ppm);
-		assert_int_equal(gate->limit_bytes, good[i].bytes);
+		row_text(good[i].text, gate->text, good[i].text);
+		row_text(good[i].text, gate->crate, good[i].crate);
+		row_text(good[i].text, gate->query, good[i].query);
+		row_equal(good[i].text, gate->limit.ns, good[i].ns);
+		row_equal(good[i].text, gate->limit.ppm, good[i].ppm);
+		row_equal(good[i].text, gate->limit_bytes, good[i].bytes);
 	}
 	for (size_t i = 0; i < N_OF(bad); i++)
-		assert_int_equal(value_gate(bad[i], &gates), -EINVAL);
+		row_equal(bad[i], value_gate(bad[i], &gates), -EINVAL);
 	assert_int_equal(value_gate("1000001%", &gates), -ERANGE);
 	assert_int_equal(gates.n, N_OF(good));
 	for (size_t i = 0; i < gates.n; i++) {
@@ -235,9 +232,9 @@ TEST_CASE(a_limit_is_a_time_or_a_size)
 	for (size_t i = 0; i < N_OF(values); i++) {
 		struct cli_limits limits = {0};
 
-		assert_int_equal(value_limit(values[i].text, &limits), values[i].err);
-		assert_int_equal(limits.ns, values[i].ns);
-		assert_int_equal(limits.bytes, values[i].bytes);
+		row_equal(values[i].text, value_limit(values[i].text, &limits), values[i].err);
+		row_equal(values[i].text, limits.ns, values[i].ns);
+		row_equal(values[i].text, limits.bytes, values[i].bytes);
 	}
 }
 
@@ -274,7 +271,7 @@ TEST_CASE(empty_names_are_refused)
 	for (size_t i = 0; i < N_OF(words); i++) {
 		_trace_list_ struct trace_list l;
 
-		assert_int_equal(list(words[i], &l), -EINVAL);
+		row_equal(words[i], list(words[i], &l), -EINVAL);
 	}
 }
 

@@ -5,6 +5,7 @@
 
 #include "test.h"
 #include "../fixtures/pctabs.h"
+#include "../fixtures/rows.h"
 
 TEST_CASE(runs_of_the_same_value_become_one)
 {
@@ -77,24 +78,24 @@ static void assert_encodes(const struct pctab_runs *r, unsigned int quantum_shif
 	assert_true(pctabs_equal(r, &back));
 }
 
-#define assert_golden_table(shift, bytes, ...) \
+#define varint_is(shift, bytes, ...) \
 	assert_encodes(&RUNS(__VA_ARGS__), shift, bytes, sizeof(bytes) - 1)
 
 TEST_CASE(tables_are_these_bytes)
 {
 	/* The first delta counts from -1. It may be 0, which does not end the table. */
-	assert_golden_table(0, "\0\x01\0", {1, -1});
-	assert_golden_table(0, "\x02\x7f\0", {127, 0});
-	assert_golden_table(0, "\x02\x80\x01\0", {128, 0});
-	assert_golden_table(0, "\x04\x10\x01\x02\x02\x03\0", {16, 1}, {18, 0}, {21, 1});
-	assert_golden_table(2, "\x04\x10\x01\x02\0", {64, 1}, {72, 0});
-	assert_golden_table(0, "\0\x80\x02\xd0\x0f\x01\0", {256, -1}, {257, 999});
+	varint_is(0, "\0\x01\0", {1, -1});
+	varint_is(0, "\x02\x7f\0", {127, 0});
+	varint_is(0, "\x02\x80\x01\0", {128, 0});
+	varint_is(0, "\x04\x10\x01\x02\x02\x03\0", {16, 1}, {18, 0}, {21, 1});
+	varint_is(2, "\x04\x10\x01\x02\0", {64, 1}, {72, 0});
+	varint_is(0, "\0\x80\x02\xd0\x0f\x01\0", {256, -1}, {257, 999});
 	/* The largest steps between values. */
-	assert_golden_table(0, "\xff\xff\xff\xff\x0f\x01\0", {1, INT32_MAX});
-	assert_golden_table(0, "\xff\xff\xff\xff\x0f\x01\x02\x01\x01\x01\0", {1, INT32_MAX},
-			    {2, INT32_MIN}, {3, INT32_MAX});
+	varint_is(0, "\xff\xff\xff\xff\x0f\x01\0", {1, INT32_MAX});
+	varint_is(0, "\xff\xff\xff\xff\x0f\x01\x02\x01\x01\x01\0", {1, INT32_MAX}, {2, INT32_MIN},
+		  {3, INT32_MAX});
 	/* The longest function. */
-	assert_golden_table(0, "\x02\xff\xff\xff\xff\x0f\0", {UINT32_MAX, 0});
+	varint_is(0, "\x02\xff\xff\xff\xff\x0f\0", {UINT32_MAX, 0});
 }
 
 static void assert_finds_every_pc(const uint8_t *data, size_t size, unsigned int shift,
@@ -260,8 +261,8 @@ static void assert_comes_back(const struct pctab_runs *r, unsigned int shift,
 	assert_true(pctabs_equal(r, &back));
 }
 
-static void pctab_linear_assert_encodes(const struct pctab_runs *r, unsigned int shift,
-					const char *bytes, size_t size)
+static void assert_linear(const struct pctab_runs *r, unsigned int shift, const char *bytes,
+			  size_t size)
 {
 	_pctab_buffer_ struct pctab_buffer b = {};
 
@@ -271,32 +272,29 @@ static void pctab_linear_assert_encodes(const struct pctab_runs *r, unsigned int
 	assert_comes_back(r, shift, NULL);
 }
 
-#define pctab_linear_assert_golden_table(shift, bytes, ...) \
-	pctab_linear_assert_encodes(&RUNS(__VA_ARGS__), shift, bytes, sizeof(bytes) - 1)
+#define linear_is(shift, bytes, ...) \
+	assert_linear(&RUNS(__VA_ARGS__), shift, bytes, sizeof(bytes) - 1)
 
 TEST_CASE(pctab_linear_tables_are_these_bytes)
 {
 	/* One chunk: no index. n, pcs, lengths, values. */
-	pctab_linear_assert_golden_table(0, "\0\x01\x05", {10, 5});
-	pctab_linear_assert_golden_table(0, "\0\x01\xff", {256, -1});
-	pctab_linear_assert_golden_table(0, "\0\x02\x80\0", {1, 128});
-	pctab_linear_assert_golden_table(0, "\0\x03\0\x80\0\0", {1, 32768});
-	pctab_linear_assert_golden_table(0, "\x02\x03\x05\x19\x01\x2b\x01\0", {3, 1}, {5, 300},
-					 {9, 1});
-	pctab_linear_assert_golden_table(0, "\x01\x01\x07\0\0\0\x80\xff", {1, INT32_MIN},
-					 {2, INT32_MAX});
+	linear_is(0, "\0\x01\x05", {10, 5});
+	linear_is(0, "\0\x01\xff", {256, -1});
+	linear_is(0, "\0\x02\x80\0", {1, 128});
+	linear_is(0, "\0\x03\0\x80\0\0", {1, 32768});
+	linear_is(0, "\x02\x03\x05\x19\x01\x2b\x01\0", {3, 1}, {5, 300}, {9, 1});
+	linear_is(0, "\x01\x01\x07\0\0\0\x80\xff", {1, INT32_MIN}, {2, INT32_MAX});
 	/* 900 bytes: four chunks and three index entries. All chunks share the first one's data. */
-	pctab_linear_assert_golden_table(0, "\0\0\0\0\x01\x07", {900, 7});
+	linear_is(0, "\0\0\0\0\x01\x07", {900, 7});
 	/* A change at the start of a chunk is not listed. */
-	pctab_linear_assert_golden_table(0, "\x03\0\x01\x01\0\x01\x02", {256, 1}, {300, 2});
-	pctab_linear_assert_golden_table(0, "\x03\0\x01\x01\0\x01\x02", {256, 1}, {512, 2});
+	linear_is(0, "\x03\0\x01\x01\0\x01\x02", {256, 1}, {300, 2});
+	linear_is(0, "\x03\0\x01\x01\0\x01\x02", {256, 1}, {512, 2});
 	/* A chunk shares data only with an earlier chunk of the same value. */
-	pctab_linear_assert_golden_table(0, "\x03\0\x06\0\x01\x01\0\x01\x02\x01\x09\x05\x02\xff",
-					 {256, 1}, {512, 2}, {768, 1}, {777, 2}, {800, 1});
+	linear_is(0, "\x03\0\x06\0\x01\x01\0\x01\x02\x01\x09\x05\x02\xff", {256, 1}, {512, 2},
+		  {768, 1}, {777, 2}, {800, 1});
 	/* Quanta of 4 bytes. */
-	pctab_linear_assert_golden_table(2, "\x05\x01\x04\x05\x01\x01\0\x01\x01", {16, 1},
-					 {1024, 2}, {1028, 1});
-	pctab_linear_assert_golden_table(2, "\0\x01\x07", {1024, 7});
+	linear_is(2, "\x05\x01\x04\x05\x01\x01\0\x01\x01", {16, 1}, {1024, 2}, {1028, 1});
+	linear_is(2, "\0\x01\x07", {1024, 7});
 }
 
 /* Change the value at each pc. */
@@ -394,9 +392,7 @@ TEST_CASE(constant_chunks_are_stored_once)
 	pctabs_add(&r, 25610, 8);
 	pctabs_add(&r, 25620, 9);
 	assert_comes_back(&r, 0, &stats);
-	assert_int_equal(stats.chunks, 101);
-	assert_int_equal(stats.constant, 100);
-	assert_int_equal(stats.shared, 97);
+	assert_pairs(stats.chunks, 101, stats.constant, 100, stats.shared, 97);
 	assert_int_equal(pctab_linear__encode(&b, &r, 0), 0);
 	assert_int_equal(b.size, 100 + 3 * 3 + 5);
 }
@@ -594,8 +590,7 @@ TEST_CASE(wide_indices_are_looked_up)
  * A look-up in any bytes returns a value or an error, and reads only the bytes.
  * If the decoder accepts the bytes, the look-up agrees with it.
  */
-static void pctab_linear_lookup_look_at(const uint8_t *bytes, size_t size, uint32_t length,
-					unsigned int shift)
+static void look_up_in(const uint8_t *bytes, size_t size, uint32_t length, unsigned int shift)
 {
 	_free_ uint8_t *copy = pctabs_copy(bytes, size);
 	struct pctab_linear t = {copy, (uint32_t)size, length};
@@ -624,15 +619,15 @@ TEST_CASE(pctab_linear_lookup_cut_and_flipped_tables_do_no_harm)
 		length = pctab_runs__length(&r);
 		assert_int_equal(pctab_linear__encode(&b, &r, 0), 0);
 		for (size_t size = 0; size <= b.size; size++)
-			pctab_linear_lookup_look_at(b.data, size, length, 0);
+			look_up_in(b.data, size, length, 0);
 		for (size_t bit = 0; bit < 8 * b.size; bit++) {
 			b.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
-			pctab_linear_lookup_look_at(b.data, b.size, length, 0);
+			look_up_in(b.data, b.size, length, 0);
 			b.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		}
-		pctab_linear_lookup_look_at(b.data, b.size, length + 1, 0);
-		pctab_linear_lookup_look_at(b.data, b.size, UINT32_MAX, 0);
-		pctab_linear_lookup_look_at(b.data, b.size, 1, 0);
+		look_up_in(b.data, b.size, length + 1, 0);
+		look_up_in(b.data, b.size, UINT32_MAX, 0);
+		look_up_in(b.data, b.size, 1, 0);
 	}
 }
 
@@ -648,9 +643,8 @@ TEST_CASE(random_bytes_do_no_harm)
 			bytes[k] = (uint8_t)rng_any_size(&rng);
 		if (size && !rng_below(&rng, 3))
 			bytes[0] = (uint8_t)(0xfe + rng_below(&rng, 2));
-		pctab_linear_lookup_look_at(bytes, size,
-					    1 + (uint32_t)rng_any_size(&rng) % UINT32_MAX,
-					    (unsigned int)rng_below(&rng, 3));
+		look_up_in(bytes, size, 1 + (uint32_t)rng_any_size(&rng) % UINT32_MAX,
+			   (unsigned int)rng_below(&rng, 3));
 	}
 }
 

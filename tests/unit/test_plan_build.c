@@ -6,6 +6,7 @@
 #include "../fixtures/output.h"
 #include "plan/symbols/elf_image.h"
 #include "../fixtures/library.h"
+#include "../fixtures/rows.h"
 
 static struct plan *build(const char *name)
 {
@@ -76,9 +77,7 @@ TEST_CASE(a_library_is_described)
 	assert_string_equal(plan->rustc_version, "rustc version 1.95.0 (fixture)");
 	assert_string_equal(plan->mangling, "v0");
 	assert_int_equal(plan->build_id_len, 20);
-	assert_int_equal(plan->mask_disp, 0x1ef50);
-	assert_int_equal(plan->n_queries, 3);
-	assert_int_equal(plan->n_bodies, 4);
+	assert_pairs(plan->mask_disp, 0x1ef50, plan->n_queries, 3, plan->n_bodies, 4);
 	assert_order(plan);
 }
 
@@ -103,9 +102,7 @@ TEST_CASE(every_query_is_seen_at_the_best_place)
 	assert_int_equal(site->sp_delta, 0);
 	assert_int_equal(sites(plan, WIRE_ROLE_IDENTIFY, NULL, &site), 1);
 	assert_int_equal(site->body, query(plan, "gamma")->body_incr);
-	assert_int_equal(site->query, PLAN_NONE);
-	assert_int_equal(site->reg, WIRE_REG_BX);
-	assert_int_equal(site->vtable_offset, 0x1c0);
+	assert_pairs(site->query, PLAN_NONE, site->reg, WIRE_REG_BX, site->vtable_offset, 0x1c0);
 	assert_int_equal(sites(plan, WIRE_ROLE_CAUGHT, NULL, &site), 1);
 }
 
@@ -220,9 +217,8 @@ TEST_CASE(folded_providers_name_no_query)
 				*gamma = query(plan, "gamma");
 	const struct plan_site *site = NULL;
 
-	assert_int_equal(delta->provider, epsilon->provider);
-	assert_int_equal(delta->start_role, 0);
-	assert_int_equal(epsilon->start_role, 0);
+	assert_pairs(delta->provider, epsilon->provider, delta->start_role, 0, epsilon->start_role,
+		     0);
 	assert_false(delta->start_exact || epsilon->start_exact);
 	assert_true(delta->end_exact && epsilon->end_exact);
 	assert_complete(plan, "alpha", WIRE_ROLE_START_BODY, 2);
@@ -246,11 +242,8 @@ TEST_CASE(a_library_shows_where_names_are)
 	assert_int_equal(plan->layout.wire.table, 0x1f560);
 	assert_int_equal(plan->layout.wire.tags[1], 15);
 	assert_int_equal(sites(plan, WIRE_ROLE_DROP, NULL, &site), 1);
-	assert_int_equal(site->addr, plan->layout.wire.drop);
-	assert_int_equal(site->cls, PLAN_EMULATED);
-	assert_int_equal(site->query, PLAN_NONE);
-	assert_int_equal(site->body, PLAN_NONE);
-	assert_int_equal(site->guard, PLAN_NONE);
+	assert_pairs(site->addr, plan->layout.wire.drop, site->cls, PLAN_EMULATED, site->query,
+		     PLAN_NONE, site->body, PLAN_NONE, site->guard, PLAN_NONE);
 	assert_order(plan);
 }
 
@@ -271,9 +264,7 @@ TEST_CASE(older_names_are_read)
 
 	assert_string_equal(plan->mangling, "legacy");
 	assert_string_equal(plan->rustc_version, "rustc version 1.72.0 (fixture)");
-	assert_int_equal(plan->mask_disp, 0x1e000);
-	assert_int_equal(plan->n_queries, 3);
-	assert_int_equal(plan->n_bodies, 4);
+	assert_pairs(plan->mask_disp, 0x1e000, plan->n_queries, 3, plan->n_bodies, 4);
 	/* Names of bodies do not contain the mode, nor names of cold calls the kind. */
 	assert_complete(plan, "alpha", WIRE_ROLE_START_BODY, 2);
 	/* Names of providers do not contain the query. */

@@ -4,6 +4,7 @@
 #include "test.h"
 #include "../fixtures/elf_builder.h"
 #include "../fixtures/library.h"
+#include "../fixtures/rows.h"
 
 #define TEXT ELF_BUILDER_TEXT_ADDR
 #define ANY  CODE_REG_OTHER
@@ -134,10 +135,7 @@ TEST_CASE(flows_are_reported_with_their_targets)
 static void assert_shape(struct code_insn insn, enum code_shape shape, uint8_t reg, uint8_t base,
 			 int64_t disp)
 {
-	assert_int_equal(insn.shape, shape);
-	assert_int_equal(insn.reg, reg);
-	assert_int_equal(insn.base, base);
-	assert_int_equal(insn.disp, disp);
+	assert_pairs(insn.shape, shape, insn.reg, reg, insn.base, base, insn.disp, disp);
 }
 
 TEST_CASE(moves_are_known)
@@ -229,9 +227,8 @@ TEST_CASE(addresses_and_calls_are_known)
 	/* lea 0x10(%rsp), %rdi; lea 0x100(%rip), %rcx; lea (%rax,%rcx), %rdx */
 	assert_shape(DECODE(0x48, 0x8d, 0x7c, 0x24, 0x10), CODE_LEA, WIRE_REG_DI, SP, 0x10);
 	insn = DECODE(0x48, 0x8d, 0x0d, 0x00, 0x01, 0x00, 0x00);
-	assert_int_equal(insn.shape, CODE_LEA_RIP);
-	assert_int_equal(insn.reg, WIRE_REG_CX);
-	assert_int_equal(insn.target, TEXT + 7 + 0x100);
+	assert_pairs(insn.shape, CODE_LEA_RIP, insn.reg, WIRE_REG_CX, insn.target,
+		     TEXT + 7 + 0x100);
 	assert_int_equal(DECODE(0x48, 0x8d, 0x14, 0x08).shape, CODE_OTHER);
 	/* movslq (%rcx,%rax,4), %rdx; with a factor of 8 */
 	assert_shape(DECODE(0x48, 0x63, 0x14, 0x81), CODE_JUMP_TABLE, WIRE_REG_DX, WIRE_REG_CX, 0);
@@ -242,13 +239,11 @@ TEST_CASE(addresses_and_calls_are_known)
 	assert_shape(DECODE(0xff, 0x67, 0x18), CODE_JMP_MEM, ANY, WIRE_REG_DI, 0x18);
 	/* call and jmp through a pointer of the GOT */
 	insn = DECODE(0xff, 0x15, 0x10, 0, 0, 0);
-	assert_int_equal(insn.shape, CODE_GO_RIP);
-	assert_int_equal(insn.flow, CODE_CALL_INDIRECT);
-	assert_int_equal(insn.target, TEXT + 6 + 0x10);
+	assert_pairs(insn.shape, CODE_GO_RIP, insn.flow, CODE_CALL_INDIRECT, insn.target,
+		     TEXT + 6 + 0x10);
 	insn = DECODE(0xff, 0x25, 0xf0, 0xff, 0xff, 0xff);
-	assert_int_equal(insn.shape, CODE_GO_RIP);
-	assert_int_equal(insn.flow, CODE_JMP_INDIRECT);
-	assert_int_equal(insn.target, TEXT + 6 - 0x10);
+	assert_pairs(insn.shape, CODE_GO_RIP, insn.flow, CODE_JMP_INDIRECT, insn.target,
+		     TEXT + 6 - 0x10);
 	assert_int_equal(DECODE(0xff, 0x14, 0x08).shape, CODE_OTHER);
 }
 
@@ -276,8 +271,9 @@ TEST_CASE(constants_are_known)
 	assert_int_equal(DECODE(0xf6, 0xc4, 0x01).imm, 0x100);
 }
 
-TEST_CASE(every_store_is_reported)
+TEST_CASE(stores_and_the_stack_pointer_are_followed)
 {
+	/* Every store is reported. */
 	/* mov %rax, 8(%rsp); movups %xmm0, 0x10(%rsp); lock incq (%rbx); mov 8(%rsp), %rax */
 	assert_int_equal(DECODE(0x48, 0x89, 0x44, 0x24, 0x08).stores, 8);
 	assert_int_equal(DECODE(0x0f, 0x11, 0x44, 0x24, 0x10).stores, 16);
@@ -285,10 +281,7 @@ TEST_CASE(every_store_is_reported)
 	assert_int_equal(DECODE(0xf0, 0x48, 0xff, 0x03).stores, 8);
 	assert_int_equal(DECODE(0x48, 0x8b, 0x44, 0x24, 0x08).stores, 0);
 	assert_int_equal(DECODE(0x48, 0x83, 0x7c, 0x24, 0x08, 0x00).stores, 0);
-}
-
-TEST_CASE(the_stack_pointer_is_followed)
-{
+	/* The stack pointer is followed. */
 	assert_int_equal(DECODE(0x50).sp_adjust, -8);
 	assert_int_equal(DECODE(0x41, 0x54).sp_adjust, -8);
 	assert_int_equal(DECODE(0x66, 0x50).sp_adjust, -2);
@@ -310,10 +303,7 @@ TEST_CASE(the_stack_pointer_is_followed)
 	assert_true(DECODE(0x9c).writes & 1u << SP);
 	/* sub $8, %rax does not change it. */
 	assert_int_equal(DECODE(0x48, 0x83, 0xe8, 0x08).sp_adjust, 0);
-}
-
-TEST_CASE(writes_are_reported)
-{
+	/* Writes are reported. */
 	assert_int_equal(DECODE(0x48, 0x89, 0xfb).writes, 1u << WIRE_REG_BX);
 	assert_int_equal(DECODE(0xb4, 0x01).writes, 1u << WIRE_REG_AX);	       /* mov $1, %ah */
 	assert_int_equal(DECODE(0x41, 0xb7, 0x01).writes, 1u << WIRE_REG_R15); /* mov $1, %r15b */

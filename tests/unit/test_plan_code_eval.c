@@ -100,23 +100,8 @@ TEST_CASE(values_are_sums)
 {
 	assert_returns("sums", "rsi*3 + rdi*2 + 9, load4(rdi*3 + 16)*8 + -2");
 	assert_returns("too_much", "0, ?");
-}
-
-TEST_CASE(a_mask_and_a_call_leave_their_mark)
-{
-	_free_ struct eval *e = eval("masked");
-	const struct sum_node *node;
-	uint64_t more;
-
-	assert_returns("below", "below(load8(rdi + 8))*-5 + 1, below(load8(rdi + 8))*-1");
-	node = sum_node_of(&e->nodes, &e->returns.items[0].a, &more);
-	assert_int_equal(node->kind, SUM_LOAD);
-	node = sum_node_of(&e->nodes, &node->of, &more);
-	assert_int_equal(node->kind, SUM_CALL);
-	assert_int_equal(more, 8);
-	assert_int_equal(node->of.constant, symbol(img, "outside")->addr);
-	/* The call may have changed it. */
-	assert_false(e->returns.items[0].b.known);
+	/* Small numbers are read from the file. */
+	assert_returns("looked_up", "65244, -7");
 }
 
 TEST_CASE(the_stack_keeps_values)
@@ -212,28 +197,6 @@ TEST_CASE(constants_are_computed)
 	assert_fields(0x0122ull << 32, "below(rdi), below(load8(rdi))");
 }
 
-TEST_CASE(calls_are_noted)
-{
-	_free_ struct eval *e = eval("calls");
-	const struct elf_symbol *outside = symbol(img, "outside"), *fields = symbol(img, "fields");
-	uint64_t more;
-
-	assert_int_equal(e->n_calls, 3);
-	assert_int_equal(e->calls[0].target, outside->addr);
-	assert_int_equal(sum_node_of(&e->nodes, &e->calls[0].first, &more)->reg, WIRE_REG_DI);
-	assert_int_equal(e->calls[1].target, fields->addr);
-	assert_int_equal(e->calls[2].target, 0);
-	assert_false(e->calls[2].first.known);
-	assert_int_equal(sum_node_of(&e->nodes, &e->calls[1].second, &more)->reg, WIRE_REG_DI);
-	assert_int_equal(more, 8);
-	assert_int_equal(sum_node_of(&e->nodes, &e->calls[1].first, &more)->kind, SUM_LOAD);
-}
-
-TEST_CASE(small_numbers_are_read_from_the_file)
-{
-	assert_returns("looked_up", "65244, -7");
-}
-
 TEST_CASE(a_pointer_is_not_read_from_the_file)
 {
 	_free_ struct eval *e = eval("thread");
@@ -259,28 +222,6 @@ TEST_CASE(stores_outside_the_stack_are_noted)
 	assert_pairs(e, &e->stores, "rdi + 8, rsi; rdi + 16, 3");
 }
 
-TEST_CASE(wide_registers_keep_what_is_loaded)
-{
-	_free_ struct eval *e = eval("wide");
-
-	assert_pairs(e, &e->stores, "rdi + 8, load16(rsi + 16); rdi + 40, load16(rsi + 16)");
-}
-
-TEST_CASE(a_pointer_in_memory_is_called)
-{
-	_free_ struct eval *e = eval("calls_by");
-
-	assert_pairs(e, &e->returns, "load8(call_by(load8(rsi) + 16)), 0");
-	assert_int_equal(e->n_calls, 1);
-	assert_int_equal(e->calls[0].target, 0);
-	assert_int_equal(e->nodes.items[e->calls[0].half.terms[0].node].kind, SUM_LOW);
-}
-
-TEST_CASE(signs_are_shifted_in)
-{
-	assert_returns("shifts_signs", "-4, 4294967292");
-}
-
 TEST_CASE(loops_end)
 {
 	_free_ struct eval *endless = eval("endless"), *spins = eval("spins");
@@ -304,22 +245,6 @@ TEST_CASE(a_path_that_leaves_is_cut)
 	assert_int_equal(part->leaves.items[0].b.constant, 0x18);
 	assert_true(anywhere->partial);
 	assert_returns("panics", "1, rdx");
-}
-
-/* The thread's storage, 0x38 and 8 further; then an entry of 8 bytes. */
-TEST_CASE(callees_are_followed)
-{
-	_free_ struct eval *in = run((struct eval_function){.follows = true}, "in_callees");
-	_free_ struct eval *out = eval("in_callees");
-	char expected[160];
-
-	snprintf(expected, sizeof(expected),
-		 "load8(load4(rdi)*8 + load8(thread8(load8(%" PRIu64 ")) + 64)), 0",
-		 symbol(img, "slot")->addr);
-	assert_pairs(in, &in->returns, expected);
-	assert_false(in->partial);
-	assert_true(out->partial);
-	assert_int_equal(out->returns.n, 0);
 }
 
 TEST_CASE(pointers_that_are_relocated_are_followed)

@@ -22,11 +22,6 @@ static int follow(const char *function)
 		       ?: flow__new(&walk, sym->addr, NULL, NULL, &flow);
 }
 
-static int follow_ways(void **state)
-{
-	return follow("ways");
-}
-
 static int follow_crowded(void **state)
 {
 	return follow("crowded");
@@ -84,49 +79,6 @@ static void assert_slot(const struct flow_state *s, int64_t disp, enum flow_kind
 		assert_int_equal(slot->value.value, value);
 }
 
-TEST_CASE_WITH(a_call_clobbers_what_it_may, follow_ways, leave)
-{
-	struct flow_state s = state_at("ways.one");
-
-	assert_int_equal(s.sp, -0x50);
-	assert_value(s.regs[WIRE_REG_R14], FLOW_ENTRY, WIRE_REG_DI);
-	assert_value(s.regs[WIRE_REG_BX], FLOW_CONST, 0);
-	assert_int_equal(s.regs[WIRE_REG_SI].kind, FLOW_UNKNOWN);
-	assert_slot(&s, 8, FLOW_ENTRY, WIRE_REG_SI);
-}
-
-TEST_CASE_WITH(a_wide_store_covers_two_slots, follow_ways, leave)
-{
-	struct flow_state s = state_at("ways.one");
-
-	assert_slot(&s, 0x10, FLOW_UNKNOWN, 0);
-	assert_slot(&s, 0x18, FLOW_UNKNOWN, 0);
-}
-
-TEST_CASE_WITH(ways_must_agree, follow_ways, leave)
-{
-	struct flow_state s = state_at("ways.both");
-
-	assert_value(s.regs[WIRE_REG_R14], FLOW_ENTRY, WIRE_REG_DI);
-	assert_slot(&s, 8, FLOW_ENTRY, WIRE_REG_SI);
-	assert_slot(&s, 0x10, FLOW_UNKNOWN, 0);
-	assert_int_equal(s.regs[WIRE_REG_CX].kind, FLOW_UNKNOWN);
-	assert_value(s.regs[WIRE_REG_AX], FLOW_CONST, 7);
-	assert_value(s.regs[WIRE_REG_BX], FLOW_STACK, -0x30);
-	assert_null(flow_state__slot(&s, s.sp + 0x28));
-}
-
-TEST_CASE_WITH(what_a_caller_passes_by_address_is_a_value, follow_ways, leave)
-{
-	struct flow_state s = state_at("ways.one");
-	struct flow_value field = flow_field(WIRE_REG_DI, -0x28);
-
-	assert_slot(&s, 0x30, FLOW_FIELD, field.value);
-	assert_int_equal(s.regs[WIRE_REG_R9].kind, FLOW_UNKNOWN);
-	assert_true(field.value != flow_field(WIRE_REG_SI, -0x28).value);
-	assert_true(field.value != flow_field(WIRE_REG_DI, -0x30).value);
-}
-
 TEST_CASE_WITH(fields_are_forgotten_first, follow_crowded, leave)
 {
 	struct flow_state s = state_at("crowded.all");
@@ -134,20 +86,6 @@ TEST_CASE_WITH(fields_are_forgotten_first, follow_crowded, leave)
 	assert_int_equal(s.n_slots, FLOW_SLOTS);
 	assert_slot(&s, 0, FLOW_CONST, 7);
 	assert_null(flow_state__slot(&s, s.sp + 8));
-}
-
-TEST_CASE_WITH(the_stack_pointer_is_known, follow_ways, leave)
-{
-	assert_int_equal(state_at("ways.popped").sp, -0x10);
-}
-
-TEST_CASE_WITH(arguments_may_be_on_the_stack, follow_stacked, leave)
-{
-	struct flow_state s = state_at("stacked.pushed");
-
-	assert_value(s.regs[WIRE_REG_BX], FLOW_ARGUMENT, 8);
-	assert_value(s.regs[WIRE_REG_AX], FLOW_ARGUMENT, 8);
-	assert_false(s.spoiled);
 }
 
 TEST_CASE_WITH(what_is_pushed_for_a_call_is_known, follow_stacked, leave)

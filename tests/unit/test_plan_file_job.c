@@ -19,6 +19,7 @@
 #include "test.h"
 #include "../fixtures/library_file.h"
 #include "../fixtures/output.h"
+#include "../fixtures/rows.h"
 #include "base/diag.h"
 
 #define NICE 7 /* a higher nice value needs no privilege */
@@ -361,9 +362,7 @@ TEST_CASE_WITH(other_files_are_opened_as_the_owner, setup, NULL)
 	assert_int_equal(setgroups(1, &group), 0);
 	found = prepared(OWNER);
 	assert_true(found.ran);
-	assert_int_equal(found.uid, OWNER);
-	assert_int_equal(found.gid, 65534);
-	assert_int_equal(found.n_groups, 0);
+	assert_pairs(found.uid, OWNER, found.gid, 65534, found.n_groups, 0);
 	/* Opening may hang, and the child must not outlive us then. */
 	assert_int_equal(found.death_signal, SIGKILL);
 }

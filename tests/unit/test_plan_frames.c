@@ -186,15 +186,13 @@ static void check_stack(const uint32_t *stack, uint32_t n, const char *want)
 #define CHECK(want, ...) \
 	check_stack((const uint32_t[]){__VA_ARGS__}, N_OF(((const uint32_t[]){__VA_ARGS__})), want)
 
-TEST_CASE(a_body_of_one_query_shows_it)
+TEST_CASE(a_stack_shows_the_query_that_runs)
 {
+	/* A body of one query shows it. */
 	CHECK("own@0", RUNS(BODY_OWN), OTHER);
 	CHECK("own@1", OTHER, RUNS(BODY_OWN_INCR), OTHER);
 	CHECK("own@1<0", ASKS(OWN), RUNS(BODY_OWN), IN(OWN), OTHER);
-}
-
-TEST_CASE(the_wrapper_shows_the_query)
-{
+	/* The wrapper shows the query. */
 	CHECK("stays@2<1", OTHER, ASKS(STAYS), RUNS(BODY), OTHER);
 	CHECK("jumps@1<0", ASKS(JUMPS), RUNS(BODY), OTHER);
 	CHECK("jumps@1<0", ASKS_INCR(JUMPS), RUNS(BODY_INCR), OTHER);
@@ -202,25 +200,16 @@ TEST_CASE(the_wrapper_shows_the_query)
 	CHECK("jumps@3<0", ASKS(JUMPS), OTHER, OTHER, RUNS(BODY), OTHER);
 	/* The thread is in the body itself. */
 	CHECK("jumps@1<0", ASKS(JUMPS), RUNS(BODY));
-}
-
-TEST_CASE(the_provider_shows_a_forced_query)
-{
+	/* The provider shows a forced query. */
 	CHECK("stays@1", OTHER, RUNS(BODY_INCR), IN(STAYS), OTHER);
 	CHECK("stays@1", OTHER, RUNS(BODY_INCR), IN(STAYS));
 	CHECK("jumps@0", RUNS(BODY_INCR), IN(JUMPS));
-}
-
-TEST_CASE(a_call_of_a_provider_shows_its_query)
-{
+	/* A call of a provider shows its query. */
 	CHECK("jumps@1", OTHER, CALLS_JUMPS, OTHER);
 	CHECK("jumps@1<0", ASKS(JUMPS), CALLS_JUMPS, OTHER);
 	/* A return address behind the call, not a pc there. */
 	CHECK("?@0", CALLS_JUMPS);
-}
-
-TEST_CASE(nothing_shows_one_of_several)
-{
+	/* Nothing shows one of several. */
 	/* jumps, twin or brother. */
 	CHECK("?@1", OTHER, RUNS(BODY), OTHER);
 	CHECK("?@1<0", ASKS(TWIN), RUNS(BODY), OTHER);
@@ -261,41 +250,30 @@ TEST_CASE(what_executes_for_a_body_runs_its_query)
 	CHECK("?@2", ASKS_INCR(JUMPS), BEFORE(BODY_INCR), RUNS(BODY), OTHER);
 }
 
-TEST_CASE(queries_nest)
+TEST_CASE(a_stack_shows_what_it_has)
 {
+	/* Queries nest. */
 	CHECK("stays@2<1 own@5<4 jumps@7<6", OTHER, ASKS(STAYS), RUNS(BODY), IN(STAYS), ASKS(OWN),
 	      RUNS(BODY_OWN), ASKS(JUMPS), RUNS(BODY), OTHER);
 	/* One query in itself. */
 	CHECK("jumps@1<0 jumps@3<2", ASKS(JUMPS), RUNS(BODY), ASKS(JUMPS), RUNS(BODY), OTHER);
 	/* The inner provider is not the outer body's. */
 	CHECK("jumps@1<0 stays@3", ASKS(JUMPS), RUNS(BODY), OTHER, RUNS(BODY), IN(STAYS));
-}
-
-TEST_CASE(a_body_that_runs_nothing_shows_nothing)
-{
+	/* A body that runs nothing shows nothing. */
 	CHECK("", ASKS_INCR(JUMPS), BEFORE(BODY_INCR), OTHER);
 	/* It forces another query, which its wrapper did not ask for. */
 	CHECK("stays@3", ASKS_INCR(JUMPS), BEFORE(BODY_INCR), OTHER, RUNS(BODY_INCR), IN(STAYS));
 	CHECK("?@3", ASKS_INCR(JUMPS), BEFORE(BODY_INCR), OTHER, RUNS(BODY_INCR), OTHER);
-}
-
-TEST_CASE(a_wrapper_that_checks_asks_for_nothing)
-{
+	/* A wrapper that checks asks for nothing. */
 	CHECK("", CHECKS(JUMPS), OTHER);
 	CHECK("?@2", CHECKS(JUMPS), OTHER, RUNS(BODY_INCR), OTHER);
 	CHECK("stays@2", CHECKS(JUMPS), OTHER, RUNS(BODY_INCR), IN(STAYS));
 	/* A wrapper of another body is not believed either. */
 	CHECK("stays@1", ASKS(OWN), RUNS(BODY), IN(STAYS));
-}
-
-TEST_CASE(a_cut_stack_shows_what_it_has)
-{
+	/* A cut stack shows what it has. */
 	CHECK("stays@0", IN(STAYS), OTHER);
 	CHECK("?@0", IN(TWIN), OTHER);
-}
-
-TEST_CASE(loads_and_hashing_are_of_their_query)
-{
+	/* Loads and hashing are of their query. */
 	CHECK("jumps@1<0 hashing jumps@1", ASKS_INCR(JUMPS), HASHES(BODY_INCR), OTHER);
 	CHECK("own@0 hashing own@0", HASHES(BODY_OWN_INCR));
 	CHECK("?@1 hashing ?@1", OTHER, HASHES(BODY_INCR), OTHER);
@@ -306,10 +284,7 @@ TEST_CASE(loads_and_hashing_are_of_their_query)
 	/* The result of an outer query is loaded, whatever runs in it has ended. */
 	CHECK("own@1<0 load jumps@4", ASKS(OWN), RUNS(BODY_OWN), ASKS_INCR(JUMPS),
 	      BEFORE(BODY_INCR), SHARED_LOAD, OTHER);
-}
-
-TEST_CASE(activities_nest)
-{
+	/* Activities nest. */
 	CHECK("activity outer@0", ACTIVITY, OTHER);
 	CHECK("activity outer@1 activity inner@1", OTHER, NESTED);
 	CHECK("own@1<0 activity outer@3 activity inner@3 jumps@5<4", ASKS(OWN), RUNS(BODY_OWN),

@@ -9,7 +9,9 @@
 
 #include "../fixtures/output.h"
 
+/* Of each test: a toolchain, and the path that is found. */
 static char top[64];
+static char *path, *old_path;
 
 /* A path below this test's directory; valid for two more calls. */
 static const char *at(const char *name)
@@ -38,6 +40,9 @@ static int set_up(void **state)
 	real = realpath(top, NULL);
 	strcpy(top, real);
 	free(real);
+	path = NULL;
+	old_path = strdup(getenv("PATH"));
+	unsetenv("SUDO_UID");
 	return mkdir(at("bin"), 0755) || mkdir(at("lib"), 0755);
 }
 
@@ -45,20 +50,33 @@ static int tear_down(void **state)
 {
 	char command[128];
 
+	free(path);
+	setenv("PATH", old_path, 1);
+	free(old_path);
 	snprintf(command, sizeof(command), "rm -r %s", top);
 	return system(command);
 }
 
-static int find_in(const char *text, char **path, char *range)
+/* The path of `wanted` is found; NULL: any. */
+static void assert_found(int err, const char *wanted)
+{
+	assert_int_equal(err, 0);
+	if (wanted)
+		assert_string_equal(path, wanted);
+	free(path);
+	path = NULL;
+}
+
+static int find_in(const char *text, char *range)
 {
 	FILE *maps = fmemopen((char *)text, strlen(text), "r");
-	int err = plan_find__in_maps(maps, path, range);
+	int err = plan_find__in_maps(maps, &path, range);
 
 	fclose(maps);
 	return err;
 }
 
-TEST_CASE(the_library_is_distinguished_from_its_neighbours)
+TEST_CASE_WITH(the_library_is_distinguished_from_its_neighbours, set_up, tear_down)
 {
 	static const char maps[] =
 		"55d0-55d9 r--p 00000000 08:01 42    /opt/rust/bin/rustc\n"
@@ -67,32 +85,16 @@ TEST_CASE(the_library_is_distinguished_from_its_neighbours)
 		"7f20-7f30 r--p 00000000 08:01 44    /opt/my rust/lib/librustc_driver-6108.so\n"
 		"7f30-7f40 r-xp 00001000 08:01 44    /opt/my rust/lib/librustc_driver-6108.so\n"
 		"7fff-8000 rw-p 00000000 00:00 0     [stack]\n";
-	char *path = NULL, range[40];
+	char range[40];
 
-	assert_int_equal(find_in(maps, &path, range), 0);
-	assert_string_equal(path, "/opt/my rust/lib/librustc_driver-6108.so");
+	assert_found(find_in(maps, range), "/opt/my rust/lib/librustc_driver-6108.so");
 	assert_string_equal(range, "7f20-7f30");
-	free(path);
-}
-
-TEST_CASE(a_deleted_library_is_found)
-{
-	char *path = NULL, range[40];
-
-	assert_int_equal(find_in("7f20-7f30 r--p 0 08:01 44 /a/librustc_driver-1.so (deleted)\n",
-				 &path, range),
-			 0);
-	assert_string_equal(path, "/a/librustc_driver-1.so (deleted)");
-	free(path);
-}
-
-TEST_CASE(maps_without_it_are_no_compiler)
-{
-	char *path = NULL, range[40];
-
-	assert_int_equal(find_in("7f20-7f30 r--p 0 08:01 44 /a/libc.so.6\n", &path, range),
-			 -ENOENT);
-	assert_int_equal(find_in("garbage\n\n7f20-7f30 r--p\n", &path, range), -ENOENT);
+	/* A deleted one is found. */
+	assert_found(
+		find_in("7f20-7f30 r--p 0 08:01 44 /a/librustc_driver-1.so (deleted)\n", range),
+		"/a/librustc_driver-1.so (deleted)");
+	assert_int_equal(find_in("7f20-7f30 r--p 0 08:01 44 /a/libc.so.6\n", range), -ENOENT);
+	assert_int_equal(find_in("garbage\n\n7f20-7f30 r--p\n", range), -ENOENT);
 	assert_null(path);
 }
 
@@ -108,22 +110,18 @@ static void *map_library(const char *name)
 	return map;
 }
 
-TEST_CASE(our_own_mapping_is_found)
+TEST_CASE_WITH(our_own_mapping_is_found, set_up, tear_down)
 {
-	char *path = NULL;
 	void *map;
 
 	assert_int_equal(plan_find__of_pid(getpid(), &path), -ENOENT);
 	make_file("lib/librustc_driver-77.so", "x", 0644);
 	map = map_library("lib/librustc_driver-77.so");
-	assert_int_equal(plan_find__of_pid(getpid(), &path), 0);
-	assert_string_equal(path, at("lib/librustc_driver-77.so"));
-	free(path);
+	assert_found(plan_find__of_pid(getpid(), &path), at("lib/librustc_driver-77.so"));
 	munmap(map, 4096);
-	unlink(at("lib/librustc_driver-77.so"));
 }
 
-TEST_CASE(another_file_under_the_name_is_not_what_is_mapped)
+TEST_CASE_WITH(another_file_under_the_name_is_not_what_is_mapped, set_up, tear_down)
 {
 	_library_file_ struct library_file *mapped = NULL, *other = NULL;
 	void *map;
@@ -145,9 +143,8 @@ TEST_CASE(another_file_under_the_name_is_not_what_is_mapped)
 	assert_int_equal(err, -ESTALE);
 }
 
-TEST_CASE(processes_that_are_gone_are_reported)
+TEST_CASE_WITH(processes_that_are_gone_are_reported, set_up, tear_down)
 {
-	char *path = NULL;
 	siginfo_t info;
 	pid_t pid = fork();
 
@@ -161,63 +158,41 @@ TEST_CASE(processes_that_are_gone_are_reported)
 	assert_null(path);
 }
 
-TEST_CASE(an_executable_leads_to_its_library)
+TEST_CASE_WITH(an_executable_leads_to_its_library, set_up, tear_down)
 {
-	char *path = NULL;
-
 	make_file("bin/rustc", "linked to librustc_driver-b.so", 0755);
 	assert_int_equal(plan_find__of_exe(at("bin/rustc"), &path), -ENOENT);
 	make_file("lib/librustc_driver-a.so", "a", 0644);
 	make_file("lib/librustc_driver-c.so", "c", 0644);
 	assert_int_equal(symlink("bin/rustc", at("link")), 0);
-	assert_int_equal(plan_find__of_exe(at("link"), &path), 0);
-	assert_string_equal(path, at("lib/librustc_driver-a.so"));
-	free(path);
+	assert_found(plan_find__of_exe(at("link"), &path), at("lib/librustc_driver-a.so"));
 	/* If there are several, the compiler contains the name of its library. */
 	make_file("lib/librustc_driver-b.so", "b", 0644);
 	output_write(at("bin/rustc"), "linked to librustc_driver-b.so");
 	assert_int_equal(truncate(at("bin/rustc"), 31), 0);
-	assert_int_equal(plan_find__of_exe(at("bin/rustc"), &path), 0);
-	assert_string_equal(path, at("lib/librustc_driver-b.so"));
-	free(path);
-	path = NULL;
+	assert_found(plan_find__of_exe(at("bin/rustc"), &path), at("lib/librustc_driver-b.so"));
 	assert_int_equal(plan_find__of_exe(at("nope"), &path), -ENOENT);
 	assert_int_equal(plan_find__of_exe(at("lib/librustc_driver-a.so"), &path), -ENOENT);
 	assert_null(path);
-	unlink(at("lib/librustc_driver-a.so"));
-	unlink(at("lib/librustc_driver-b.so"));
-	unlink(at("lib/librustc_driver-c.so"));
 }
 
 /* Opening a FIFO like a file would block for ever. */
-TEST_CASE(a_fifo_in_the_compilers_place_is_passed_over)
+TEST_CASE_WITH(a_fifo_in_the_compilers_place_is_passed_over, set_up, tear_down)
 {
-	char *path = NULL;
-
 	make_file("bin/other", "", 0755);
-	unlink(at("bin/rustc"));
 	assert_int_equal(mkfifo(at("bin/rustc"), 0600), 0);
 	make_file("lib/librustc_driver-a.so", "a", 0644);
 	make_file("lib/librustc_driver-b.so", "b", 0644);
-	assert_int_equal(plan_find__of_exe(at("bin/other"), &path), 0);
-	assert_string_equal(path, at("lib/librustc_driver-a.so"));
-	free(path);
-	unlink(at("bin/rustc"));
-	unlink(at("lib/librustc_driver-a.so"));
-	unlink(at("lib/librustc_driver-b.so"));
+	assert_found(plan_find__of_exe(at("bin/other"), &path), at("lib/librustc_driver-a.so"));
 }
 
-TEST_CASE(debians_place_is_known)
+TEST_CASE_WITH(debians_place_is_known, set_up, tear_down)
 {
-	char *path = NULL;
-
 	make_file("bin/rustc", "", 0755);
 	assert_int_equal(mkdir(at("lib/x86_64-linux-gnu"), 0755), 0);
 	make_file("lib/x86_64-linux-gnu/librustc_driver-d.so", "d", 0644);
-	assert_int_equal(plan_find__of_exe(at("bin/rustc"), &path), 0);
-	assert_string_equal(path, at("lib/x86_64-linux-gnu/librustc_driver-d.so"));
-	free(path);
-	unlink(at("lib/x86_64-linux-gnu/librustc_driver-d.so"));
+	assert_found(plan_find__of_exe(at("bin/rustc"), &path),
+		     at("lib/x86_64-linux-gnu/librustc_driver-d.so"));
 }
 
 /* A script as the first rustc in PATH. */
@@ -230,71 +205,55 @@ static void fake_rustc(const char *script)
 	setenv("PATH", at("bin"), 1);
 }
 
-TEST_CASE(the_toolchain_is_asked)
+TEST_CASE_WITH(the_toolchain_is_asked, set_up, tear_down)
 {
-	char script[256], *path = NULL, *old = strdup(getenv("PATH"));
+	char script[256];
 
-	unsetenv("SUDO_UID");
 	make_file("lib/librustc_driver-e.so", "e", 0644);
 	snprintf(script, sizeof(script), "[ \"$*\" = '--print sysroot' ] && echo %s", top);
 	fake_rustc(script);
-	assert_int_equal(plan_find__of_toolchain("rustc", NULL, NULL, &path), 0);
-	assert_string_equal(path, at("lib/librustc_driver-e.so"));
-	free(path);
+	assert_found(plan_find__of_toolchain("rustc", NULL, NULL, &path),
+		     at("lib/librustc_driver-e.so"));
 	snprintf(script, sizeof(script), "[ \"$*\" = '+nightly --print sysroot' ] && echo %s", top);
 	fake_rustc(script);
-	assert_int_equal(plan_find__of_toolchain("rustc", "nightly", NULL, &path), 0);
-	free(path);
-	path = NULL;
+	assert_found(plan_find__of_toolchain("rustc", "nightly", NULL, &path), NULL);
 	unlink(at("lib/librustc_driver-e.so"));
 	assert_int_equal(plan_find__of_toolchain("rustc", "nightly", NULL, &path), -ENODATA);
-	setenv("PATH", old, 1);
-	free(old);
 }
 
 /* `rustc` and `rustup` are one program, as rustup installs them. */
-TEST_CASE(a_proxy_is_asked_as_rustup)
+TEST_CASE_WITH(a_proxy_is_asked_as_rustup, set_up, tear_down)
 {
-	char script[256], *path = NULL, *old = strdup(getenv("PATH"));
+	char script[256];
 
-	unsetenv("SUDO_UID");
-	unlink(at("bin/rustc"));
 	assert_int_equal(symlink("rustup", at("bin/rustc")), 0);
 	setenv("PATH", at("bin"), 1);
 	make_file("lib/librustc_driver-g.so", "g", 0644);
 	snprintf(script, sizeof(script),
 		 "#!/bin/sh\n[ \"$*\" = '+nightly which rustc' ] && echo %s/bin/rustc\n", top);
 	make_file("bin/rustup", script, 0755);
-	assert_int_equal(plan_find__of_toolchain("rustc", "nightly", NULL, &path), 0);
-	assert_string_equal(path, at("lib/librustc_driver-g.so"));
-	free(path);
-	path = NULL;
+	assert_found(plan_find__of_toolchain("rustc", "nightly", NULL, &path),
+		     at("lib/librustc_driver-g.so"));
 	assert_int_equal(plan_find__of_toolchain("rustc", NULL, NULL, &path), -EIO);
 
 	/* Without an answer of rustup, the proxy is asked as any rustc. */
 	snprintf(script, sizeof(script), "#!/bin/sh\n[ \"$1\" = --print ] && echo %s\n", top);
 	make_file("bin/rustup", script, 0755);
-	assert_int_equal(plan_find__of_toolchain("rustc", NULL, NULL, &path), 0);
-	free(path);
+	assert_found(plan_find__of_toolchain("rustc", NULL, NULL, &path), NULL);
 
 	/* Another program beside it is not its rustup. */
 	unlink(at("bin/rustc"));
 	make_file("bin/rustup", "#!/bin/sh\necho /nonexistent/bin/rustc\n", 0755);
 	snprintf(script, sizeof(script), "echo %s", top);
 	fake_rustc(script);
-	assert_int_equal(plan_find__of_toolchain("rustc", NULL, NULL, &path), 0);
-	free(path);
-	unlink(at("bin/rustup"));
-	unlink(at("lib/librustc_driver-g.so"));
-	setenv("PATH", old, 1);
-	free(old);
+	assert_found(plan_find__of_toolchain("rustc", NULL, NULL, &path), NULL);
 }
 
 /* stdin belongs to the recorded command, or is a terminal, which would stop the reader. */
-TEST_CASE(a_queried_compiler_gets_none_of_our_input)
+TEST_CASE_WITH(a_queried_compiler_gets_none_of_our_input, set_up, tear_down)
 {
 	int in[2], ours = dup(STDIN_FILENO);
-	char *path = NULL, *old = strdup(getenv("PATH")), byte;
+	char byte;
 
 	assert_int_equal(pipe(in), 0);
 	assert_int_equal(write(in[1], "x", 1), 1);
@@ -303,43 +262,32 @@ TEST_CASE(a_queried_compiler_gets_none_of_our_input)
 	close(in[0]);
 	make_file("lib/librustc_driver-f.so", "f", 0644);
 	fake_rustc("read word; echo \"${0%/bin/rustc}$word\"");
-	assert_int_equal(plan_find__of_toolchain("rustc", NULL, NULL, &path), 0);
+	assert_found(plan_find__of_toolchain("rustc", NULL, NULL, &path), NULL);
 	assert_int_equal(read(STDIN_FILENO, &byte, 1), 1);
 	dup2(ours, STDIN_FILENO);
 	close(ours);
-	free(path);
-	unlink(at("lib/librustc_driver-f.so"));
-	setenv("PATH", old, 1);
-	free(old);
 }
 
 /* A wrapper may start a server that keeps its output: without a limit this test would not end. */
-TEST_CASE(only_the_first_line_is_waited_for)
+TEST_CASE_WITH(only_the_first_line_is_waited_for, set_up, tear_down)
 {
 	static const char *const more[] = {"echo $top; /usr/bin/sleep 60 2>/dev/null &",
 					   "while echo $top; do :; done",
 					   "printf $top; /usr/bin/sleep 60 2>/dev/null &"};
-	char script[256], *path = NULL, *old = strdup(getenv("PATH"));
+	char script[256];
 
 	make_file("lib/librustc_driver-h.so", "h", 0644);
 	for (size_t i = 0; i < N_OF(more); i++) {
 		snprintf(script, sizeof(script), "top=%s; %s", top, more[i]);
 		fake_rustc(script);
 		alarm(30);
-		assert_int_equal(plan_find__of_toolchain("rustc", NULL, NULL, &path), 0);
+		assert_found(plan_find__of_toolchain("rustc", NULL, NULL, &path), NULL);
 		alarm(0);
-		free(path);
-		path = NULL;
 	}
-	unlink(at("lib/librustc_driver-h.so"));
-	setenv("PATH", old, 1);
-	free(old);
 }
 
-TEST_CASE(a_toolchain_that_fails_is_distinguished_from_none)
+TEST_CASE_WITH(a_toolchain_that_fails_is_distinguished_from_none, set_up, tear_down)
 {
-	char *path = NULL, *old = strdup(getenv("PATH"));
-
 	fake_rustc("exit 1");
 	assert_int_equal(plan_find__of_toolchain("rustc", NULL, NULL, &path), -EIO);
 	fake_rustc("echo not a path");
@@ -347,11 +295,9 @@ TEST_CASE(a_toolchain_that_fails_is_distinguished_from_none)
 	setenv("PATH", "/nonexistent", 1);
 	assert_int_equal(plan_find__of_toolchain("rustc", NULL, NULL, &path), -ENOENT);
 	assert_null(path);
-	setenv("PATH", old, 1);
-	free(old);
 	assert_contains(plan_find__toolchain_error(-ENOENT), "rustup");
 	assert_contains(plan_find__toolchain_error(-EIO), "sysroot");
 	assert_contains(plan_find__toolchain_error(-ENODATA), "librustc_driver");
 }
 
-TEST_MAIN(set_up, tear_down)
+TEST_MAIN(NULL, NULL)

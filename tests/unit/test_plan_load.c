@@ -9,6 +9,7 @@
 #include "base/diag.h"
 #include "plan/cache.h"
 #include "../fixtures/library.h"
+#include "../fixtures/rows.h"
 
 /* An empty cache for each test. */
 static int setup(void **state)
@@ -46,9 +47,8 @@ static void assert_same_plan(const struct plan *a, const struct plan *b)
 	for (uint32_t i = 0; i < a->n_queries; i++)
 		assert_string_equal(a->queries[i].name, b->queries[i].name);
 	for (uint32_t i = 0; i < a->n_sites; i++) {
-		assert_int_equal(a->sites[i].addr, b->sites[i].addr);
-		assert_int_equal(a->sites[i].offset, b->sites[i].offset);
-		assert_int_equal(a->sites[i].role, b->sites[i].role);
+		assert_pairs(a->sites[i].addr, b->sites[i].addr, a->sites[i].offset,
+			     b->sites[i].offset, a->sites[i].role, b->sites[i].role);
 	}
 }
 

@@ -4,6 +4,7 @@
 #include "test.h"
 #define LIBRARY "jobs.so"
 #include "../fixtures/image.h"
+#include "../fixtures/rows.h"
 
 static const char *mine(const char *body, struct active_jobs *out)
 {
@@ -22,11 +23,8 @@ static struct active_jobs found(const char *body, uint8_t size, uint8_t key, uin
 	struct active_jobs out;
 
 	assert_null(mine(body, &out));
-	assert_int_equal(out.current, 0x18);
-	assert_int_equal(out.entry.size, size);
-	assert_int_equal(out.entry.key, key);
-	assert_int_equal(out.entry.job, job);
-	assert_int_equal(out.entry.parent, parent);
+	assert_pairs(out.current, 0x18, out.entry.size, size, out.entry.key, key, out.entry.job,
+		     job, out.entry.parent, parent);
 	return out;
 }
 
@@ -39,23 +37,15 @@ TEST_CASE(an_entry_is_filled_in_field_by_field)
 	assert_int_equal(out.mask, 8);
 }
 
-TEST_CASE(fields_have_any_order)
+TEST_CASE(an_entry_is_found_in_many_ways)
 {
+	/* Fields have any order. */
 	assert_false(found("spilled", 0x20, 0x18, 0, 8).has_table);
-}
-
-TEST_CASE(all_branches_are_followed)
-{
+	/* All branches are followed. */
 	found("branches", 0x30, 0, 0x10, 0x20);
-}
-
-TEST_CASE(a_large_key_may_be_copied)
-{
+	/* A large key may be copied. */
 	found("copied", 0x78, 0, 0x58, 0x68);
-}
-
-TEST_CASE(a_table_of_one_entry_has_no_key)
-{
+	/* A table of one entry has no key. */
 	found("unit", 0x20, PLAN_NO_KEY, 0, 0x10);
 }
 

@@ -4,6 +4,8 @@
 #include "test.h"
 #define LIBRARY "bodies.so"
 #include "../fixtures/image.h"
+#include "../fixtures/rows.h"
+#include "../fixtures/rows.h"
 
 /* tests/fixtures/bodies.s, assembled. Its symbols mark the sites. */
 
@@ -32,269 +34,156 @@ static struct mined_body mine_with(const char *name, const char *extra, bool any
 	return out;
 }
 
-static struct mined_body mine(const char *name)
+/* What the symbol at an address is called behind the name of its function and a dot. */
+static const char *mark_at(uint64_t addr, const char *name)
 {
-	return mine_with(name, NULL, false);
+	const struct elf_symbol *syms;
+	size_t n, len = strlen(name);
+
+	assert_int_equal(elf_image__symbols(img, &syms, &n), 0);
+	for (size_t i = 0; i < n; i++)
+		if (syms[i].addr == addr && !strncmp(syms[i].name, name, len) &&
+		    syms[i].name[len] == '.')
+			return syms[i].name + len + 1;
+	return "?";
 }
 
-static void assert_at(const struct mined_site *site, const char *name, const char *mark)
+static size_t print_operand(char *text, size_t size, uint8_t reg, int32_t slot, int32_t none)
 {
-	char full[64];
-
-	snprintf(full, sizeof(full), "%s.%s", name, mark);
-	assert_int_equal(site->addr, symbol(img, full)->addr);
-	assert_true(site->emulated);
+	if (reg != WIRE_REG_NONE)
+		return (size_t)snprintf(text, size, "%s", plan_reg_name(reg));
+	return (size_t)(slot == none ? snprintf(text, size, "?")
+				     : snprintf(text, size, "[%#x]", (unsigned int)slot));
 }
 
-/* A body with one mask site, one end and no problem. */
-static struct mined_body mine_simple(const char *name)
+/*
+ * "mask vtable+offset, end id": each mask site at its mark with where the vtable is, and each end
+ * with where the id is, "?" if that is not known, and the problem. Sites are in the order of marks.
+ */
+static void print_body(const struct mined_body *m, const char *name, char *text, size_t size)
 {
-	struct mined_body m = mine(name);
+	size_t len = 0;
 
-	if (m.problem)
-		fail_msg("%s: %s", name, m.problem);
-	assert_true(m.masks_exact);
-	assert_int_equal(m.n_masks, 1);
-	assert_int_equal(m.n_ends, 1);
-	assert_at(&m.ends[0], name, "end");
-	return m;
+	*text = '\0';
+	for (size_t i = 0; i < m->n_masks + m->n_ends; i++) {
+		const bool end = i >= m->n_masks;
+		const struct mined_site *s = end ? &m->ends[i - m->n_masks] : &m->masks[i];
+
+		assert_true(s->emulated);
+		len += (size_t)snprintf(text + len, size - len, "%s%s ", len ? ", " : "",
+					mark_at(s->addr, name));
+		len += end ? print_operand(text + len, size - len, s->id.reg, s->id.slot,
+					   MINE_NO_SLOT)
+			   : print_operand(text + len, size - len, s->vtable.reg, s->vtable.slot,
+					   VTABLE_NO_SLOT);
+		if (!end && s->vtable.offset >= 0)
+			len += (size_t)snprintf(text + len, size - len, "+%#x", s->vtable.offset);
+	}
+	snprintf(text + len, size - len, "%s%s", m->masks_exact ? "" : "; masks are not exact",
+		 m->problem ? "; " : "");
+	if (m->problem)
+		strncat(text, m->problem, size - strlen(text) - 1);
 }
 
-static void assert_id(const struct mined_site *site, uint8_t reg, int32_t slot)
+TEST_CASE(bodies_show_where_they_are_asked_and_where_they_end)
 {
-	assert_int_equal(site->id.reg, reg);
-	assert_int_equal(site->id.slot, slot);
-}
+	static const struct {
+		const char *name, *extra; /* NULL: no other part */
+		bool any_kind;		  /* names of cold calls have no kind */
+		const char *shown;
+	} rows[] = {
+		{"plain", NULL, false, "mask r14+0x20, end rdx"},
+		/* The guard's address may be moved. */
+		{"moved", NULL, false, "mask r14+0x20, end rdx"},
+		/* An id may be at the bottom of the frame. */
+		{"lowest", NULL, false, "mask r14+0x20, end [0]"},
+		/* Branches may go either way. */
+		{"inverted", NULL, false, "mask r14+0x20, end rdx"},
+		/* An id is read where it is sure, and a vtable. */
+		{"clobbered", NULL, false, "mask r14+0x20, end [0x24]"},
+		{"joined", NULL, false, "? r14+0x20, end [0x24]"},
+		{"nameless", NULL, false, "? r14+0x20, end ?"},
+		{"saved", NULL, false, "mask [0x30]+0x28, end rdx"},
+		{"vague", NULL, false, "mask ?, end rdx"},
+		{"saved_later", NULL, false, "mask r12+0x18, end rdx"},
+		/*
+		 * A body may run providers at two places, which may share an end: the first cold
+		 * side makes a second call, which has no branch of its own.
+		 */
+		{"twice", NULL, false, "mask r14+0x20, mask2 r15+0x20, end rdx, end2 rdx"},
+		{"shared_end", NULL, false, "mask r14+0x20, mask2 r15+0x20, end rdx"},
+		/* Jump tables are followed. */
+		{"switched", NULL, false, "mask r14+0x20, end2 rdx, end rdx"},
+		/* Tests of the filter may share a cold side. */
+		{"asked_twice", NULL, false, "mask2 r14+0x20, mask r14+0x20, end rdx"},
+		/* A guard may be where sp is. */
+		{"bottom", NULL, false, "mask r14+0x20, end rdx"},
+		{"around", NULL, false, "mask r14+0x28, end rdx"},
+		{"giant", NULL, false, "mask r14+0x20, end ?"},
+		/* Ends that are not exact say why. */
+		{"threaded", NULL, false,
+		 "? r14+0x20; a path returns without meeting the guard's end"},
+		{"early", NULL, false,
+		 "? r14+0x20, end rdx; a path returns without meeting the guard's end"},
+		{"other_flags", NULL, false,
+		 "? r14+0x20; a path returns without meeting the guard's end"},
+		{"other_value", NULL, false,
+		 "? r14+0x20; a path returns without meeting the guard's end"},
+		{"tail", NULL, false,
+		 "? r14+0x20; a path leaves the function before the guard's end"},
+		{"endless", NULL, false,
+		 "? r14+0x20; no test of the guard was found after the provider"},
+		/* Code that cannot be followed is refused. */
+		{"indirect", NULL, false,
+		 "? r14+0x20; an indirect jump before the guard's end could not be followed"},
+		{"middle", NULL, false,
+		 "? r14+0x20; a path leaves the function before the guard's end"},
+		{"unguarded", NULL, false, "; no test of the profiler's event filter was found"},
+		/* An unclear branch to the cold side is not guessed. */
+		{"other_argument", NULL, false,
+		 "; masks are not exact; the branch to the profiler's cold side was not "
+		 "recognised"},
+		{"two_ways", NULL, false,
+		 "; masks are not exact; the branch to the profiler's cold side was not "
+		 "recognised"},
+		/*
+		 * Other activities are known by the bit of the filter. If the names of cold calls
+		 * contain the kind, the bit does not count.
+		 */
+		{"activity", NULL, true, "mask r14+0x20, end rdx"},
+		{"activity", NULL, false, "other r14+0x20, mask r14+0x20, other_end ?, end rdx"},
+		/* A part that nothing leads to is ignored, and one that is given twice counts once.
+		 */
+		{"plain", "orphan", false, "mask r14+0x20, end rdx"},
+		{"plain", "plain", false, "mask r14+0x20, end rdx"},
+	};
 
-static void assert_vtable(const struct mined_site *site, uint8_t reg, int32_t slot, int32_t offset)
-{
-	assert_int_equal(site->vtable.offset, offset);
-	assert_int_equal(site->vtable.reg, reg);
-	assert_int_equal(site->vtable.slot, slot);
-}
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		const struct mined_body m =
+			mine_with(rows[i].name, rows[i].extra, rows[i].any_kind);
+		char text[512];
 
-/* Two mask sites at the marks "mask" and "mask2". */
-static void assert_two_masks(const struct mined_body *m, const char *name)
-{
-	assert_null(m->problem);
-	assert_int_equal(m->n_masks, 2);
-	assert_at(&m->masks[0], name, "mask");
-	assert_at(&m->masks[1], name, "mask2");
-	assert_vtable(&m->masks[0], WIRE_REG_R14, VTABLE_NO_SLOT, 0x20);
-	assert_vtable(&m->masks[1], WIRE_REG_R15, VTABLE_NO_SLOT, 0x20);
-}
-
-static void assert_problem(const char *name, const char *part)
-{
-	struct mined_body m = mine(name);
-
-	if (!m.problem || !strstr(m.problem, part))
-		fail_msg("%s: %s", name, m.problem ? m.problem : "no problem");
-}
-
-TEST_CASE(a_plain_body_is_mined)
-{
-	struct mined_body m = mine_simple("plain");
-
-	assert_at(&m.masks[0], "plain", "mask");
-	assert_id(&m.ends[0], WIRE_REG_DX, MINE_NO_SLOT);
-	assert_vtable(&m.masks[0], WIRE_REG_R14, VTABLE_NO_SLOT, 0x20);
-	assert_int_equal(m.mask_disp, 0x1ef50);
+		print_body(&m, rows[i].name, text, sizeof(text));
+		row_text(rows[i].name, text, rows[i].shown);
+	}
 }
 
 TEST_CASE(calls_in_place_of_the_provider_s_are_noted)
 {
-	struct mined_body m = mine_simple("around"), plain = mine_simple("plain");
+	const struct mined_body m = mine_with("around", NULL, false);
+	const struct mined_body plain = mine_with("plain", NULL, false);
 
-	assert_int_equal(m.n_calls, 1);
-	assert_int_equal(m.calls[0], symbol(img, "between")->addr);
-	assert_int_equal(m.n_offsets, 0);
-	assert_false(m.calls_others);
-	assert_int_equal(plain.n_offsets, 1);
-	assert_int_equal(plain.offsets[0], 0x20);
-}
-
-TEST_CASE(the_guard_s_address_may_be_moved)
-{
-	struct mined_body m = mine_simple("moved");
-
-	assert_at(&m.masks[0], "moved", "mask");
-	assert_vtable(&m.masks[0], WIRE_REG_R14, VTABLE_NO_SLOT, 0x20);
-}
-
-TEST_CASE(an_id_may_be_at_the_bottom_of_the_frame)
-{
-	struct mined_body m = mine_simple("lowest");
-
-	assert_id(&m.ends[0], WIRE_REG_NONE, 0);
-}
-
-TEST_CASE(branches_may_go_either_way)
-{
-	struct mined_body m = mine_simple("inverted");
-
-	assert_at(&m.masks[0], "inverted", "mask");
-	assert_id(&m.ends[0], WIRE_REG_DX, MINE_NO_SLOT);
-	assert_vtable(&m.masks[0], WIRE_REG_R14, VTABLE_NO_SLOT, 0x20);
-}
-
-TEST_CASE(an_id_is_read_where_it_is_sure)
-{
-	struct mined_body m = mine_simple("clobbered");
-
-	assert_id(&m.ends[0], WIRE_REG_NONE, 0x24);
-	m = mine_simple("joined");
-	assert_id(&m.ends[0], WIRE_REG_NONE, 0x24);
-	m = mine_simple("nameless");
-	assert_id(&m.ends[0], WIRE_REG_NONE, MINE_NO_SLOT);
-}
-
-TEST_CASE(a_vtable_is_read_where_it_is_sure)
-{
-	struct mined_body m = mine_simple("saved");
-
-	assert_at(&m.masks[0], "saved", "mask");
-	assert_vtable(&m.masks[0], WIRE_REG_NONE, 0x30, 0x28);
-	m = mine_simple("vague");
-	assert_vtable(&m.masks[0], WIRE_REG_NONE, VTABLE_NO_SLOT, -1);
-	m = mine("saved_later");
-	assert_int_equal(m.n_masks, 1);
-	assert_vtable(&m.masks[0], WIRE_REG_R12, VTABLE_NO_SLOT, 0x18);
-}
-
-TEST_CASE(a_body_may_run_providers_at_two_places)
-{
-	struct mined_body m = mine("twice");
-
-	assert_two_masks(&m, "twice");
-	assert_int_equal(m.n_ends, 2);
-	assert_at(&m.ends[0], "twice", "end");
-	assert_at(&m.ends[1], "twice", "end2");
-}
-
-/* The first cold side makes a second call, which has no branch of its own. */
-TEST_CASE(two_places_may_share_an_end)
-{
-	struct mined_body m = mine("shared_end");
-
-	assert_two_masks(&m, "shared_end");
-	assert_int_equal(m.n_ends, 1);
-	assert_at(&m.ends[0], "shared_end", "end");
-}
-
-TEST_CASE(jump_tables_are_followed)
-{
-	struct mined_body m = mine("switched");
-
-	assert_null(m.problem);
-	assert_int_equal(m.n_masks, 1);
-	assert_int_equal(m.n_ends, 2);
-	for (int i = 0; i < 2; i++)
-		assert_at(&m.ends[i], "switched",
-			  m.ends[i].addr == symbol(img, "switched.end")->addr ? "end" : "end2");
-	assert_int_not_equal(m.ends[0].addr, m.ends[1].addr);
-}
-
-TEST_CASE(other_activities_are_known_by_the_filters_bit)
-{
-	struct mined_body m = mine_with("activity", NULL, true);
-
-	assert_null(m.problem);
-	assert_int_equal(m.n_masks, 1);
-	assert_at(&m.masks[0], "activity", "mask");
-	assert_int_equal(m.n_ends, 1);
-	assert_at(&m.ends[0], "activity", "end");
-	/* If the names of cold calls contain the kind, the bit does not count. */
-	m = mine("activity");
-	assert_int_equal(m.n_masks, 2);
-	assert_int_equal(m.n_ends, 2);
-}
-
-TEST_CASE(a_part_that_nothing_leads_to_is_ignored)
-{
-	struct mined_body m = mine_with("plain", "orphan", false);
-
-	assert_null(m.problem);
-	assert_true(m.masks_exact);
-	assert_int_equal(m.n_masks, 1);
-	/* A part that is given twice counts once. */
-	m = mine_with("plain", "plain", false);
-	assert_null(m.problem);
-	assert_int_equal(m.n_masks, 1);
-	assert_int_equal(m.n_ends, 1);
-}
-
-TEST_CASE(ends_that_are_not_exact_say_why)
-{
-	struct mined_body m;
-
-	assert_problem("threaded", "returns without meeting");
-	assert_problem("early", "returns without meeting");
-	assert_problem("other_flags", "returns without meeting");
-	assert_problem("other_value", "returns without meeting");
-	assert_problem("tail", "leaves the function");
-	assert_problem("endless", "no test of the guard");
-	m = mine("early");
-	assert_int_equal(m.n_ends, 1);
-	assert_at(&m.ends[0], "early", "end");
-	assert_true(m.masks_exact);
-}
-
-TEST_CASE(code_that_cannot_be_followed_is_refused)
-{
-	assert_problem("indirect", "indirect jump");
-	assert_problem("middle", "leaves the function");
-	assert_problem("unguarded", "event filter");
-	assert_int_equal(mine("unguarded").n_masks, 0);
-}
-
-TEST_CASE(tests_of_the_filter_may_share_a_cold_side)
-{
-	struct mined_body m = mine("asked_twice");
-
-	assert_null(m.problem);
-	assert_true(m.masks_exact);
-	assert_int_equal(m.n_masks, 2);
-	assert_at(&m.masks[0], "asked_twice", "mask2");
-	assert_at(&m.masks[1], "asked_twice", "mask");
-	assert_int_equal(m.n_ends, 1);
-	assert_at(&m.ends[0], "asked_twice", "end");
-}
-
-TEST_CASE(a_guard_may_be_where_sp_is)
-{
-	struct mined_body m = mine_simple("bottom");
-
-	assert_at(&m.masks[0], "bottom", "mask");
-}
-
-TEST_CASE(an_unclear_branch_to_the_cold_side_is_not_guessed)
-{
-	static const char *const names[] = {"other_argument", "two_ways"};
-
-	for (int i = 0; i < 2; i++) {
-		struct mined_body m = mine(names[i]);
-
-		assert_problem(names[i], "cold side was not recognised");
-		assert_false(m.masks_exact);
-		assert_int_equal(m.n_masks, 0);
-	}
+	assert_pairs(m.n_calls, 1, m.calls[0], symbol(img, "between")->addr, m.n_offsets, 0,
+		     m.calls_others, false, plain.n_offsets, 1, plain.offsets[0], 0x20,
+		     plain.mask_disp, 0x1ef50);
 }
 
 TEST_CASE(too_many_sites_are_refused)
 {
-	struct mined_body m = mine("many");
+	const struct mined_body m = mine_with("many", NULL, false);
 
-	assert_problem("many", "more sites");
-	assert_false(m.masks_exact);
-	assert_int_equal(m.n_masks, MINE_MAX_SITES);
-}
-
-TEST_CASE(a_giant_function_is_mined)
-{
-	struct mined_body m = mine_simple("giant");
-
-	assert_at(&m.masks[0], "giant", "mask");
+	row_part("many", m.problem, "more sites");
+	assert_pairs(m.masks_exact, false, m.n_masks, MINE_MAX_SITES);
 }
 
 /* A cut leaves meaningless code, which must neither be accepted nor crash. */

@@ -45,59 +45,36 @@ static void assert_unknown(const char *name, const struct mine_key *key)
 	assert_key(name, key, WIRE_REG_NONE, MINED_NO_KEY);
 }
 
-TEST_CASE(a_register_is_kept_across_calls)
+TEST_CASE(a_key_is_where_it_is_sure)
 {
+	/* A register is kept across calls. */
 	assert_key("in_register", &number, WIRE_REG_BX, MINED_NO_KEY);
 	assert_unknown("in_register_not", &number);
-}
-
-TEST_CASE(a_spilled_register_is_safe_from_callees)
-{
+	/* A spilled register is safe from callees. */
 	assert_key("spilled", &number, WIRE_REG_NONE, 0x18);
 	assert_key("spilled", &address, WIRE_REG_NONE, 0x18);
 	assert_unknown("spilled_over", &number);
 	assert_unknown("spilled_wide", &number);
 	assert_unknown("spilled_maybe", &number);
-}
-
-TEST_CASE(a_variable_is_safe_from_pointers_below)
-{
+	/* A variable is safe from pointers below. */
 	assert_key("variable", &pair, WIRE_REG_NONE, 0x78);
 	assert_key("variable", &number, WIRE_REG_NONE, 0x78);
 	assert_unknown("variable_not", &pair);
 	assert_unknown("passed", &pair);
-}
-
-TEST_CASE(a_store_through_a_register_overwrites)
-{
+	/* A store through a register overwrites. */
 	assert_unknown("through_register", &pair);
-}
-
-TEST_CASE(a_def_id_is_read_at_one_place)
-{
+	/* A def id is read at one place. */
 	assert_unknown("in_register", &pair);
 	assert_unknown("apart", &pair);
 	assert_unknown("backwards", &pair);
 	assert_key("apart", &number, WIRE_REG_R8, MINED_NO_KEY);
-}
-
-TEST_CASE(slots_are_unknown_from_an_aligned_sp)
-{
+	/* Slots are unknown from an aligned sp. */
 	assert_unknown("aligned", &number);
-}
-
-TEST_CASE(code_that_is_not_reached_knows_nothing)
-{
+	/* Code that is not reached knows nothing. */
 	assert_unknown("unreached", &number);
-}
-
-TEST_CASE(a_table_ends_where_the_next_one_begins)
-{
+	/* A table ends where the next one begins. */
 	assert_key("switches", &number, WIRE_REG_BX, MINED_NO_KEY);
-}
-
-TEST_CASE(an_address_has_64_bits)
-{
+	/* An address has 64 bits. */
 	assert_key("address", &address, WIRE_REG_BX, MINED_NO_KEY);
 	assert_unknown("address_not", &address);
 	assert_unknown("variable", &address);
@@ -110,24 +87,18 @@ static uint16_t contexts(const char *name)
 	return mine_arguments(decoder, symbol(img, name)->addr).contexts;
 }
 
-TEST_CASE(the_context_is_dereferenced_far_from_its_start)
+TEST_CASE(contexts_are_dereferenced_far_from_their_start)
 {
 	assert_int_equal(contexts("context_direct"), 1 << WIRE_REG_DI);
 	assert_int_equal(contexts("context_spilled"), 1 << WIRE_REG_SI);
 	assert_int_equal(contexts("context_jump"), 1 << WIRE_REG_DI);
 	assert_int_equal(contexts("context_branch"), 1 << WIRE_REG_SI);
-}
-
-TEST_CASE(a_register_that_was_overwritten_proves_nothing)
-{
+	/* A register that was overwritten proves nothing. */
 	assert_int_equal(contexts("context_overwritten"), 0);
 	assert_int_equal(contexts("context_captured"), 0);
 	assert_int_equal(contexts("callee"), 0);
 	assert_int_equal(mine_arguments(decoder, UINT64_MAX - 4).contexts, 0);
-}
-
-TEST_CASE(all_that_may_be_contexts_are_found)
-{
+	/* All that may be contexts are found. */
 	assert_int_equal(contexts("context_two"), 1 << WIRE_REG_DI | 1 << WIRE_REG_SI);
 }
 

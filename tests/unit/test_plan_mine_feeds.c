@@ -5,6 +5,7 @@
 #include "../fixtures/fixture_dir.h"
 #include "../fixtures/library.h"
 #include "../fixtures/symbols.h"
+#include "../fixtures/rows.h"
 #include "base/array.h"
 
 /* The assembled tests/fixtures/feeds.s, as a plan has it. */
@@ -62,9 +63,7 @@ TEST_CASE(each_addition_to_a_cache_is_a_site)
 	assert_null(l.plan.feeds_problem);
 	assert_int_equal(l.plan.n_sites, 5);
 	assert_true(plan_site__feeds(s));
-	assert_int_equal(s->query, PLAN_NONE);
-	assert_int_equal(s->reg, WIRE_REG_R14);
-	assert_int_equal(s->vtable_offset, 0x28);
+	assert_pairs(s->query, PLAN_NONE, s->reg, WIRE_REG_R14, s->vtable_offset, 0x28);
 	s = site(&l, "feed_inlined");
 	assert_true(plan_site__feeds(s));
 	assert_int_equal(s->query, 3);

@@ -164,32 +164,24 @@ static void check_placed(struct frame_draft *drafts, uint32_t n, const char *fun
 		(addr), 0, (size), (guard), PLAN_FRAME_GUARD \
 	}
 
-TEST_CASE(parts_are_of_whom_their_entry_belongs_to)
+TEST_CASE(parts_are_placed)
 {
+	/* Parts are of whom their entry belongs to. */
 	PLACED("wrapper 0 1010+10; wrapper 1 1210+10; provider 1 2100+20; body 1 4000+100", "",
 	       PART(BODY, 0x4000, 0x100, 0x4000), PART(PROVIDER, 0x2100, 0x20, 0x2100),
 	       PART(WRAPPER, 0x1210, 0x10, 0x1200), PART(WRAPPER, 0x1010, 0x10, 0x1000),
 	       PART(PROVIDER, 0x9000, 0x20, 0x9000), PART(BODY, 0x9100, 0x20, 0x9100));
-}
-
-TEST_CASE(what_runs_lies_within_a_body)
-{
+	/* What runs lies within a body. */
 	PLACED("body 0 3000+20; runs 0 3020+20; calls 1 3040+5; runs 0 3045+1b; body 0 3060+a0; "
 	       "runs 0 5000+8; body 0 5008+8",
 	       "", PART(BODY, 0x3000, 0x100, 0x3000), PART(BODY, 0x5000, 0x10, 0x3000),
 	       PART(RUNS, 0x3020, 0x30, 0x3000), PART(RUNS, 0x3040, 0x20, 0x3000),
 	       PART(CALLS, 0x3040, 5, 0x2100), PART(CALLS, 0x3050, 5, 0x7000),
 	       PART(RUNS, 0x5000, 8, 0x3000));
-}
-
-TEST_CASE(the_parts_of_folded_functions_are_one)
-{
+	/* The parts of folded functions are one. */
 	PLACED("wrapper 0 1110+20", "", PART(WRAPPER, 0x1110, 0x10, 0x1100),
 	       PART(WRAPPER, 0x1110, 0x10, 0x1100), PART(WRAPPER, 0x1120, 0x10, 0x1100));
-}
-
-TEST_CASE(guards_nest)
-{
+	/* Guards nest. */
 	PLACED("", "in 0 100+10; in 0 110+10; in 1 110+10; in 0 120+10; in 0 200+8",
 	       IN(1, 0x110, 0x10), IN(0, 0x100, 0x30), IN(0, 0x200, 8));
 	/* The larger one is the outer one, whatever their order. */
@@ -198,18 +190,12 @@ TEST_CASE(guards_nest)
 	/* One range, from two that follow one another. */
 	PLACED("", "in 0 100+20; in 1 100+20; in 0 120+8", IN(0, 0x100, 0x10), IN(1, 0x100, 0x10),
 	       IN(0, 0x110, 0x18), IN(1, 0x110, 0x10));
-}
-
-TEST_CASE(guards_that_are_not_sure_are_left_out)
-{
+	/* Guards that are not sure are left out. */
 	/* Its ends are not known, or it is none. */
 	PLACED("", "", IN(2, 0x100, 0x10), IN(PLAN_NONE, 0x200, 0x10));
 	/* One of the two runs, but which one is not shown. */
 	PLACED("", "in 3 100+10; in 4 120+10", IN(3, 0x100, 0x20), IN(4, 0x110, 0x20));
-}
-
-TEST_CASE(a_range_at_the_end_of_the_addresses_is_placed)
-{
+	/* A range at the end of the addresses is placed. */
 	PLACED("", "in 0 fffffffffffffff0+f", IN(0, UINT64_MAX - 15, 15));
 }
 

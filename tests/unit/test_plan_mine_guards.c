@@ -4,6 +4,7 @@
 #include "test.h"
 #define LIBRARY "guards.so"
 #include "../fixtures/image.h"
+#include "../fixtures/rows.h"
 
 /* tests/fixtures/guards.s, assembled. Its symbols mark the sites. */
 static struct plan *plan;
@@ -34,132 +35,150 @@ static int teardown(void **state)
 	return image_teardown(state);
 }
 
-static uint64_t addr_of(const char *name, const char *mark)
+/* What the symbol at an address is called behind the name of its function and a dot. */
+static const char *mark_at(uint64_t addr, const char *name)
 {
-	char full[64];
+	const struct elf_symbol *syms;
+	size_t n, len = strlen(name);
 
-	snprintf(full, sizeof(full), "%s.%s", name, mark);
-	return symbol(img, full)->addr;
+	assert_int_equal(elf_image__symbols(img, &syms, &n), 0);
+	for (size_t i = 0; i < n; i++)
+		if (syms[i].addr == addr && !strncmp(syms[i].name, name, len) &&
+		    syms[i].name[len] == '.')
+			return syms[i].name + len + 1;
+	return "?";
 }
 
-static const struct plan_site *site_at(uint64_t addr, enum wire_role role)
+/* The guard that starts at a mark of its function. */
+static const struct plan_guard *guard(const char *name, const char *mark)
 {
-	for (uint32_t i = 0; i < plan->n_sites; i++)
-		if (plan->sites[i].addr == addr && plan->sites[i].role == role)
-			return &plan->sites[i];
+	for (uint32_t i = 0; i < plan->n_sites; i++) {
+		const struct plan_site *s = &plan->sites[i];
+
+		if (s->role == WIRE_ROLE_GUARD && !strcmp(plan->guards[s->guard].function, name) &&
+		    !strcmp(mark_at(s->addr, name), mark))
+			return &plan->guards[s->guard];
+	}
+	fail_msg("%s: nothing starts at %s", name, mark);
 	return NULL;
 }
 
-/* The guard that starts at the mark. */
-static const struct plan_guard *guard(const char *name, const char *mark)
+/*
+ * The guards of a function: "start kind label -> ends", each site by its mark, with the slot of a
+ * label in memory, "?" for an unknown label, "!" behind a site that the kernel does not emulate,
+ * and "so far" behind ends that are not all; then the problem.
+ */
+static void print_guards(const char *name, char *text, size_t size)
 {
-	const struct plan_site *site = site_at(addr_of(name, mark), WIRE_ROLE_GUARD);
+	static const char *const kinds[] = {"query", "", "blocked ", "load ", "hashing "};
+	size_t len = 0;
 
-	if (!site)
-		fail_msg("%s: nothing starts at %s", name, mark);
-	assert_in_range(site->guard, 0, plan->n_guards - 1);
-	assert_int_equal(site->cls, PLAN_EMULATED);
-	assert_string_equal(plan->guards[site->guard].function, name);
-	return &plan->guards[site->guard];
+	*text = '\0';
+	for (uint32_t i = 0; i < plan->n_guards; i++) {
+		const struct plan_guard *g = &plan->guards[i];
+		const char *start = "nowhere";
+
+		if (strcmp(g->function, name))
+			continue;
+		for (uint32_t k = 0; k < plan->n_sites; k++)
+			if (plan->sites[k].role == WIRE_ROLE_GUARD && plan->sites[k].guard == i) {
+				start = mark_at(plan->sites[k].addr, name);
+				assert_int_equal(plan->sites[k].cls, PLAN_EMULATED);
+			}
+		len += (size_t)snprintf(text + len, size - len, "%s%s %s", len ? "; " : "", start,
+					kinds[g->kind]);
+		len += (size_t)(g->label_slot == PLAN_NO_SLOT
+					? snprintf(text + len, size - len, "%s ->",
+						   g->label_of_query ? "(query)" : g->label ?: "?")
+					: snprintf(text + len, size - len, "[%#x] ->",
+						   (unsigned int)g->label_slot));
+		for (uint32_t k = 0; k < plan->n_sites; k++) {
+			const struct plan_site *s = &plan->sites[k];
+
+			if (s->role == WIRE_ROLE_GUARD_END &&
+			    plan->guards[s->guard].scope == g->scope &&
+			    plan->guards[s->guard].number == g->number)
+				len += (size_t)snprintf(text + len, size - len, " %s%s",
+							mark_at(s->addr, name),
+							s->cls == PLAN_EMULATED ? "" : "!");
+		}
+		len += (size_t)snprintf(text + len, size - len, "%s%s%s", g->exact ? "" : " so far",
+					g->problem ? ": " : "", g->problem ?: "");
+	}
 }
 
-/* An exact guard, whose only end is at the mark `end` and has its number. */
-static const struct plan_guard *whole(const char *name, const char *mark, const char *end)
+TEST_CASE(guards_have_their_labels_and_ends)
 {
-	const struct plan_guard *g = guard(name, mark), *other;
-	const struct plan_site *site = site_at(addr_of(name, end), WIRE_ROLE_GUARD_END);
+	static const struct {
+		const char *function, *shown;
+	} rows[] = {
+		/* A constant label is read from the file, a computed one is in memory. */
+		{"constant", "start alpha -> end"},
+		{"captured", "start beta -> end"},
+		{"sunk", "start alpha -> end"},
+		{"computed", "start [0x30] -> end"},
+		{"either", "start [0x30] -> end"},
+		/* One that is nowhere is said so, and one that is no text is ignored. */
+		{"nowhere", "start ? -> end: where its label is was not recognised"},
+		{"unprintable", "start ? -> end: where its label is was not recognised"},
+		{"astray", "start ? -> end: where its label is was not recognised"},
+		/* A drop is an end. */
+		{"dropped", "start alpha -> end"},
+		{"distant", "start alpha -> end!"},
+		/* Guards may nest, and share an end. */
+		{"nested", "start alpha -> end; start2 beta -> end2"},
+		{"shared", "start alpha -> end; start2 beta -> end"},
+		/* An end that was optimised away is missed. */
+		{"threaded",
+		 "start alpha -> so far: a path returns without meeting the guard's end"},
+		/* A call that does not return leads nowhere. */
+		{"after_panic", "start alpha -> end"},
+		/* Other kinds are known by their callees. */
+		{"hashes", "start hashing ? -> end: not only bodies call the function: the result "
+			   "may be another query's, which is fed, or no query's"},
+		{"waits",
+		 "start blocked ? -> end: it stands in a function that several queries share"},
+		/* Nonsense is a problem. */
+		{"switched", "start alpha -> so far: an indirect jump before the guard's end could "
+			     "not be followed"},
+		{"realigned", "start ? -> so far: where its guard is kept was not recognised"},
+		{"tail",
+		 "nowhere ? -> so far: the branch to the profiler's cold side was not recognised"},
+		{"unasked",
+		 "nowhere ? -> so far: the branch to the profiler's cold side was not recognised"},
+		{"endless",
+		 "nowhere ? -> so far: the branch to the profiler's cold side was not recognised"},
+	};
 
-	/* A hashing may be of an unknown query's result. */
-	if (g->problem && g->kind != WIRE_KIND_HASHING)
-		fail_msg("%s: %s", name, g->problem);
-	assert_true(g->exact);
-	assert_int_equal(g->n_end, 1);
-	assert_non_null(site);
-	other = &plan->guards[site->guard];
-	assert_int_equal(other->scope, g->scope);
-	assert_int_equal(other->number, g->number);
-	return g;
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		char text[1024];
+
+		print_guards(rows[i].function, text, sizeof(text));
+		row_text(rows[i].function, text, rows[i].shown);
+	}
+	assert_int_equal(plan->n_artifacts, 1);
 }
 
-static void assert_label(const struct plan_guard *g, const char *label)
+TEST_CASE(guards_are_numbered_in_scopes)
 {
-	assert_non_null(g->label);
-	assert_string_equal(g->label, label);
-	assert_int_equal(g->label_slot, PLAN_NO_SLOT);
-	assert_int_equal(g->kind, WIRE_KIND_ACTIVITY);
-}
+	const struct plan_guard *outer = guard("nested", "start"),
+				*inner = guard("nested", "start2");
 
-static void assert_problem(const char *name, const char *problem)
-{
-	const struct plan_guard *g = guard(name, "start");
-
-	assert_false(g->exact);
-	assert_non_null(g->problem);
-	if (!strstr(g->problem, problem))
-		fail_msg("%s: %s", name, g->problem);
-}
-
-TEST_CASE(a_constant_label_is_read_from_the_file)
-{
-	assert_label(whole("constant", "start", "end"), "alpha");
-	assert_label(whole("captured", "start", "end"), "beta");
-	assert_label(whole("sunk", "start", "end"), "alpha");
-}
-
-TEST_CASE(a_computed_label_is_in_memory)
-{
-	const struct plan_guard *g = whole("computed", "start", "end");
-
-	assert_null(g->label);
-	assert_int_equal(g->label_slot, 0x30);
-	g = whole("either", "start", "end");
-	assert_null(g->label);
-	assert_int_equal(g->label_slot, 0x30);
-}
-
-TEST_CASE(a_label_that_is_nowhere_is_said_so)
-{
-	const struct plan_guard *g = guard("nowhere", "start");
-
-	assert_null(g->label);
-	assert_int_equal(g->label_slot, PLAN_NO_SLOT);
-	assert_string_equal(g->problem, "where its label is was not recognised");
-	assert_true(g->exact);
-}
-
-TEST_CASE(a_label_that_is_not_text_is_ignored)
-{
-	assert_null(guard("unprintable", "start")->label);
-	assert_null(guard("astray", "start")->label);
-}
-
-TEST_CASE(a_drop_is_an_end)
-{
-	assert_label(whole("dropped", "start", "end"), "alpha");
-	assert_int_equal(site_at(addr_of("dropped", "end"), WIRE_ROLE_GUARD_END)->cls,
-			 PLAN_EMULATED);
-	assert_label(whole("distant", "start", "end"), "alpha");
-	assert_int_equal(site_at(addr_of("distant", "end"), WIRE_ROLE_GUARD_END)->cls,
-			 PLAN_STEPPED);
-}
-
-TEST_CASE(guards_may_nest)
-{
-	const struct plan_guard *outer = whole("nested", "start", "end");
-	const struct plan_guard *inner = whole("nested", "start2", "end2");
-
-	assert_label(outer, "alpha");
-	assert_label(inner, "beta");
 	assert_int_equal(outer->scope, inner->scope);
 	assert_int_not_equal(outer->number, inner->number);
+	/* Those with one end share a number. */
+	assert_int_equal(guard("shared", "start")->number, guard("shared", "start2")->number);
+	assert_int_not_equal(guard("constant", "start")->scope, guard("sunk", "start")->scope);
 }
 
 /* The guards that a mark lies within: "start", "start2" or both, of the function `name`. */
 static void assert_within(const char *name, const char *mark, const char *want)
 {
-	uint64_t addr = addr_of(name, mark);
-	char got[64] = "";
+	char got[64] = "", full[64];
+	uint64_t addr;
 
+	snprintf(full, sizeof(full), "%s.%s", name, mark);
+	addr = symbol(img, full)->addr;
 	for (uint32_t i = 0; i < plan->n_guard_frames; i++) {
 		const struct plan_frame *f = &plan->guard_frames[i];
 
@@ -184,67 +203,6 @@ TEST_CASE(the_code_within_a_guard_is_known)
 	for (uint32_t i = 0; i < plan->n_guard_frames; i++)
 		assert_true(plan->guards[plan->guard_frames[i].of].exact);
 	assert_true(plan->n_guard_frames);
-}
-
-TEST_CASE(guards_with_one_end_share_a_number)
-{
-	const struct plan_guard *a = whole("shared", "start", "end");
-	const struct plan_guard *b = whole("shared", "start2", "end");
-
-	assert_label(a, "alpha");
-	assert_label(b, "beta");
-	assert_int_equal(a->number, b->number);
-}
-
-TEST_CASE(functions_have_scopes_of_their_own)
-{
-	assert_int_not_equal(guard("constant", "start")->scope, guard("sunk", "start")->scope);
-}
-
-TEST_CASE(an_end_that_was_optimised_away_is_missed)
-{
-	assert_problem("threaded", "returns without");
-	assert_string_equal(guard("threaded", "start")->label, "alpha");
-}
-
-TEST_CASE(a_call_that_does_not_return_leads_nowhere)
-{
-	assert_label(whole("after_panic", "start", "end"), "alpha");
-}
-
-TEST_CASE(other_kinds_are_known_by_their_callees)
-{
-	const struct plan_guard *g = whole("hashes", "start", "end");
-
-	assert_int_equal(g->kind, WIRE_KIND_HASHING);
-	/* Outside a body, the hashed result may be another query's. */
-	assert_false(g->label_of_query);
-	assert_non_null(strstr(g->problem, "the result may be another query's"));
-	g = guard("waits", "start");
-	assert_int_equal(g->kind, WIRE_KIND_BLOCKED);
-	assert_false(g->label_of_query);
-	assert_string_equal(g->problem, "it stands in a function that several queries share");
-	assert_int_equal(plan->n_artifacts, 1);
-}
-
-static uint32_t problems_of(const char *function)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < plan->n_guards; i++)
-		if (!strcmp(plan->guards[i].function, function) && !plan->guards[i].exact &&
-		    plan->guards[i].problem)
-			n++;
-	return n;
-}
-
-TEST_CASE(nonsense_is_a_problem)
-{
-	assert_problem("switched", "indirect jump");
-	assert_problem("realigned", "where its guard is kept");
-	assert_int_equal(problems_of("tail"), 1);
-	assert_int_equal(problems_of("unasked"), 1);
-	assert_int_equal(problems_of("endless"), 1);
 }
 
 TEST_CASE(sites_are_in_order)

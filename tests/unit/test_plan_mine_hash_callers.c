@@ -79,31 +79,20 @@ static int teardown(void **state)
 	return image_teardown(state);
 }
 
-TEST_CASE(a_body_hashes_the_result_of_its_query)
+TEST_CASE(hashing_in_a_body_or_for_it_is_of_its_query)
 {
+	/* A body hashes the result of its query. */
 	assert_true(guards[0].label_of_query);
-}
-
-TEST_CASE(so_does_a_function_that_only_bodies_call)
-{
+	/* So does a function that only bodies call. */
 	assert_true(guards[1].label_of_query);
 	assert_null(guards[1].problem);
-}
-
-TEST_CASE(others_hash_results_that_are_fed)
-{
+	/* Others hash results that are fed. */
 	assert_false(guards[2].label_of_query);
 	assert_non_null(strstr(guards[2].problem, "not only bodies call"));
 	assert_false(guards[3].label_of_query);
-}
-
-TEST_CASE(a_caller_that_is_not_known_is_no_body)
-{
+	/* A caller that is not known is no body. */
 	assert_false(guards[4].label_of_query);
-}
-
-TEST_CASE(what_is_between_a_body_and_its_provider_is_of_the_body)
-{
+	/* What is between a body and its provider is of the body. */
 	assert_true(guards[5].label_of_query);
 	assert_false(guards[6].label_of_query);
 	/* Another function than a body calls it, too. */

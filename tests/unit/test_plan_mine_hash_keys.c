@@ -59,23 +59,15 @@ TEST_CASE(a_text_is_moved_at_once)
 	}
 }
 
-TEST_CASE(another_function_gets_the_cache)
+TEST_CASE(keys_are_stored_in_many_ways)
 {
+	/* Another function gets the cache. */
 	found("given_away", 0x20, 8);
-}
-
-TEST_CASE(a_function_compares_the_key)
-{
+	/* A function compares the key. */
 	found("compared", 0x20, 8);
-}
-
-TEST_CASE(half_of_what_is_moved_may_be_the_key)
-{
+	/* Half of what is moved may be the key. */
 	found("behind_another", 0x18, 8);
-}
-
-TEST_CASE(code_is_seen_again_with_the_cache)
-{
+	/* Code is seen again with the cache. */
 	found("seen_without", 16, 8);
 }
 

@@ -4,6 +4,7 @@
 #include "test.h"
 #define LIBRARY "hits.so"
 #include "../fixtures/image.h"
+#include "../fixtures/rows.h"
 #include "base/diag.h"
 #include "plan/symbols/elf_image.h"
 
@@ -52,12 +53,10 @@ static void assert_memory(const char *name, enum wire_reg base, uint32_t disp)
 {
 	const struct plan_hit *h = hit(name);
 
-	assert_int_equal(h->reg, WIRE_REG_NONE);
-	assert_int_equal(h->base, base);
-	assert_int_equal(h->disp, disp);
+	assert_pairs(h->reg, WIRE_REG_NONE, h->base, base, h->disp, disp);
 }
 
-TEST_CASE(ids_are_found_where_they_were_at_the_branch)
+TEST_CASE(hits_and_their_ids_are_found)
 {
 	assert_int_equal(hits->filter, 0x404);
 	assert_register("in_register.hit", WIRE_REG_R13);
@@ -66,19 +65,13 @@ TEST_CASE(ids_are_found_where_they_were_at_the_branch)
 	assert_register("through_slot.hit", WIRE_REG_R8);
 	assert_memory("in_memory.hit", WIRE_REG_R12, 0x6c);
 	assert_register("falls.hit", WIRE_REG_R15);
-}
-
-TEST_CASE(sites_without_a_hit_or_id_are_left_out)
-{
+	/* Sites without a hit or id are left out. */
 	assert_null(find("computed.hit"));
 	assert_null(find("other_bits.hit"));
 	assert_null(find("elsewhere.hit"));
 	/* Three more lead to the call of in_register. */
 	assert_int_equal(hits->n, 9);
-}
-
-TEST_CASE(calls_without_a_site_are_counted)
-{
+	/* Calls without a site are counted. */
 	assert_int_equal(hits->n_calls, 8);
 	assert_int_equal(hits->n_missed, 2);
 }

@@ -7,6 +7,7 @@
 #include "test.h"
 #include "../fixtures/fixture_dir.h"
 #include "../fixtures/library.h"
+#include "../fixtures/rows.h"
 
 /* The assembled tests/fixtures/llvm.s, or another library. */
 static struct llvm_plan *plan_of(const char *name)
@@ -21,30 +22,19 @@ static struct llvm_plan *plan_of(const char *name)
 
 static void assert_layout(const struct wire_llvm *l)
 {
-	assert_int_equal(l->component, 0x18);
-	assert_int_equal(l->nodes, 8);
-	assert_int_equal(l->node_function, 16);
-	assert_int_equal(l->head, 0x48);
-	assert_int_equal(l->next, 1);
+	assert_pairs(l->component, 0x18, l->nodes, 8, l->node_function, 16, l->head, 0x48, l->next,
+		     1);
 	for (int i = 0; i < WIRE_LLVM_KINDS; i++) {
 		assert_true(l->vtables[i] && l->vtables[i] < l->size);
 		assert_int_equal(l->pass[i], i == WIRE_LLVM_LEGACY ? 2 : 4);
 		assert_int_equal(l->unit[i], 3);
 	}
 	/* One behind the other in the file. */
-	assert_int_equal(l->vtables[WIRE_LLVM_OF_FUNCTION] - l->vtables[WIRE_LLVM_LEGACY], 48);
-	assert_int_equal(l->vtables[WIRE_LLVM_OF_MODULE] - l->vtables[WIRE_LLVM_LEGACY], 96);
-	assert_int_equal(l->kind_at, 0);
-	assert_int_equal(l->kind, 13);
-	assert_int_equal(l->named_at, 7);
-	assert_int_equal(l->named, 0x10);
-	assert_int_equal(l->type_at, 8);
-	assert_int_equal(l->context, 0x18);
-	assert_int_equal(l->impl, 0x20);
-	assert_int_equal(l->names, 0xa0);
-	assert_int_equal(l->count, 0xb0);
-	assert_int_equal(l->length, 0);
-	assert_int_equal(l->bytes, 16);
+	assert_pairs(l->vtables[WIRE_LLVM_OF_FUNCTION] - l->vtables[WIRE_LLVM_LEGACY], 48,
+		     l->vtables[WIRE_LLVM_OF_MODULE] - l->vtables[WIRE_LLVM_LEGACY], 96, l->kind_at,
+		     0, l->kind, 13, l->named_at, 7, l->named, 0x10, l->type_at, 8, l->context,
+		     0x18, l->impl, 0x20, l->names, 0xa0, l->count, 0xb0, l->length, 0, l->bytes,
+		     16);
 	assert_true(l->module && l->module < l->size);
 	assert_true(llvm_layout_is_sound(l));
 }
@@ -57,7 +47,7 @@ TEST_CASE(exported_functions_show_the_layout)
 		_llvm_plan_ struct llvm_plan *p = plan_of(same[i]);
 
 		assert_non_null(p);
-		assert_int_equal(p->problem, LLVM_FOUND);
+		row_equal(same[i], p->problem, LLVM_FOUND);
 		assert_layout(&p->layout);
 	}
 }
@@ -80,8 +70,8 @@ TEST_CASE(what_is_otherwise_is_refused_with_a_reason)
 		_llvm_plan_ struct llvm_plan *p = plan_of(wrong[i].name);
 
 		assert_non_null(p);
-		assert_int_equal(p->problem, wrong[i].problem);
-		assert_int_equal(p->layout.size, 0);
+		row_equal(wrong[i].name, p->problem, wrong[i].problem);
+		row_equal(wrong[i].name, p->layout.size, 0);
 		assert_non_null(llvm_problem_text(p->problem));
 	}
 	assert_null(llvm_problem_text(LLVM_FOUND));
@@ -117,17 +107,17 @@ TEST_CASE(the_innermost_function_shows_where_components_are)
 	for (size_t i = 0; i < N_OF(shown); i++) {
 		_llvm_plan_ struct llvm_plan *p = plan_of(shown[i].name);
 
-		assert_int_equal(p->layout.component, shown[i].component);
-		assert_int_not_equal(p->layout.passes_return, 0);
-		assert_int_equal(p->layout.passes_return,
-				 address_in(shown[i].name, shown[i].returns));
+		row_equal(shown[i].name, p->layout.component, shown[i].component);
+		row_equal(shown[i].name, !p->layout.passes_return, false);
+		row_equal(shown[i].name, p->layout.passes_return,
+			  address_in(shown[i].name, shown[i].returns));
 	}
 	for (size_t i = 0; i < N_OF(unknown); i++) {
 		_llvm_plan_ struct llvm_plan *p = plan_of(unknown[i]);
 
-		assert_int_equal(p->problem, LLVM_FOUND);
-		assert_int_equal(p->layout.passes_return, 0);
-		assert_int_equal(p->layout.nodes, 0);
+		row_equal(unknown[i], p->problem, LLVM_FOUND);
+		row_equal(unknown[i], p->layout.passes_return, 0);
+		row_equal(unknown[i], p->layout.nodes, 0);
 	}
 }
 

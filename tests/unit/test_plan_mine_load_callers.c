@@ -4,6 +4,7 @@
 #include "test.h"
 #define LIBRARY "loads.so"
 #include "../fixtures/image.h"
+#include "../fixtures/rows.h"
 
 #define VTABLE_OFFSET 0x40
 
@@ -76,93 +77,83 @@ static struct plan *find(uint32_t body_of_beta)
 	return plan;
 }
 
-static const struct plan_step *step(const struct plan *plan, uint32_t guard, const char *mark)
+/*
+ * How a load finds its query: "called [slot]" with the steps at the marks that the callers return
+ * to, each "mark vtable" in a body, or "mark next [slot]"; else why the query is not known.
+ */
+static void print_load(const struct plan *of, uint32_t at, char *text, size_t size)
 {
-	for (uint32_t i = 0; i < plan->n_steps; i++)
-		if (plan->steps[i].guard == guard && plan->steps[i].addr == symbol(img, mark)->addr)
-			return &plan->steps[i];
-	fail_msg("no step at %s", mark);
-	return NULL;
-}
+	static const char *const marks[] = {"body.returned", "body.returned2", "body2.returned",
+					    "beta.returned"};
+	const struct plan_site *site = &of->sites[at];
+	const struct plan_guard *g = &of->guards[at];
+	size_t len = 0;
 
-static uint32_t steps_of(const struct plan *plan, uint32_t guard)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < plan->n_steps; i++)
-		n += plan->steps[i].guard == guard;
-	return n;
-}
-
-static void assert_vtable(const struct plan_step *s, uint32_t body, uint8_t reg, int32_t slot)
-{
-	assert_int_equal(s->body, body);
-	assert_int_equal(s->reg, reg);
-	assert_int_equal(s->slot, slot);
-	assert_int_equal(s->vtable_offset, VTABLE_OFFSET);
-}
-
-TEST_CASE(the_body_wins_over_a_name)
-{
-	_plan_ struct plan *plan = find(BODY);
-	const struct plan_site *site = &plan->sites[AT_ALPHA];
-
+	if (site->role == WIRE_ROLE_GUARD) {
+		assert_false(g->label_of_query);
+		snprintf(text, size, "%s", g->problem);
+		return;
+	}
 	assert_int_equal(site->role, WIRE_ROLE_GUARD_CALLED);
 	assert_int_equal(site->query, PLAN_NONE);
-	assert_int_equal(site->slot, 0x30 + 2 * 8);
-	assert_null(plan->guards[AT_ALPHA].label);
-	assert_true(plan->guards[AT_ALPHA].label_of_query);
-	assert_null(plan->guards[AT_ALPHA].problem);
-	assert_int_equal(steps_of(plan, AT_ALPHA), 2);
-	assert_vtable(step(plan, AT_ALPHA, "body.returned"), BODY, WIRE_REG_R14, PLAN_NO_SLOT);
-	assert_vtable(step(plan, AT_ALPHA, "body.returned2"), BODY, WIRE_REG_R14, PLAN_NO_SLOT);
+	assert_true(g->label_of_query && !g->label && !g->problem);
+	len = (size_t)snprintf(text, size, "called [%d]", site->slot);
+	for (uint32_t i = 0; i < of->n_steps; i++) {
+		const struct plan_step *step = &of->steps[i];
+		const char *mark = "?";
+
+		if (step->guard != at)
+			continue;
+		for (size_t k = 0; k < N_OF(marks); k++)
+			if (symbol(img, marks[k])->addr == step->addr)
+				mark = marks[k];
+		len += (size_t)snprintf(text + len, size - len, ", %s", mark);
+		if (step->body != PLAN_NONE) {
+			assert_int_equal(step->vtable_offset, VTABLE_OFFSET);
+			assert_int_equal(step->body, mark[4] == '2' ? BODY2 : BODY);
+		}
+		if (step->reg != WIRE_REG_NONE)
+			len += (size_t)snprintf(text + len, size - len, " %s",
+						plan_reg_name(step->reg));
+		else
+			len += (size_t)snprintf(text + len, size - len, "%s [%d]",
+						step->body == PLAN_NONE ? " next" : "", step->slot);
+	}
 }
 
-TEST_CASE(a_shared_function_is_two_steps_away)
+TEST_CASE(a_load_is_known_by_its_callers)
 {
-	_plan_ struct plan *plan = find(BODY);
-	const struct plan_site *site = &plan->sites[AT_SHARED];
-	const struct plan_step *next = step(plan, AT_SHARED, "beta.returned");
+	static const struct {
+		const char *name;
+		uint32_t body_of_beta, at;
+		const char *shown;
+	} rows[] = {
+		/* The body wins over a name. */
+		{"alpha", BODY, AT_ALPHA, "called [64], body.returned r14, body.returned2 r14"},
+		/*
+		 * A shared function is two steps away: above the return address to beta and the
+		 * register that beta has pushed. It overwrites r14, so the value is in the slot
+		 * where it was pushed.
+		 */
+		{"shared", BODY, AT_SHARED,
+		 "called [72], beta.returned next [88], body.returned [56]"},
+		/* A slot of the body is above all frames. */
+		{"shared by beta", BODY2, AT_SHARED,
+		 "called [72], beta.returned next [88], body2.returned [120]"},
+		/* A jump leaves no step. */
+		{"jumped to", BODY, AT_JUMPED_TO, "called [40], body.returned r14"},
+		{"jumped to by beta", BODY2, AT_JUMPED_TO, "called [40], body2.returned [72]"},
+		/* A query without a body stays. */
+		{"other", BODY, AT_OTHER, "nobody knows"},
+	};
 
-	assert_int_equal(site->role, WIRE_ROLE_GUARD_CALLED);
-	assert_int_equal(site->slot, 0x38 + 2 * 8);
-	assert_int_equal(next->body, PLAN_NONE);
-	/* Above the return address to beta and the register that beta has pushed. */
-	assert_int_equal(next->slot, 0x38 + 2 * 8 + 8 + 8);
-	assert_int_equal(steps_of(plan, AT_SHARED), 2);
-	/* The function overwrites r14, so the value is in the slot where it was pushed. */
-	assert_vtable(step(plan, AT_SHARED, "body.returned"), BODY, WIRE_REG_NONE, 0x38);
-}
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		_plan_ struct plan *plan = find(rows[i].body_of_beta);
+		char text[256];
 
-TEST_CASE(a_jump_leaves_no_step)
-{
-	_plan_ struct plan *plan = find(BODY);
-	_plan_ struct plan *other = find(BODY2);
-
-	assert_int_equal(plan->sites[AT_JUMPED_TO].role, WIRE_ROLE_GUARD_CALLED);
-	assert_int_equal(plan->sites[AT_JUMPED_TO].slot, 0x20 + 8);
-	assert_int_equal(steps_of(plan, AT_JUMPED_TO), 1);
-	assert_vtable(step(plan, AT_JUMPED_TO, "body.returned"), BODY, WIRE_REG_R14, PLAN_NO_SLOT);
-	assert_vtable(step(other, AT_JUMPED_TO, "body2.returned"), BODY2, WIRE_REG_NONE,
-		      0x20 + 8 + 8 + 0x18);
-}
-
-TEST_CASE(a_slot_of_the_body_is_above_all_frames)
-{
-	_plan_ struct plan *plan = find(BODY2);
-
-	assert_vtable(step(plan, AT_SHARED, "body2.returned"), BODY2, WIRE_REG_NONE,
-		      0x38 + 2 * 8 + 8 + 8 + 8 + 0x18);
-}
-
-TEST_CASE(a_query_without_a_body_stays)
-{
-	_plan_ struct plan *plan = find(BODY);
-
-	assert_int_equal(plan->sites[AT_OTHER].role, WIRE_ROLE_GUARD);
-	assert_false(plan->guards[AT_OTHER].label_of_query);
-	assert_non_null(plan->guards[AT_OTHER].problem);
-	assert_int_equal(steps_of(plan, AT_OTHER), 0);
+		print_load(plan, rows[i].at, text, sizeof(text));
+		row_text(rows[i].name, text, rows[i].shown);
+	}
 }
 
 TEST_CASE(a_query_is_known_by_its_module)

@@ -105,24 +105,19 @@ static void assert_local_at(const char *type, uint32_t offset)
 	assert_int_equal(word_of(&key, 0xffffff01), WIRE_LOCAL_WORD);
 }
 
-TEST_CASE(a_part_is_a_definition_of_the_crate)
+TEST_CASE(keys_are_found_by_what_is_asked_of_them)
 {
+	/* A part is a definition of the crate. */
 	assert_local_at("LocalDefId", 0);
 	assert_local_at("(LocalDefId, LocalDefId)", 4);
 	assert_local_at("Indirect", 0xc);
 	assert_not_found("Foreign");
 	assert_not_found("Unasked");
 	assert_not_found("Farther");
-}
-
-TEST_CASE(the_variant_says_where_it_is)
-{
+	/* The variant says where it is. */
 	assert_kind_at("InstanceKind", 0);
 	assert_kind_at("GlobalId", 0);
-}
-
-TEST_CASE(functions_may_be_inlined)
-{
+	/* Functions may be inlined. */
 	assert_def_at("Copied", 4);
 	assert_kind_at("KindCopied", 0);
 	/* Other words are read, or other functions called. */
@@ -130,10 +125,7 @@ TEST_CASE(functions_may_be_inlined)
 	assert_not_found("Different");
 	assert_not_found("KindMoved");
 	assert_not_found("KindDifferent");
-}
-
-TEST_CASE(the_value_of_an_input_is_asked)
-{
+	/* The value of an input is asked. */
 	assert_kind_at("PseudoCanonicalInput<GlobalId>", 0x18);
 	assert_not_found("PseudoCanonicalInput<(DefId, DefId)>");
 	assert_not_found("PseudoCanonicalInput<DefId>");
@@ -141,10 +133,7 @@ TEST_CASE(the_value_of_an_input_is_asked)
 		      0x30); /* as in all whose function has no name */
 	assert_not_found("PseudoCanonicalInput<>");
 	assert_not_found("PseudoCanonicalInput<GlobalId");
-}
-
-TEST_CASE(what_is_not_shown_is_not_found)
-{
+	/* What is not shown is not found. */
 	assert_not_found("Other");
 	assert_not_found("Either");
 	assert_not_found("Odd");

@@ -4,6 +4,7 @@
 #include "test.h"
 #define LIBRARY "passed_keys.so"
 #include "../fixtures/image.h"
+#include "../fixtures/rows.h"
 
 /* The assembled tests/fixtures/passed_keys.s. */
 static struct passed_keys keys;
@@ -38,9 +39,7 @@ static void assert_at(const char *name, uint32_t offset, uint8_t word)
 	struct wire_memory_key key;
 
 	assert_true(is_found(name, &key));
-	assert_int_equal(key.offset, offset);
-	assert_int_equal(key.narrow, 0);
-	assert_int_equal(key.other, word);
+	assert_pairs(key.offset, offset, key.narrow, 0, key.other, word);
 	for (int i = 0; i < WIRE_VARIANTS; i++)
 		assert_int_equal(key.words[i], word);
 }
@@ -87,9 +86,7 @@ TEST_CASE(the_variant_is_in_one_byte)
 	assert_true(learns("def"));
 	assert_true(is_found("variants", &key));
 	assert_int_equal(key.narrow, 1);
-	assert_int_equal(key.first, 0);
-	assert_int_equal(key.offset, 0);
-	assert_int_equal(key.other, WIRE_NO_WORD);
+	assert_pairs(key.first, 0, key.offset, 0, key.other, WIRE_NO_WORD);
 	assert_memory_equal(key.words, words, sizeof(words));
 }
 

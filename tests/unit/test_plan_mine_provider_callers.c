@@ -18,24 +18,16 @@ static void assert_callers(const char *first, const char *second, const char *of
 	assert_int_equal(queries[1].provider_caller, of_second ? symbol(img, of_second)->addr : 0);
 }
 
-TEST_CASE(each_provider_has_a_caller_of_its_own)
+TEST_CASE(a_provider_has_one_caller_or_none)
 {
+	/* Each provider has a caller of its own. */
 	assert_callers("first", "second", "closure_of_first", "closure_of_second");
-}
-
-TEST_CASE(all_providers_have_one)
-{
+	/* All providers have one. */
 	assert_callers("first", "closure_of_first", NULL, NULL);
 	assert_callers(NULL, "second", NULL, NULL);
-}
-
-TEST_CASE(a_caller_of_several_is_none)
-{
+	/* A caller of several is none. */
 	assert_callers("third", "fourth", NULL, NULL);
-}
-
-TEST_CASE(several_callers_are_none)
-{
+	/* Several callers are none. */
 	assert_callers("first", "third", NULL, NULL);
 }
 

@@ -5,6 +5,7 @@
 #include "../fixtures/fixture_dir.h"
 #include "../fixtures/library.h"
 #include "../fixtures/symbols.h"
+#include "../fixtures/rows.h"
 #include "base/array.h"
 
 #define FIRST  10
@@ -106,11 +107,9 @@ TEST_CASE(all_caches_are_found)
 		uint32_t kind = (FIRST + i) % BODIES;
 
 		assert_null(l->queries[i].table_problem);
-		assert_int_equal(t->kind, kinds[kind]);
-		assert_int_equal(t->active, at);
-		assert_int_equal(t->cache, at + caches[kind]);
-		assert_int_equal(t->others, kinds[kind] == WIRE_CACHE_DEF ? at + 0x180 : 0);
-		assert_int_equal(t->name, at + names[kind]);
+		assert_pairs(t->kind, kinds[kind], t->active, at, t->cache, at + caches[kind],
+			     t->others, kinds[kind] == WIRE_CACHE_DEF ? at + 0x180 : 0, t->name,
+			     at + names[kind]);
 		assert_int_equal(t->length, strlen(l->names[i]));
 		assert_int_equal(t->fed, (FIRST + i) % 10 == 1);
 		at += sizes[kind];
@@ -126,16 +125,8 @@ TEST_CASE(bodies_show_what_a_table_means)
 	mine(l);
 	assert_int_equal(t->n, N);
 	assert_int_equal(t->vec_count, 0x150);
-	assert_int_equal(t->items, 0x18);
-	assert_int_equal(t->mode, 0x21);
-	assert_int_equal(t->sharded, 2);
-	assert_int_equal(t->shards, 0);
-	assert_int_equal(t->n_shards, 32);
-	assert_int_equal(t->shard_size, 64);
-	assert_int_equal(t->once, 0);
-	assert_int_equal(t->buckets, 0xa8);
-	assert_int_equal(t->first, 0x1000);
-	assert_int_equal(t->mark, 2);
+	assert_pairs(t->items, 0x18, t->mode, 0x21, t->sharded, 2, t->shards, 0, t->n_shards, 32,
+		     t->shard_size, 64, t->once, 0, t->buckets, 0xa8, t->first, 0x1000, t->mark, 2);
 	library__free(l);
 }
 
@@ -144,9 +135,8 @@ TEST_CASE(the_logarithm_of_a_key_may_be_compared)
 	struct library *l = library("tables_logarithm.so");
 
 	mine(l);
-	assert_int_equal(l->plan.tables.buckets, 0xa8);
-	assert_int_equal(l->plan.tables.first, 0x1000);
-	assert_int_equal(l->plan.tables.mark, 2);
+	assert_pairs(l->plan.tables.buckets, 0xa8, l->plan.tables.first, 0x1000,
+		     l->plan.tables.mark, 2);
 	library__free(l);
 }
 

@@ -159,11 +159,6 @@ TEST_CASE(a_file_that_just_changed_is_not_used)
 	unlink(path);
 }
 
-TEST_CASE(nothing_is_nothing_to_free)
-{
-	debug_file__free(NULL);
-}
-
 /* ---- Symbols debug symbols ------------------------------------------------------------------- */
 
 static int debug_symbols_setup(void **state)

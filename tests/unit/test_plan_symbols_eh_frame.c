@@ -4,6 +4,7 @@
 #include "test.h"
 #include "../fixtures/eh_frame_builder.h"
 #include "../fixtures/random.h"
+#include "../fixtures/rows.h"
 #include "base/cleanup.h"
 
 /* The functions of a section, and how many records are unreadable. */
@@ -13,55 +14,75 @@ struct found {
 	uint32_t unreadable;
 };
 
-static void read_all(const struct eh_frame *frame, struct found *f)
+/* The section of a test, its first CIE, and what was found in it. */
+static struct eh_builder b;
+static uint32_t cie;
+static struct found f;
+
+static int begin(void **state)
+{
+	b = eh_builder_new();
+	cie = eh_builder__cie(&b);
+	return 0;
+}
+
+static int end(void **state)
+{
+	eh_builder__destroy(&b);
+	return 0;
+}
+
+static uint32_t add(uint64_t start, uint32_t length, const char *program, size_t n)
+{
+	return eh_builder__fde(&b, cie, start, length, program, n);
+}
+
+static void read_all(const struct eh_frame *frame)
 {
 	struct eh_frame_reader r;
 	struct eh_fde fde;
 
-	*f = (struct found){};
+	f = (struct found){};
 	eh_frame_reader__init(&r, frame);
 	while (eh_frame_reader__next(&r, &fde))
-		if (f->n < N_OF(f->fdes))
-			f->fdes[f->n++] = fde;
-	f->unreadable = r.unreadable;
+		if (f.n < N_OF(f.fdes))
+			f.fdes[f.n++] = fde;
+	f.unreadable = r.unreadable;
 }
 
-static void assert_found(const struct eh_builder *b, uint32_t n, uint32_t unreadable)
+static void assert_found(uint32_t n, uint32_t unreadable)
 {
-	struct eh_frame frame = eh_builder__frame(b);
-	struct found f;
+	struct eh_frame frame = eh_builder__frame(&b);
 
-	read_all(&frame, &f);
-	assert_int_equal(f.n, n);
-	assert_int_equal(f.unreadable, unreadable);
+	read_all(&frame);
+	assert_pairs(f.n, n, f.unreadable, unreadable);
 }
 
-TEST_CASE(functions_come_in_the_order_of_the_section)
+/* The section has another CIE only. */
+static void begin_with(uint8_t version, const char *augmentation, const void *data, size_t n,
+		       const char *program, size_t program_size)
 {
-	_eh_builder_ struct eh_builder b = eh_builder_new();
-	uint32_t cie = eh_builder__cie(&b), at;
+	b = eh_builder_new();
+	cie = eh_builder__any_cie(&b, version, augmentation, data, n, program, program_size);
+}
+
+TEST_CASE_WITH(functions_come_in_the_order_of_the_section, begin, end)
+{
 	struct eh_frame frame;
 	struct eh_frame_reader r;
 	struct eh_fde fde;
-	struct found f;
+	uint32_t at;
 
-	eh_builder__fde(&b, cie, 0x5000, 0x20, BYTES("\x41\x0e\x10"));
-	at = eh_builder__fde(&b, cie, 0x1000, 0x30, BYTES(""));
-	frame = eh_builder__frame(&b);
-	read_all(&frame, &f);
-	assert_int_equal(f.n, 2);
-	assert_int_equal(f.unreadable, 0);
-	assert_int_equal(f.fdes[0].start, 0x5000);
-	assert_int_equal(f.fdes[0].length, 0x20);
-	assert_int_equal(f.fdes[0].program.size, 3);
+	add(0x5000, 0x20, BYTES("\x41\x0e\x10"));
+	at = add(0x1000, 0x30, BYTES(""));
+	assert_found(2, 0);
+	assert_pairs(f.fdes[0].start, 0x5000, f.fdes[0].length, 0x20, f.fdes[0].program.size, 3,
+		     f.fdes[0].cie.data_factor, -8, f.fdes[0].cie.code_factor, 1,
+		     f.fdes[0].cie.program.size, sizeof(EH_BUILDER_INITIAL) - 1,
+		     f.fdes[0].cie.signal, false, f.fdes[1].start, 0x1000, f.fdes[1].at, at);
 	assert_memory_equal(f.fdes[0].program.bytes, "\x41\x0e\x10", 3);
-	assert_int_equal(f.fdes[0].cie.data_factor, -8);
-	assert_int_equal(f.fdes[0].cie.code_factor, 1);
-	assert_int_equal(f.fdes[0].cie.program.size, sizeof(EH_BUILDER_INITIAL) - 1);
-	assert_false(f.fdes[0].cie.signal);
-	assert_int_equal(f.fdes[1].start, 0x1000);
-	assert_int_equal(f.fdes[1].at, at);
 	/* Again, by its offset; a CIE's offset is that of no function. */
+	frame = eh_builder__frame(&b);
 	eh_frame_reader__init(&r, &frame);
 	assert_true(eh_frame_reader__at(&r, at, &fde));
 	assert_int_equal(fde.start, 0x1000);
@@ -73,23 +94,15 @@ TEST_CASE(functions_come_in_the_order_of_the_section)
 /* An FDE whose address is `bytes`, followed by the length in the same format. */
 static void assert_encoding(uint8_t encoding, const char *bytes, size_t n, uint64_t start)
 {
-	_eh_builder_ struct eh_builder b = eh_builder_new();
-	uint32_t cie = eh_builder__any_cie(&b, 1, "zR", &encoding, 1, BYTES(EH_BUILDER_INITIAL));
-	struct eh_frame frame;
-	struct found f;
-
+	begin_with(1, "zR", &encoding, 1, BYTES(EH_BUILDER_INITIAL));
 	eh_builder__begin_fde(&b, cie);
 	eh_builder__bytes(&b, bytes, n);
 	eh_builder__byte(&b, 0);
 	eh_builder__end(&b);
-	frame = eh_builder__frame(&b);
-	read_all(&frame, &f);
-	assert_int_equal(f.n, start ? 1 : 0);
-	assert_int_equal(f.unreadable, start ? 0 : 1);
-	if (!start)
-		return;
-	assert_int_equal(f.fdes[0].start, start);
-	assert_int_equal(f.fdes[0].length, 0x20);
+	assert_found(start ? 1 : 0, start ? 0 : 1);
+	if (start)
+		assert_pairs(f.fdes[0].start, start, f.fdes[0].length, 0x20);
+	end(NULL);
 }
 
 TEST_CASE(addresses_have_many_encodings)
@@ -119,12 +132,10 @@ TEST_CASE(addresses_have_many_encodings)
 static void assert_cie(bool good, uint8_t version, const char *augmentation, const char *data,
 		       size_t n)
 {
-	_eh_builder_ struct eh_builder b = eh_builder_new();
-	uint32_t cie =
-		eh_builder__any_cie(&b, version, augmentation, data, n, BYTES(EH_BUILDER_INITIAL));
-
-	eh_builder__fde(&b, cie, 0x1000, 0x20, BYTES(""));
-	assert_found(&b, good, !good);
+	begin_with(version, augmentation, data, n, BYTES(EH_BUILDER_INITIAL));
+	add(0x1000, 0x20, BYTES(""));
+	assert_found(good, !good);
+	end(NULL);
 }
 
 TEST_CASE(augmentations_are_understood_or_refused)
@@ -150,156 +161,127 @@ TEST_CASE(augmentations_are_understood_or_refused)
 
 TEST_CASE(without_augmentation_addresses_have_8_bytes)
 {
-	_eh_builder_ struct eh_builder b = eh_builder_new();
-	uint32_t cie = eh_builder__any_cie(&b, 1, "", NULL, 0, BYTES(EH_BUILDER_INITIAL));
-	struct eh_frame frame;
-	struct found f;
-
+	begin_with(1, "", NULL, 0, BYTES(EH_BUILDER_INITIAL));
 	eh_builder__begin_fde(&b, cie);
 	eh_builder__number(&b, 0x1000, 8);
 	eh_builder__number(&b, 0x20, 8);
 	eh_builder__bytes(&b, BYTES("\x41"));
 	eh_builder__end(&b);
-	frame = eh_builder__frame(&b);
-	read_all(&frame, &f);
-	assert_int_equal(f.n, 1);
-	assert_int_equal(f.fdes[0].start, 0x1000);
-	assert_int_equal(f.fdes[0].program.size, 1);
+	assert_found(1, 0);
+	assert_pairs(f.fdes[0].start, 0x1000, f.fdes[0].program.size, 1);
+	end(NULL);
 }
 
 TEST_CASE(only_a_signal_frame_is_one)
 {
-	_eh_builder_ struct eh_builder b = eh_builder_new();
-	uint32_t cie = eh_builder__any_cie(&b, 1, "zRS", "\x1b", 1, BYTES(EH_BUILDER_INITIAL));
-	struct eh_frame frame;
-	struct found f;
-
-	eh_builder__fde(&b, cie, 0x1000, 0x20, BYTES(""));
-	frame = eh_builder__frame(&b);
-	read_all(&frame, &f);
-	assert_int_equal(f.n, 1);
+	begin_with(1, "zRS", "\x1b", 1, BYTES(EH_BUILDER_INITIAL));
+	add(0x1000, 0x20, BYTES(""));
+	assert_found(1, 0);
 	assert_true(f.fdes[0].cie.signal);
+	end(NULL);
 }
 
 /* Which register holds the return address is in the byte before the augmentation's data. */
-TEST_CASE(another_return_register_is_refused)
+TEST_CASE_WITH(another_return_register_is_refused, begin, end)
 {
-	_eh_builder_ struct eh_builder b = eh_builder_new();
-	uint32_t cie = eh_builder__cie(&b);
-
-	eh_builder__fde(&b, cie, 0x1000, 0x20, BYTES(""));
-	assert_found(&b, 1, 0);
+	add(0x1000, 0x20, BYTES(""));
+	assert_found(1, 0);
 	assert_int_equal(b.buf[cie + 14], EH_FRAME_RA);
 	b.buf[cie + 14] = 15;
-	assert_found(&b, 0, 1);
+	assert_found(0, 1);
 }
 
 /* Each function would run it. */
 TEST_CASE(a_long_program_of_a_cie_is_refused)
 {
-	for (size_t over = 0; over < 2; over++) {
-		_eh_builder_ struct eh_builder b = eh_builder_new();
-		char program[EH_FRAME_CIE_PROGRAM_MAX + 1] = "";
-		uint32_t cie = eh_builder__any_cie(&b, 1, "zR", "\x1b", 1, program,
-						   EH_FRAME_CIE_PROGRAM_MAX + over);
+	const char program[EH_FRAME_CIE_PROGRAM_MAX + 1] = "";
 
-		eh_builder__fde(&b, cie, 0x1000, 0x20, BYTES(""));
-		assert_found(&b, !over, over);
+	for (size_t over = 0; over < 2; over++) {
+		begin_with(1, "zR", "\x1b", 1, program, EH_FRAME_CIE_PROGRAM_MAX + over);
+		add(0x1000, 0x20, BYTES(""));
+		assert_found(!over, over);
+		end(NULL);
 	}
 }
 
-TEST_CASE(an_empty_record_separates)
+TEST_CASE_WITH(an_empty_record_separates, begin, end)
 {
-	_eh_builder_ struct eh_builder b = eh_builder_new();
-	uint32_t cie = eh_builder__cie(&b);
-
-	eh_builder__fde(&b, cie, 0x1000, 0x20, BYTES(""));
+	add(0x1000, 0x20, BYTES(""));
 	eh_builder__number(&b, 0, 4);
 	cie = eh_builder__cie(&b);
-	eh_builder__fde(&b, cie, 0x2000, 0x20, BYTES(""));
-	assert_found(&b, 2, 0);
+	add(0x2000, 0x20, BYTES(""));
+	assert_found(2, 0);
 }
 
-TEST_CASE(a_record_with_a_long_length_is_left_out)
+TEST_CASE_WITH(a_record_with_a_long_length_is_left_out, begin, end)
 {
-	_eh_builder_ struct eh_builder b = eh_builder_new();
-	uint32_t cie = eh_builder__cie(&b);
-
 	eh_builder__number(&b, UINT32_MAX, 4);
 	eh_builder__number(&b, 20, 8);
 	eh_builder__bytes(&b, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 20);
-	eh_builder__fde(&b, cie, 0x1000, 0x20, BYTES(""));
-	assert_found(&b, 1, 1);
+	add(0x1000, 0x20, BYTES(""));
+	assert_found(1, 1);
 	/* One that leads out of the section. */
 	eh_builder__number(&b, UINT32_MAX, 4);
 	eh_builder__number(&b, UINT64_MAX - 8, 8);
-	assert_found(&b, 1, 2);
+	assert_found(1, 2);
 }
 
-TEST_CASE(a_length_that_lies_ends_the_reading)
+TEST_CASE_WITH(a_length_that_lies_ends_the_reading, begin, end)
 {
-	_eh_builder_ struct eh_builder b = eh_builder_new();
-	uint32_t cie = eh_builder__cie(&b), at;
+	uint32_t at;
 
-	eh_builder__fde(&b, cie, 0x1000, 0x20, BYTES(""));
-	at = eh_builder__fde(&b, cie, 0x2000, 0x20, BYTES(""));
-	eh_builder__fde(&b, cie, 0x3000, 0x20, BYTES(""));
+	add(0x1000, 0x20, BYTES(""));
+	at = add(0x2000, 0x20, BYTES(""));
+	add(0x3000, 0x20, BYTES(""));
 	memcpy(b.buf + at, "\xff\xff\xff\x7f", 4);
-	assert_found(&b, 1, 1);
+	assert_found(1, 1);
 }
 
 /* Its CIE would be an FDE, itself, or outside of the section. */
-TEST_CASE(a_function_without_a_cie_is_left_out)
+TEST_CASE_WITH(a_function_without_a_cie_is_left_out, begin, end)
 {
 	const uint32_t distances[] = {4, 5, 0x1000, UINT32_MAX, 0x80000000};
-	_eh_builder_ struct eh_builder b = eh_builder_new();
-	uint32_t cie = eh_builder__cie(&b), at;
+	uint32_t at;
 
-	eh_builder__fde(&b, cie, 0x1000, 0x20, BYTES(""));
-	at = eh_builder__fde(&b, cie, 0x2000, 0x20, BYTES(""));
+	add(0x1000, 0x20, BYTES(""));
+	at = add(0x2000, 0x20, BYTES(""));
 	for (size_t i = 0; i < N_OF(distances); i++) {
 		memcpy(b.buf + at + 4, &distances[i], 4);
-		assert_found(&b, 1, 1);
+		assert_found(1, 1);
 	}
 }
 
 /* In memory of exactly that size, so that a sanitizer sees a read behind it. */
 TEST_CASE(sections_may_end_anywhere)
 {
-	_eh_builder_ struct eh_builder b = eh_builder_new();
-	uint32_t cie = eh_builder__any_cie(&b, 1, "zPLR", "\x9b\1\2\3\4\x1b\x1b", 7,
-					   BYTES(EH_BUILDER_INITIAL));
-
-	eh_builder__fde(&b, cie, 0x1000, 0x20, BYTES("\x41\x0e\x10"));
-	eh_builder__fde(&b, cie, 0x2000, 0x20, BYTES("\x41\x0e\x10"));
+	begin_with(1, "zPLR", "\x9b\1\2\3\4\x1b\x1b", 7, BYTES(EH_BUILDER_INITIAL));
+	add(0x1000, 0x20, BYTES("\x41\x0e\x10"));
+	add(0x2000, 0x20, BYTES("\x41\x0e\x10"));
 	for (size_t size = 0; size < b.len; size++) {
 		_free_ uint8_t *exact = malloc(size ?: 1);
 		struct eh_frame frame = {exact, size, EH_BUILDER_ADDR};
-		struct found f;
 
 		memcpy(exact, b.buf, size);
-		read_all(&frame, &f);
+		read_all(&frame);
 		assert_true(f.n < 2);
 	}
+	end(NULL);
 }
 
-TEST_CASE(damaged_sections_are_read_within_their_bytes)
+TEST_CASE_WITH(damaged_sections_are_read_within_their_bytes, begin, end)
 {
-	_eh_builder_ struct eh_builder b = eh_builder_new();
-	uint32_t cie = eh_builder__cie(&b);
 	struct rng rng = rng_new();
 
 	for (int i = 0; i < 8; i++)
-		eh_builder__fde(&b, cie, 0x1000 * (uint32_t)i, 0x20, BYTES("\x41\x0e\x10"));
+		add(0x1000 * (uint32_t)i, 0x20, BYTES("\x41\x0e\x10"));
 	for (int i = 0; i < 20000; i++) {
 		_free_ uint8_t *exact = malloc(b.len);
 		struct eh_frame frame = {exact, b.len, EH_BUILDER_ADDR};
-		struct found f;
 
 		memcpy(exact, b.buf, b.len);
 		for (uint64_t n = 1 + rng_below(&rng, 4); n; n--)
 			exact[rng_below(&rng, b.len)] = (uint8_t)rng_any_size(&rng);
-		read_all(&frame, &f);
+		read_all(&frame);
 		assert_true(f.n + f.unreadable <= b.len / 4);
 	}
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "plan/symbols/elf_image.h"
+#include "plan/symbols/elf_symbol.h"
 
 #include <fcntl.h>
 
@@ -8,6 +9,7 @@
 #include "../fixtures/fixture_dir.h"
 #include "../fixtures/library.h"
 #include "../fixtures/output.h"
+#include "../fixtures/rows.h"
 
 #define TEXT ELF_BUILDER_TEXT_ADDR
 #define FUNC(n, a, s)                               \
@@ -63,25 +65,47 @@ static void assert_refused(const struct elf_builder *b, const char *why)
 	assert_error(&o, why);
 }
 
-TEST_CASE(symbols_are_the_defined_functions_sorted)
+/* "name start+size base_len", the start within the code. */
+static void assert_symbols(struct elf_image *img, const char *expected)
 {
-	static const char *const names[] = {"first", "zeta", "alpha", "beta"};
-	static const uint64_t addrs[] = {TEXT, TEXT + 8, TEXT + 16, TEXT + 16};
-	static const uint64_t sizes[] = {8, 8, 16, 16};
-	struct elf_builder b = build_plain();
-	_elf_image_ struct elf_image *img = open_ok(&b);
 	const struct elf_symbol *syms, *again;
-	size_t n;
+	char text[256] = "";
+	size_t n, len = 0;
 
 	assert_int_equal(elf_image__symbols(img, &syms, &n), 0);
-	assert_int_equal(n, 4);
-	for (size_t i = 0; i < n; i++) {
-		assert_string_equal(syms[i].name, names[i]);
-		assert_int_equal(syms[i].addr, addrs[i]);
-		assert_int_equal(syms[i].size, sizes[i]);
-	}
+	for (size_t i = 0; i < n; i++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s %u+%u %u",
+					i ? ", " : "", syms[i].name,
+					(unsigned int)(syms[i].addr - TEXT),
+					(unsigned int)syms[i].size, syms[i].base_len);
+	assert_string_equal(text, expected);
 	assert_int_equal(elf_image__symbols(img, &again, &n), 0);
 	assert_ptr_equal(syms, again);
+}
+
+static void assert_symbols_of(const struct elf_builder_symbol *syms, size_t n, const char *expected)
+{
+	struct elf_builder b = build(syms, n);
+	_elf_image_ struct elf_image *img = open_ok(&b);
+
+	assert_symbols(img, expected);
+}
+
+TEST_CASE(symbols_are_the_defined_functions_sorted)
+{
+	static const struct elf_builder_symbol outside[] = {
+		FUNC("below", ELF_BUILDER_ADDR - 8, 8),
+		FUNC("above", TEXT + ELF_BUILDER_TEXT_SIZE, 8),
+		FUNC("far", UINT64_MAX - 3, 8),
+		FUNC("", TEXT, 8),
+		FUNC("huge", TEXT + 16, UINT64_MAX),
+	};
+
+	assert_symbols_of(plain, N_OF(plain),
+			  "first 0+8 5, zeta 8+8 4, alpha 16+16 5, beta 16+16 4");
+	/* Those outside the code are left out. */
+	assert_int_equal(ELF_BUILDER_TEXT_SIZE, 64);
+	assert_symbols_of(outside, N_OF(outside), "huge 16+48 4");
 }
 
 TEST_CASE(code_ends_where_the_segment_ends)
@@ -150,9 +174,8 @@ TEST_CASE(executable_segments_are_listed)
 	assert_int_equal(elf_image__code_segments(img, &seg, 0), 1);
 	assert_int_equal(seg.size, 0);
 	assert_int_equal(elf_image__code_segments(img, &seg, 1), 1);
-	assert_int_equal(seg.addr, ELF_BUILDER_ADDR);
-	assert_int_equal(seg.offset, 0);
-	assert_int_equal(seg.size, ELF_BUILDER_TEXT_OFFSET + ELF_BUILDER_TEXT_SIZE);
+	assert_pairs(seg.addr, ELF_BUILDER_ADDR, seg.offset, 0, seg.size,
+		     ELF_BUILDER_TEXT_OFFSET + ELF_BUILDER_TEXT_SIZE);
 }
 
 TEST_CASE(the_entry_is_the_headers)
@@ -191,38 +214,6 @@ TEST_CASE(identity_without_build_id_follows_the_symbols)
 	b.buf[symtab + 2 * sizeof(Elf64_Sym) + offsetof(Elf64_Sym, st_value)] ^= 1;
 	identity_of(&b, other);
 	assert_memory_not_equal(id, other, sizeof(id));
-}
-
-TEST_CASE(unterminated_version_is_none)
-{
-	static const char comment[] = "rustc version 1.95.0";
-	struct elf_builder b = {.comment = comment, .comment_len = sizeof(comment) - 1};
-
-	elf_builder__build(&b, plain, 1);
-
-	_elf_image_ struct elf_image *img = open_ok(&b);
-
-	assert_null(elf_image__rustc_version(img));
-}
-
-TEST_CASE(symbols_outside_the_code_are_left_out)
-{
-	static const struct elf_builder_symbol syms[] = {
-		FUNC("below", ELF_BUILDER_ADDR - 8, 8),
-		FUNC("above", TEXT + ELF_BUILDER_TEXT_SIZE, 8),
-		FUNC("far", UINT64_MAX - 3, 8),
-		FUNC("", TEXT, 8),
-		FUNC("huge", TEXT + 16, UINT64_MAX),
-	};
-	struct elf_builder b = build(syms, 5);
-	_elf_image_ struct elf_image *img = open_ok(&b);
-	const struct elf_symbol *found;
-	size_t n;
-
-	assert_int_equal(elf_image__symbols(img, &found, &n), 0);
-	assert_int_equal(n, 1);
-	assert_string_equal(found->name, "huge");
-	assert_int_equal(found->size, ELF_BUILDER_TEXT_SIZE - 16);
 }
 
 static size_t count_symbols(const struct elf_builder *b)
@@ -541,20 +532,98 @@ TEST_CASE(parts_of_a_function_share_a_base)
 		FUNC("f.llvm.12.cold", TEXT + 32, 8),
 		FUNC("g.", TEXT + 40, 8),
 	};
-	static const uint32_t lengths[] = {1, 1, 1, 9, 9, 2};
 	struct elf_builder b = build(parts, N_OF(parts));
 	_elf_image_ struct elf_image *img = open_ok(&b);
 	const struct elf_symbol *syms;
 	size_t n;
 
+	assert_symbols(img, "f 0+8 1, f.cold 8+8 1, f.warm.1 16+8 1, f.llvm.12 24+8 9, "
+			    "f.llvm.12.cold 32+8 9, g. 40+8 2");
 	assert_int_equal(elf_image__symbols(img, &syms, &n), 0);
-	assert_int_equal(n, N_OF(parts));
-	for (size_t i = 0; i < n; i++) {
-		assert_int_equal(syms[i].base_len, lengths[i]);
+	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < n; k++)
 			assert_int_equal(syms[i].base_hash == syms[k].base_hash,
-					 lengths[i] == lengths[k]);
+					 syms[i].base_len == syms[k].base_len);
+}
+
+/* ---- The order of symbols -------------------------------------------------------------------- */
+
+static const char letters[] = "abcd";
+
+static void assert_sorted(struct elf_symbol *syms, size_t n)
+{
+	elf_symbols__sort(syms, n);
+	for (size_t i = 1; i < n; i++) {
+		const struct elf_symbol *x = &syms[i - 1], *y = &syms[i];
+
+		assert_true(x->addr <= y->addr);
+		assert_true(x->addr < y->addr || x->size >= y->size);
+		assert_true(x->addr < y->addr || x->size > y->size || x->name <= y->name);
 	}
+}
+
+/* Addresses that differ in each digit, and some of them several times. */
+TEST_CASE(symbols_are_sorted_by_address)
+{
+	struct elf_symbol syms[3000];
+	uint64_t address = 1, sum = 0, sum_sorted = 0;
+
+	for (size_t i = 0; i < N_OF(syms); i++) {
+		address = address * 6364136223846793005u + 1442695040888963407u;
+		syms[i] = (struct elf_symbol){.addr = i % 3 ? address : address >> 52,
+					      .size = i % 5,
+					      .name = &letters[i % 4]};
+		sum += syms[i].addr;
+	}
+	assert_sorted(syms, N_OF(syms));
+	for (size_t i = 0; i < N_OF(syms); i++)
+		sum_sorted += syms[i].addr;
+	assert_int_equal(sum, sum_sorted);
+}
+
+TEST_CASE(the_longest_of_an_address_is_first)
+{
+	struct elf_symbol syms[] = {
+		{.addr = 0x20000, .size = 1, .name = letters},
+		{.addr = 0x10000, .size = 1, .name = letters + 1},
+		{.addr = 0x10000, .size = 9, .name = letters + 2},
+		{.addr = 0x10000, .size = 1, .name = letters},
+	};
+
+	assert_sorted(syms, N_OF(syms));
+	assert_ptr_equal(syms[0].name, letters + 2);
+	assert_ptr_equal(syms[1].name, letters);
+	assert_ptr_equal(syms[2].name, letters + 1);
+	assert_int_equal(syms[3].addr, 0x20000);
+}
+
+static uint32_t read_id(bool without, uint8_t *id, uint32_t most)
+{
+	static const struct elf_builder_symbol sym = {"f", ELF_BUILDER_TEXT_ADDR, 8, STT_FUNC,
+						      ELF_BUILDER_TEXT};
+	struct elf_builder b = {.no_build_id = without};
+	uint32_t len;
+	Elf *elf;
+
+	elf_builder__build(&b, &sym, 1);
+	elf_version(EV_CURRENT);
+	elf = elf_memory((char *)b.buf, b.len);
+	len = build_id_of(elf, id, most);
+	elf_end(elf);
+	return len;
+}
+
+TEST_CASE(a_build_id_is_read_from_the_note)
+{
+	static const uint8_t expected[] = {0xde, 0xad, 0xbe, 0xef};
+	uint8_t id[20];
+
+	assert_int_equal(read_id(false, id, sizeof(id)), sizeof(expected));
+	assert_memory_equal(id, expected, sizeof(expected));
+	assert_int_equal(read_id(false, id, 4), 4);
+	/* longer than there is room for, or none */
+	assert_int_equal(read_id(false, id, 3), 0);
+	assert_int_equal(read_id(true, id, sizeof(id)), 0);
 }
 
 TEST_MAIN(fixture_dir_setup, fixture_dir_teardown)

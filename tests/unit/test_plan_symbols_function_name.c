@@ -7,37 +7,105 @@
 #include "base/cleanup.h"
 #include "../fixtures/elf_builder.h"
 #include "../fixtures/library.h"
+#include "../fixtures/rows.h"
 #include "qprof/wire.h"
 
-static void assert_name(const char *symbol, const char *expected)
+/* NULL: not asked for. */
+static void assert_names(const char *symbol, const char *name, const char *path)
 {
-	_free_ char *name = function_name(symbol);
+	_free_ char *whole = function_name(symbol), *shortened = function_path(symbol);
 
-	assert_string_equal(name, expected);
-}
-
-static void assert_path(const char *symbol, const char *expected)
-{
-	_free_ char *path = function_path(symbol);
-
-	assert_string_equal(path, expected);
+	if (name)
+		row_text(symbol, whole, name);
+	if (path)
+		row_text(symbol, shortened, path);
 }
 
 TEST_CASE(names_are_as_rust_writes_them)
 {
-	assert_name("_RNvMNtCs1234_12rustc_middle2tyNtB2_8FieldDef2ty",
-		    "<rustc_middle::ty::FieldDef>::ty");
-	assert_name("_RNvNtCs1234_14rustc_ty_utils3abi18fn_abi_of_instance.cold",
-		    "rustc_ty_utils::abi::fn_abi_of_instance.cold");
-	assert_name("_RNvNtCs1234_14rustc_ty_utils3abi18fn_abi_of_instance.llvm.123",
-		    "rustc_ty_utils::abi::fn_abi_of_instance");
-	assert_name("_RNvNtCs1234_14rustc_ty_utils3abi18fn_abi_of_instance.llvm.123.warm.0",
-		    "rustc_ty_utils::abi::fn_abi_of_instance.warm.0");
-	assert_name("_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write");
-	assert_name("_ZN4core3fmt5write17h0123456789abcdefE.cold", "core::fmt::write.cold");
-	assert_name("LLVMFoo", "LLVMFoo");
-	assert_name("_Rgarbage", "_Rgarbage");
-	assert_name("", "");
+	static const struct {
+		const char *symbol, *name, *path;
+	} symbols[] = {
+		{"_RNvMNtCs1234_12rustc_middle2tyNtB2_8FieldDef2ty",
+		 "<rustc_middle::ty::FieldDef>::ty", NULL},
+		{"_RNvNtCs1234_14rustc_ty_utils3abi18fn_abi_of_instance.cold",
+		 "rustc_ty_utils::abi::fn_abi_of_instance.cold", NULL},
+		{"_RNvNtCs1234_14rustc_ty_utils3abi18fn_abi_of_instance.llvm.123",
+		 "rustc_ty_utils::abi::fn_abi_of_instance", NULL},
+		{"_RNvNtCs1234_14rustc_ty_utils3abi18fn_abi_of_instance.llvm.123.warm.0",
+		 "rustc_ty_utils::abi::fn_abi_of_instance.warm.0", NULL},
+		{"_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write", NULL},
+		{"_ZN4core3fmt5write17h0123456789abcdefE.cold", "core::fmt::write.cold", NULL},
+		{"LLVMFoo", "LLVMFoo", NULL},
+		{"_Rgarbage", "_Rgarbage", NULL},
+		{"", "", ""},
+		/* What looks like a count, and is an identifier. */
+		{"_RNvMs_NtCs1234_1a3cfgNtB4_3CFG11push_assign", "<a::cfg::CFG>::push_assign",
+		 NULL},
+		{"_RNvMNtCs1xDGV85I1S7_1a1bu1x", "<()>::x", NULL},
+		{"_RNvMINtC1a1fDG0_NtC1a1TEL_Eu1x", "<()>::x", NULL},
+		{"_RINvC1a1fuECs1xDGV85I1S7_1b", "a::f::<()>", NULL},
+		/* The count follows the path, and would never end. */
+		{"_RC1aIC1bDGzzzzzz_C1cEL_E", "a", NULL},
+		/* These counts print nothing and are skipped; counting would take days. */
+		{"_RNvMINtC1a1fDGzzzzzz_NtC1a1TEL_Eu1x", "<()>::x", "()::x"},
+		{"_RNvMINtC1a1fFGzzzzzz_EuEu1x", "<()>::x", "()::x"},
+		{"_RNvXs_INtC1a1fFGzzzzzz_EuEuC1b1x", "<() as b>::x", "()::x"},
+		/* From the librustc_driver of stable 1.95.0. */
+		{"_RNvNtNtCslKGqiwnqz1t_17rustc_codegen_ssa9debuginfo10type_names17push_generic_"
+		 "args",
+		 NULL, "rustc_codegen_ssa::debuginfo::type_names::push_generic_args"},
+		{"_RNvMs6_NtNtCsdadwybgsbvk_12rustc_middle9dep_graph5graphNtB5_8DepGraph21exec_"
+		 "cache_promotions",
+		 NULL, "rustc_middle::dep_graph::graph::DepGraph::exec_cache_promotions"},
+		{"_RNvXs0_NtCsairCCGeQF1y_12rustc_expand10proc_macroNtB5_15DeriveProcMacroNtNtB7"
+		 "_4base17MultiItemModifier6expand",
+		 NULL, "rustc_expand::proc_macro::DeriveProcMacro::expand"},
+		{"_RNCNCNvNtCs5wPqZkVjkEZ_18rustc_monomorphize12partitioning32collect_and_"
+		 "partition_mono_items00B7_",
+		 NULL,
+		 "rustc_monomorphize::partitioning::collect_and_partition_mono_items::{closure}"
+		 "::{closure}"},
+		/* The module of the impl is not the module of the type. */
+		{"_RNvMNtNtC1a1b1cNtNtC1d1e1F1g", NULL, "d::e::F::g"},
+		{"_RNvXC1aINtC1d1FNvYuNtC1d1H1mENtC1d1H1g", NULL, "d::F::g"},
+		{"_RNvXC1aFEuNtC1d1H1g", NULL, "fn()::g"},
+		{"_RNvXC1aFhEhNtC1d1H1g", NULL, "fn(u8) -> u8::g"},
+		{"_ZN3foo28_$u7b$$u7b$closure$u7d$$u7d$17h0123456789abcdefE", NULL,
+		 "foo::{closure}"},
+		{"_ZN4$GT$17h0123456789abcdefE", NULL, ">"},
+		/* Arguments are left out. */
+		{"_RINvNtCsfhTr2ijyTAe_16rustc_query_impl9execution17try_execute_queryINtNtNtCs"
+		 "dadwybgsbvk_12rustc_middle5query6caches10DefIdCacheINtNtB18_5erase10ErasedData"
+		 "Ahj8_EEKb0_EB4_.cold",
+		 NULL, "rustc_query_impl::execution::try_execute_query"},
+		{"_RINvCs1_1a1fRL_eDNtB2_1TEL_FUKCjEuThhEE", NULL, "a::f"},
+		{"_ZN16rustc_query_impl9execution17try_execute_query17h0123456789abcdefE.llvm.1",
+		 NULL, "rustc_query_impl::execution::try_execute_query"},
+	};
+
+	for (size_t i = 0; i < N_OF(symbols); i++)
+		assert_names(symbols[i].symbol, symbols[i].name, symbols[i].path);
+}
+
+TEST_CASE(what_is_not_understood_is_left_as_it_is)
+{
+	static const char *const both[] = {"_RINvC1a1fFGzzzzzz_EuE", /* this count is printed */
+					   /* malformed: the error comes after the count */
+					   "_RNvMINtC1a1fDGINtC1a_1f"},
+				 *const paths[] = {"main",
+						   "_R",
+						   "_RNv",
+						   "_RNvC9abc",
+						   "_ZN",
+						   "_ZN5abcde",
+						   "_RNvCs1_3abc999999999x",
+						   "_RINvCs1_1a1fRR"};
+
+	for (size_t i = 0; i < N_OF(both); i++)
+		assert_names(both[i], both[i], both[i]);
+	for (size_t i = 0; i < N_OF(paths); i++)
+		assert_names(paths[i], NULL, paths[i]);
 }
 
 /* 40 tuples, each with the previous one twice: 2^40 pieces. */
@@ -62,110 +130,18 @@ TEST_CASE(a_name_that_never_ends_is_left_as_it_is)
 		last = at;
 	}
 	strcat(symbol, "E");
-	assert_name(symbol, symbol);
+	assert_names(symbol, symbol, NULL);
 }
 
-/* Symbols from the librustc_driver of stable 1.95.0. */
-TEST_CASE(paths_are_spelled_out)
-{
-	assert_path("_RNvNtNtCslKGqiwnqz1t_17rustc_codegen_ssa9debuginfo10type_names17push_generic_"
-		    "args",
-		    "rustc_codegen_ssa::debuginfo::type_names::push_generic_args");
-	assert_path("_RNvMs6_NtNtCsdadwybgsbvk_12rustc_middle9dep_graph5graphNtB5_8DepGraph21exec_"
-		    "cache_promotions",
-		    "rustc_middle::dep_graph::graph::DepGraph::exec_cache_promotions");
-	assert_path("_RNvXs0_NtCsairCCGeQF1y_12rustc_expand10proc_macroNtB5_15DeriveProcMacroNtNtB7"
-		    "_4base17MultiItemModifier6expand",
-		    "rustc_expand::proc_macro::DeriveProcMacro::expand");
-	assert_path("_RNCNCNvNtCs5wPqZkVjkEZ_18rustc_monomorphize12partitioning32collect_and_"
-		    "partition_mono_items00B7_",
-		    "rustc_monomorphize::partitioning::collect_and_partition_mono_items::{closure}"
-		    "::{closure}");
-}
-
-/* These counts print nothing and are skipped; counting would take days. */
-TEST_CASE(a_count_that_never_ends_is_not_begun)
-{
-	static const struct {
-		const char *symbol, *name, *path;
-	} symbols[] = {
-		{"_RNvMINtC1a1fDGzzzzzz_NtC1a1TEL_Eu1x", "<()>::x", "()::x"},
-		{"_RNvMINtC1a1fFGzzzzzz_EuEu1x", "<()>::x", "()::x"},
-		{"_RNvXs_INtC1a1fFGzzzzzz_EuEuC1b1x", "<() as b>::x", "()::x"},
-		/* This count is printed. */
-		{"_RINvC1a1fFGzzzzzz_EuE", NULL, NULL},
-		/* A malformed symbol: the error comes after the count. */
-		{"_RNvMINtC1a1fDGINtC1a_1f", NULL, NULL},
-	};
-
-	for (size_t i = 0; i < N_OF(symbols); i++) {
-		const char *symbol = symbols[i].symbol;
-
-		assert_name(symbol, symbols[i].name ? symbols[i].name : symbol);
-		assert_path(symbol, symbols[i].path ? symbols[i].path : symbol);
-	}
-}
-
-TEST_CASE(an_identifier_that_looks_like_a_count_is_read)
+TEST_CASE(a_long_identifier_is_read)
 {
 	char symbol[2064] = "", name[2064];
 
-	assert_name("_RNvMs_NtCs1234_1a3cfgNtB4_3CFG11push_assign", "<a::cfg::CFG>::push_assign");
-	assert_name("_RNvMNtCs1xDGV85I1S7_1a1bu1x", "<()>::x");
-	assert_name("_RNvMINtC1a1fDG0_NtC1a1TEL_Eu1x", "<()>::x");
-	assert_name("_RINvC1a1fuECs1xDGV85I1S7_1b", "a::f::<()>");
-	/* The count follows the path, and would never end. */
-	assert_name("_RC1aIC1bDGzzzzzz_C1cEL_E", "a");
-	/* A long identifier. */
 	memset(symbol, 'x', sizeof(symbol) - 2);
 	memcpy(symbol, "_RNvC3DGx2050", strlen("_RNvC3DGx2050"));
 	symbol[sizeof(symbol) - 2] = '_';
 	sprintf(name, "DGx::%s", symbol + strlen("_RNvC3DGx2050"));
-	assert_name(symbol, name);
-}
-
-TEST_CASE(a_method_is_its_type_s)
-{
-	/* The module of the impl is not the module of the type. */
-	assert_path("_RNvMNtNtC1a1b1cNtNtC1d1e1F1g", "d::e::F::g");
-	assert_path("_RNvXC1aINtC1d1FNvYuNtC1d1H1mENtC1d1H1g", "d::F::g");
-	assert_path("_RNvXC1aFEuNtC1d1H1g", "fn()::g");
-	assert_path("_RNvXC1aFhEhNtC1d1H1g", "fn(u8) -> u8::g");
-	assert_path("_ZN3foo28_$u7b$$u7b$closure$u7d$$u7d$17h0123456789abcdefE", "foo::{closure}");
-	assert_path("_ZN4$GT$17h0123456789abcdefE", ">");
-}
-
-TEST_CASE(types_are_left_out)
-{
-	assert_path("_RINvNtCsfhTr2ijyTAe_16rustc_query_impl9execution17try_execute_queryINtNtNtCs"
-		    "dadwybgsbvk_12rustc_middle5query6caches10DefIdCacheINtNtB18_5erase10ErasedData"
-		    "Ahj8_EEKb0_EB4_.cold",
-		    "rustc_query_impl::execution::try_execute_query");
-	assert_path("_RINvCs1_1a1fRL_eDNtB2_1TEL_FUKCjEuThhEE", "a::f");
-}
-
-TEST_CASE(legacy_names_are_known_too)
-{
-	assert_path("_ZN16rustc_query_impl9execution17try_execute_query17h0123456789abcdefE.llvm.1",
-		    "rustc_query_impl::execution::try_execute_query");
-}
-
-TEST_CASE(a_symbol_of_no_known_scheme_is_left_unchanged)
-{
-	static const char *const symbols[] = {
-		"main",
-		"",
-		"_R",
-		"_RNv",
-		"_RNvC9abc",
-		"_ZN",
-		"_ZN5abcde",
-		"_RNvCs1_3abc999999999x",
-		"_RINvCs1_1a1fRR",
-	};
-
-	for (size_t i = 0; i < N_OF(symbols); i++)
-		assert_path(symbols[i], symbols[i]);
+	assert_names(symbol, name, NULL);
 }
 
 TEST_CASE(depth_is_bounded)
@@ -176,9 +152,9 @@ TEST_CASE(depth_is_bounded)
 	strcpy(symbol, "_RINvC1a1f");
 	memset(symbol + 10, 'R', N - 10);
 	symbol[N] = '\0';
-	assert_path(symbol, symbol);
+	assert_names(symbol, NULL, symbol);
 	memset(symbol + 2, 'N', N - 2);
-	assert_path(symbol, symbol);
+	assert_names(symbol, NULL, symbol);
 }
 
 TEST_CASE(random_text_is_survived)
@@ -212,81 +188,68 @@ static int open_symbols(const struct elf_builder_symbol *syms, size_t n, struct 
 	return WITH_BYTES(b.buf, b.len, functions_of(path_, out));
 }
 
-static void assert_at(const struct functions *f, uint64_t pc, const char *symbol, uint64_t addr,
-		      uint32_t size)
+/*
+ * All ranges in their order, "name start+size" with starts within the code, and "?" for no name.
+ * Each pc is looked up, and a range found at each of its own only.
+ */
+static void assert_ranges(const struct functions *f, const char *expected)
 {
-	struct function_range range;
+	struct function_range range, last = {.symbol = NULL};
+	char text[256] = "";
+	size_t len = 0;
 
-	if (!symbol) {
-		assert_false(functions__find(f, pc, &range) && range.symbol);
-		return;
+	for (uint64_t pc = TEXT - 1; pc <= TEXT + ELF_BUILDER_TEXT_SIZE + 1; pc++) {
+		if (!functions__find(f, pc, &range)) {
+			assert_true(pc >= last.addr + last.size);
+			continue;
+		}
+		assert_true(pc >= range.addr && pc < range.addr + range.size);
+		if (range.addr == last.addr)
+			continue;
+		assert_int_equal(pc, range.addr);
+		assert_true(pc >= last.addr + last.size);
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s %u+%u",
+					len ? ", " : "", range.symbol ?: "?",
+					(unsigned int)(range.addr - TEXT), range.size);
+		last = range;
 	}
-	assert_true(functions__find(f, pc, &range));
-	assert_string_equal(range.symbol, symbol);
-	assert_int_equal(range.addr, addr);
-	assert_int_equal(range.size, size);
+	assert_string_equal(text, expected);
+	assert_false(functions__find(f, 0, &range));
+	assert_false(functions__find(f, UINT64_MAX, &range));
 }
+
+static void assert_ranges_of(const struct elf_builder_symbol *syms, size_t n, const char *expected)
+{
+	_functions_ struct functions *f = NULL;
+
+	assert_int_equal(open_symbols(syms, n, &f), 0);
+	assert_ranges(f, expected);
+}
+
+#define SYMBOLS(...)                                      \
+	(const struct elf_builder_symbol[]){__VA_ARGS__}, \
+		N_OF(((struct elf_builder_symbol[]){__VA_ARGS__}))
 
 TEST_CASE(a_pc_lies_in_one_function_or_in_none)
 {
-	static const struct elf_builder_symbol syms[] = {
-		FUNC("b", TEXT + 16, 8), FUNC("a", TEXT + 4, 4), FUNC("label", TEXT + 10, 0)};
-	_functions_ struct functions *f = NULL;
+	_functions_ struct functions *none = NULL;
 
-	assert_int_equal(open_symbols(syms, 3, &f), 0);
-	assert_at(f, 0, NULL, 0, 0);
-	assert_at(f, TEXT + 3, NULL, 0, 0);
-	assert_at(f, TEXT + 4, "a", TEXT + 4, 4);
-	assert_at(f, TEXT + 7, "a", TEXT + 4, 4);
-	assert_at(f, TEXT + 8, NULL, 0, 0);
-	assert_at(f, TEXT + 10, NULL, 0, 0);
-	assert_at(f, TEXT + 16, "b", TEXT + 16, 8);
-	assert_at(f, TEXT + 24, NULL, 0, 0);
-	assert_at(f, UINT64_MAX, NULL, 0, 0);
-}
-
-TEST_CASE(folded_functions_have_the_name_of_the_longest)
-{
-	static const struct elf_builder_symbol syms[] = {FUNC("c", TEXT, 8), FUNC("b", TEXT, 8),
-							 FUNC("a", TEXT, 4), FUNC("d", TEXT, 8)};
-	_functions_ struct functions *f = NULL;
-
-	assert_int_equal(open_symbols(syms, 4, &f), 0);
-	/* Of equally long ones, the first in the table of names. */
-	assert_at(f, TEXT + 2, "c", TEXT, 8);
-}
-
-TEST_CASE(a_nested_function_splits_the_outer_one)
-{
-	static const struct elf_builder_symbol syms[] = {
-		FUNC("outer", TEXT, 32),	 FUNC("inner", TEXT + 8, 8),
-		FUNC("innermost", TEXT + 10, 4), FUNC("next", TEXT + 20, 4),
-		FUNC("same", TEXT + 20, 2),	 FUNC("beyond", TEXT + 30, 10),
-		FUNC("far", TEXT + 44, 2)};
-	_functions_ struct functions *f = NULL;
-
-	assert_int_equal(open_symbols(syms, 7, &f), 0);
-	assert_at(f, TEXT + 7, "outer", TEXT, 8);
-	assert_at(f, TEXT + 8, "inner", TEXT + 8, 2);
-	assert_at(f, TEXT + 10, "innermost", TEXT + 10, 4);
-	assert_at(f, TEXT + 15, "inner", TEXT + 14, 2);
-	assert_at(f, TEXT + 16, "outer", TEXT + 16, 4);
-	assert_at(f, TEXT + 20, "next", TEXT + 20, 4);
-	assert_at(f, TEXT + 24, "outer", TEXT + 24, 6);
-	assert_at(f, TEXT + 29, "outer", TEXT + 24, 6);
-	assert_at(f, TEXT + 30, "beyond", TEXT + 30, 10);
-	assert_at(f, TEXT + 39, "beyond", TEXT + 30, 10);
-	assert_at(f, TEXT + 40, NULL, 0, 0);
-	assert_at(f, TEXT + 44, "far", TEXT + 44, 2);
-	assert_at(f, TEXT + 46, NULL, 0, 0);
-}
-
-TEST_CASE(a_file_without_symbols_has_no_functions)
-{
-	_functions_ struct functions *f = NULL, *none = NULL;
-
-	assert_int_equal(open_symbols(NULL, 0, &f), 0);
-	assert_at(f, TEXT, NULL, 0, 0);
+	assert_ranges_of(SYMBOLS(FUNC("b", TEXT + 16, 8), FUNC("a", TEXT + 4, 4),
+				 FUNC("label", TEXT + 10, 0)),
+			 "a 4+4, ? 8+2, ? 10+6, b 16+8, ? 24+40");
+	/* Of folded ones that of the longest; of equally long ones, the first in the table of
+	 * names. */
+	assert_ranges_of(SYMBOLS(FUNC("c", TEXT, 8), FUNC("b", TEXT, 8), FUNC("a", TEXT, 4),
+				 FUNC("d", TEXT, 8)),
+			 "c 0+8, ? 8+56");
+	/* A nested function splits the outer one. */
+	assert_ranges_of(SYMBOLS(FUNC("outer", TEXT, 32), FUNC("inner", TEXT + 8, 8),
+				 FUNC("innermost", TEXT + 10, 4), FUNC("next", TEXT + 20, 4),
+				 FUNC("same", TEXT + 20, 2), FUNC("beyond", TEXT + 30, 10),
+				 FUNC("far", TEXT + 44, 2)),
+			 "outer 0+8, inner 8+2, innermost 10+4, inner 14+2, outer 16+4, "
+			 "next 20+4, outer 24+6, beyond 30+10, ? 40+4, far 44+2, ? 46+18");
+	assert_ranges_of(NULL, 0, "");
 	assert_int_equal(functions_of("/nonexistent", &none), -ENOENT);
 	assert_null(none);
 }
@@ -306,52 +269,23 @@ static struct functions *open_any(uint32_t type, const struct elf_builder_symbol
 	return f;
 }
 
-static void assert_unnamed(const struct functions *f, uint64_t pc, uint64_t addr, uint32_t size)
+TEST_CASE(code_is_divided_by_what_there_is)
 {
-	struct function_range range;
+	_functions_ struct functions *dynamic =
+		open_any(SHT_DYNSYM, SYMBOLS(FUNC("b", TEXT + 16, 8), FUNC("a", TEXT + 4, 4),
+					     FUNC("longer", TEXT + 4, 6)));
+	_functions_ struct functions *all =
+		open_any(SHT_SYMTAB, SYMBOLS(FUNC("a", TEXT + 4, 4), FUNC("label", TEXT + 10, 0),
+					     FUNC("b", TEXT + 16, 8)));
+	_functions_ struct functions *nothing = open_any(SHT_PROGBITS, NULL, 0);
 
-	assert_true(functions__find(f, pc, &range));
-	assert_null(range.symbol);
-	assert_int_equal(range.addr, addr);
-	assert_int_equal(range.size, size);
-}
-
-TEST_CASE(symbols_for_the_linker_will_do)
-{
-	static const struct elf_builder_symbol syms[] = {
-		FUNC("b", TEXT + 16, 8), FUNC("a", TEXT + 4, 4), FUNC("longer", TEXT + 4, 6)};
-	_functions_ struct functions *f = open_any(SHT_DYNSYM, syms, 3);
-
-	assert_at(f, TEXT + 4, "longer", TEXT + 4, 6);
-	assert_at(f, TEXT + 17, "b", TEXT + 16, 8);
-	/* There is no table of starts. */
-	assert_at(f, TEXT + 12, NULL, 0, 0);
-	assert_in_range(functions__memory(f), 1, 10000);
-}
-
-TEST_CASE(code_without_a_symbol_has_ranges)
-{
+	/* Symbols for the linker will do. There is no table of starts. */
+	assert_ranges(dynamic, "longer 4+6, b 16+8");
+	assert_in_range(functions__memory(dynamic), 1, 10000);
 	/* Without an unwind table, functions start where symbols are, also those without a size. */
-	static const struct elf_builder_symbol syms[] = {
-		FUNC("a", TEXT + 4, 4), FUNC("label", TEXT + 10, 0), FUNC("b", TEXT + 16, 8)};
-	_functions_ struct functions *f = open_any(SHT_SYMTAB, syms, 3);
-
-	assert_at(f, TEXT + 3, NULL, 0, 0);
-	assert_at(f, TEXT + 7, "a", TEXT + 4, 4);
-	assert_unnamed(f, TEXT + 8, TEXT + 8, 2);
-	assert_unnamed(f, TEXT + 9, TEXT + 8, 2);
-	assert_unnamed(f, TEXT + 10, TEXT + 10, 6);
-	assert_at(f, TEXT + 16, "b", TEXT + 16, 8);
-	assert_unnamed(f, TEXT + 24, TEXT + 24, ELF_BUILDER_TEXT_SIZE - 24);
-	assert_at(f, TEXT + ELF_BUILDER_TEXT_SIZE, NULL, 0, 0);
-	assert_at(f, UINT64_MAX, NULL, 0, 0);
-}
-
-TEST_CASE(a_file_may_have_nothing_at_all)
-{
-	_functions_ struct functions *f = open_any(SHT_PROGBITS, NULL, 0);
-
-	assert_at(f, TEXT + 4, NULL, 0, 0);
+	assert_int_equal(ELF_BUILDER_TEXT_SIZE, 64);
+	assert_ranges(all, "a 4+4, ? 8+2, ? 10+6, b 16+8, ? 24+40");
+	assert_ranges(nothing, "");
 }
 
 /* The bytes of a file's functions, of which a test damages a copy. */
@@ -435,68 +369,6 @@ TEST_CASE(damaged_functions_are_refused)
 	"current_sessionNtNtCslNYArtu3iFV_5alloc6string6StringNCINvMs1_BU_B1G_9with_task"
 #define HASHED(key) BODY CACHES "12DefaultCache" key VALUE("20") "EKb0_EB4_"
 
-static void key_name_assert_name(const char *symbol, enum wire_key key, uint32_t size)
-{
-	struct key_name name = key_name__parse(symbol);
-
-	assert_int_equal(name.key, key);
-	assert_true(name.has_size);
-	assert_int_equal(name.size, size);
-}
-
-static void assert_unknown(const char *symbol)
-{
-	assert_int_equal(key_name__parse(symbol).key, WIRE_KEY_UNKNOWN);
-}
-
-TEST_CASE(the_cache_has_the_type)
-{
-	key_name_assert_name(DEF_ID("8"), WIRE_KEY_DEF, 8);
-	key_name_assert_name(DEF_ID("1c"), WIRE_KEY_DEF, 28);
-	key_name_assert_name(DEF_ID("0"), WIRE_KEY_DEF, 0);
-	key_name_assert_name(BODY CACHES "11SingleCache" VALUE("10") "EKb0_EB4_", WIRE_KEY_UNIT,
-			     16);
-	key_name_assert_name(VEC("NtNtCs5_10rustc_span6def_id10LocalDefId"), WIRE_KEY_LOCAL, 4);
-	key_name_assert_name(VEC("NtCs5_12rustc_hir_id7OwnerId"), WIRE_KEY_LOCAL, 4);
-	key_name_assert_name(VEC("NtNtCs5_10rustc_span6def_id8CrateNum"), WIRE_KEY_CRATE, 4);
-	key_name_assert_name(HASHED("NtNtCs5_10rustc_span6def_id13LocalModDefId"), WIRE_KEY_LOCAL,
-			     32);
-	key_name_assert_name(HASHED("NtNtCs5_10rustc_span6def_id5DefId"), WIRE_KEY_DEF, 32);
-	key_name_assert_name(HASHED("NtNtNtCs2_12rustc_middle2ty8instance8Instance"),
-			     WIRE_KEY_UNKNOWN, 32);
-	key_name_assert_name(
-		HASHED("TNtNtCs5_10rustc_span6def_id5DefIdRINtCs2_12rustc_middle4ListuEE"),
-		WIRE_KEY_UNKNOWN, 32);
-}
-
-static void assert_type(const char *symbol, const char *type)
-{
-	assert_string_equal(key_name__parse(symbol).type, type);
-}
-
-TEST_CASE(types_have_no_modules)
-{
-	assert_type(DEF_ID("8"), "DefId");
-	assert_type(BODY CACHES "11SingleCache" VALUE("10") "EKb0_EB4_", "()");
-	assert_type(VEC("NtNtCs5_10rustc_span6def_id10LocalDefId"), "LocalDefId");
-	assert_type(HASHED("NtNtCs2_12rustc_middle2ty2Ty"), "Ty");
-	assert_type(HASHED("TNtNtCs5_10rustc_span6def_id5DefIdRINtNtCs2_12rustc_middle2ty7RawListu"
-			   "NtNtCs2_12rustc_middle2ty2TyEE"),
-		    "(DefId, &RawList<(), Ty>)");
-	assert_type("main", "");
-	assert_type(BODY CACHES "9LostCache" VALUE("8") "EKb0_EB4_", "");
-}
-
-TEST_CASE(a_long_type_is_unknown)
-{
-	char symbol[1024] = BODY CACHES "12DefaultCacheT", *end = symbol + strlen(symbol);
-
-	for (int i = 0; i < KEY_TYPE_MAX / 4; i++)
-		end = stpcpy(end, "NtC1a2Ty");
-	strcpy(end, "E" VALUE("20") "EKb0_EB4_");
-	assert_type(symbol, "");
-}
-
 #define KEYS "NtNtCs1_12rustc_middle5query4keys"
 
 TEST_CASE(functions_of_keys)
@@ -528,84 +400,6 @@ TEST_CASE(functions_of_keys)
 	assert_string_equal(type, "PseudoCanonicalInput<GlobalId>");
 }
 
-/* As rustc 1.95 and 1.97 have them. */
-TEST_CASE(back_references_are_followed)
-{
-	key_name_assert_name(
-		"_RINvNtCsfhTr2ijyTAe_16rustc_query_impl9execution17try_execute_query"
-		"INtNtNtCsdadwybgsbvk_12rustc_middle5query6caches12DefaultCache"
-		"NtNtNtB1a_2ty8instance8InstanceINtNtB18_5erase10ErasedDataAhj10_EEKb0_EB4_",
-		WIRE_KEY_UNKNOWN, 16);
-	key_name_assert_name(
-		"_RINvNtCsfhTr2ijyTAe_16rustc_query_impl9execution17try_execute_query"
-		"INtNtCs3MG2ofusW15_21rustc_data_structures9vec_cache8VecCache"
-		"NtNtCsjyvvofjlheH_10rustc_span6def_id10LocalDefId"
-		"INtNtNtCsdadwybgsbvk_12rustc_middle5query5erase10ErasedDataAhj8_E"
-		"NtNtNtB2W_9dep_graph5graph12DepNodeIndexEKb1_EB4_.llvm.15520300481698896969",
-		WIRE_KEY_LOCAL, 8);
-}
-
-/* Where the symbol table is gone, 1.95 still exports this. */
-TEST_CASE(a_task_that_executes_a_query_holds_the_cache)
-{
-	key_name_assert_name(
-		TASK "TRINtNtNtBY_5query8plumbing11QueryVTableINtNtB40_6caches10DefIdCache"
-		     "INtNtB40_5erase10ErasedDataAhj8_EEENtNtCsjyvvofjlheH_10rustc_span6def_id"
-		     "5DefIdEB4Z_E0E0uECsfhTr2ijyTAe_16rustc_query_impl",
-		WIRE_KEY_DEF, 8);
-	assert_type(TASK "RNtNtCsjrHSEGnQ3l9_3std4path4PathuE0E0uECs5FxD4tM6viY_14rustc_metadata",
-		    "");
-}
-
-#define GUARD(key)                                                            \
-	"_RNvXs_NtCs1_16rustc_query_impl9executionINtB4_14ActiveJobGuard" key \
-	"ENtNtNtCs3_4core3ops4drop4Drop4dropB6_"
-
-static void assert_guard(const char *symbol, enum wire_key key, const char *type)
-{
-	struct key_name name = key_name__parse(symbol);
-
-	assert_int_equal(name.key, key);
-	assert_string_equal(name.type, type);
-	assert_false(name.has_size);
-}
-
-TEST_CASE(a_guard_holds_the_key)
-{
-	assert_guard(GUARD("NtNtCs2_10rustc_span6def_id5DefId"), WIRE_KEY_DEF, "DefId");
-	assert_guard(GUARD("NtCs2_12rustc_hir_id7OwnerId"), WIRE_KEY_LOCAL, "OwnerId");
-	assert_guard(GUARD("u"), WIRE_KEY_UNIT, "()");
-	assert_guard(GUARD("TNtNtCs2_10rustc_span6def_id5DefIdjE"), WIRE_KEY_UNKNOWN,
-		     "(DefId, usize)");
-	assert_guard("_RNvXs2_NtNtCs1_18rustc_query_system5query8plumbingINtB5_8JobOwnerNtNtCs2_"
-		     "10rustc_span6def_id8CrateNumENtNtNtCs3_4core3ops4drop4Drop4drop"
-		     "Cs4_16rustc_query_impl",
-		     WIRE_KEY_CRATE, "CrateNum");
-	assert_guard("_RNvXs_NtCs1_16rustc_query_impl9executionINtB4_8OtherJobuENtNtNtCs3_4core3"
-		     "ops4drop4Drop4dropB6_",
-		     WIRE_KEY_UNKNOWN, "");
-	assert_guard("_RNvXs_NtCs1_16rustc_query_impl9executionINtB4_14ActiveJobGuarduENtNtNtCs3_"
-		     "4core3ops4drop4Drip4dropB6_",
-		     WIRE_KEY_UNKNOWN, "");
-}
-
-#define TABLE(row) "_RINvMs6_NtCs1_9hashbrown3rawINtB6_8RawTable" row "E14reserve_rehashuECs3_4main"
-#define RESULT                                                                \
-	"TINtNtNtCs2_12rustc_middle5query5erase10ErasedDataAhj1c_ENtNtNtCs2_" \
-	"12rustc_middle9dep_graph5graph12DepNodeIndexE"
-
-TEST_CASE(a_table_holds_the_key_and_the_size)
-{
-	key_name_assert_name(TABLE("TNtNtCs2_10rustc_span6def_id5DefId" RESULT "E"), WIRE_KEY_DEF,
-			     28);
-	assert_type(TABLE("TNtNtCs2_10rustc_span6def_id5DefId" RESULT "E"), "DefId");
-	key_name_assert_name(TABLE("TTNtNtCs2_10rustc_span6def_id5DefIdjE" RESULT "E"),
-			     WIRE_KEY_UNKNOWN, 28);
-	assert_type(TABLE("TTNtNtCs2_10rustc_span6def_id5DefIdjE" RESULT "E"), "(DefId, usize)");
-	assert_type(TABLE("NtNtCs2_10rustc_span6def_id5DefId"), "");
-	assert_type(TABLE("TNtNtCs2_10rustc_span6def_id5DefIdjE"), "");
-}
-
 #define TAGGED "_RNvMNtCs1_12rustc_middle7queriesNtB2_14TaggedQueryKey"
 
 TEST_CASE(functions_of_the_enum_of_queries)
@@ -619,49 +413,133 @@ TEST_CASE(functions_of_the_enum_of_queries)
 	assert_false(key_name__of_tagged("14TaggedQueryKey10query_name", "query_name"));
 }
 
-/* Before, the cache was an argument of a configuration. */
-TEST_CASE(a_configuration_holds_the_cache)
+#define GUARD(key)                                                            \
+	"_RNvXs_NtCs1_16rustc_query_impl9executionINtB4_14ActiveJobGuard" key \
+	"ENtNtNtCs3_4core3ops4drop4Drop4dropB6_"
+#define TABLE(row) "_RINvMs6_NtCs1_9hashbrown3rawINtB6_8RawTable" row "E14reserve_rehashuECs3_4main"
+#define RESULT                                                                \
+	"TINtNtNtCs2_12rustc_middle5query5erase10ErasedDataAhj1c_ENtNtNtCs2_" \
+	"12rustc_middle9dep_graph5graph12DepNodeIndexE"
+#define DEF   "NtNtCs5_10rustc_span6def_id5DefId"
+#define DEF_2 "NtNtCs2_10rustc_span6def_id5DefId"
+/* "key size type", with "?" for an unknown key and "-" for an unknown size. */
+static void print_key(const char *symbol, char text[KEY_TYPE_MAX + 32])
 {
-	key_name_assert_name(
-		"_RINvNtNtCs1_18rustc_query_system5query8plumbing17try_execute_query"
-		"INtCs2_16rustc_query_impl13DynamicConfig"
-		"INtNtNtCs1_18rustc_query_system5query6caches10DefIdCache"
-		"INtNtNtCs3_12rustc_middle5query5erase6ErasedAhj18_EEKb0_Kb0_Kb0_E"
-		"NtNtCs2_16rustc_query_impl8plumbing9QueryCtxtKb0_ECs2_16rustc_query_impl",
-		WIRE_KEY_DEF, 24);
+	static const char *const keys[] = {"?", "unit", "local", "def", "crate"};
+	const struct key_name name = key_name__parse(symbol);
+	char size[16] = "-";
+
+	assert_in_range(name.key, 0, N_OF(keys) - 1);
+	if (name.has_size)
+		snprintf(size, sizeof(size), "%u", name.size);
+	snprintf(text, KEY_TYPE_MAX + 32, "%s %s %s", keys[name.key], size, name.type);
 }
 
-TEST_CASE(other_types_are_unknown)
+TEST_CASE(a_symbol_shows_key_and_size)
 {
-	assert_unknown(HASHED("NtNtCs2_12rustc_middle2ty2Ty"));
-	assert_unknown(
-		HASHED("TNtNtCs5_10rustc_span6def_id5DefIdNtNtCs5_10rustc_span6def_id5DefIdE"));
-	assert_unknown(HASHED("INtNtCs5_10rustc_span6def_id5DefIduE"));
-	assert_unknown(HASHED("RNtNtCs5_10rustc_span6def_id5DefId"));
-	assert_unknown(HASHED("FEu"));
-	/* Of another program. */
-	assert_unknown(HASHED("NtNtCs5_4mine6def_id5DefId"));
-	assert_unknown(HASHED("NtNtCs5_10rustc_span6def_id8UnDefId"));
-	assert_unknown(BODY CACHES "9LostCache" VALUE("8") "EKb0_EB4_");
-	assert_unknown(BODY "NtNtCs5_10rustc_span6def_id5DefIdKb0_EB4_");
+	static const struct {
+		const char *symbol, *shown;
+	} rows[] = {
+		{DEF_ID("8"), "def 8 DefId"},
+		{DEF_ID("1c"), "def 28 DefId"},
+		{DEF_ID("0"), "def 0 DefId"},
+		{BODY CACHES "11SingleCache" VALUE("10") "EKb0_EB4_", "unit 16 ()"},
+		{VEC("NtNtCs5_10rustc_span6def_id10LocalDefId"), "local 4 LocalDefId"},
+		{VEC("NtCs5_12rustc_hir_id7OwnerId"), "local 4 OwnerId"},
+		{VEC("NtNtCs5_10rustc_span6def_id8CrateNum"), "crate 4 CrateNum"},
+		{HASHED("NtNtCs5_10rustc_span6def_id13LocalModDefId"), "local 32 LocalModDefId"},
+		{HASHED(DEF), "def 32 DefId"},
+		{HASHED("NtNtNtCs2_12rustc_middle2ty8instance8Instance"), "? 32 Instance"},
+		{HASHED("T" DEF "RINtCs2_12rustc_middle4ListuEE"), "? 32 (DefId, &List<()>)"},
+		{HASHED("NtNtCs2_12rustc_middle2ty2Ty"), "? 32 Ty"},
+		{HASHED("T" DEF
+			"RINtNtCs2_12rustc_middle2ty7RawListuNtNtCs2_12rustc_middle2ty2TyEE"),
+		 "? 32 (DefId, &RawList<(), Ty>)"},
+		{HASHED("T" DEF DEF "E"), "? 32 (DefId, DefId)"},
+		{HASHED("INtNtCs5_10rustc_span6def_id5DefIduE"), "? 32 DefId<()>"},
+		{HASHED("R" DEF), "? 32 &DefId"},
+		{HASHED("FEu"), "? 32 fn()"},
+		/* Of another program. */
+		{HASHED("NtNtCs5_4mine6def_id5DefId"), "? 32 DefId"},
+		{HASHED("NtNtCs5_10rustc_span6def_id7UnDefId"), "? 32 UnDefId"},
+		{BODY CACHES "9LostCache" VALUE("8") "EKb0_EB4_", "? - "},
+		{BODY DEF "Kb0_EB4_", "? - "},
+		{BODY CACHES "10DefIdCacheAhj8_EKb0_EB4_", "def - DefId"},
+		/* No bodies. */
+		{"", "? - "},
+		{"_R", "? - "},
+		{"main", "? - "},
+		{"_ZN16rustc_query_impl9execution17try_execute_query17h0123456789abcdefE", "? - "},
+		{"_RNvNtCs1_16rustc_query_impl9execution17try_execute_query", "? - "},
+		{BODY "EB4_", "? - "},
+		/* Back references, as rustc 1.95 and 1.97 have them. */
+		{"_RINvNtCsfhTr2ijyTAe_16rustc_query_impl9execution17try_execute_query"
+		 "INtNtNtCsdadwybgsbvk_12rustc_middle5query6caches12DefaultCache"
+		 "NtNtNtB1a_2ty8instance8InstanceINtNtB18_5erase10ErasedDataAhj10_EEKb0_"
+		 "EB4_",
+		 "? 16 Instance"},
+		{"_RINvNtCsfhTr2ijyTAe_16rustc_query_impl9execution17try_execute_query"
+		 "INtNtCs3MG2ofusW15_21rustc_data_structures9vec_cache8VecCache"
+		 "NtNtCsjyvvofjlheH_10rustc_span6def_id10LocalDefId"
+		 "INtNtNtCsdadwybgsbvk_12rustc_middle5query5erase10ErasedDataAhj8_E"
+		 "NtNtNtB2W_9dep_graph5graph12DepNodeIndexEKb1_EB4_.llvm."
+		 "15520300481698896969",
+		 "local 8 LocalDefId"},
+		/* A task that executes a query. Where the symbol table is gone, 1.95 exports it. */
+		{TASK "TRINtNtNtBY_5query8plumbing11QueryVTableINtNtB40_6caches10DefIdCache"
+		      "INtNtB40_5erase10ErasedDataAhj8_EEENtNtCsjyvvofjlheH_10rustc_span6def_id"
+		      "5DefIdEB4Z_E0E0uECsfhTr2ijyTAe_16rustc_query_impl",
+		 "def 8 DefId"},
+		{TASK "RNtNtCsjrHSEGnQ3l9_3std4path4PathuE0E0uECs5FxD4tM6viY_14rustc_metadata",
+		 "? - "},
+		/* Before, the cache was an argument of a configuration. */
+		{"_RINvNtNtCs1_18rustc_query_system5query8plumbing17try_execute_query"
+		 "INtCs2_16rustc_query_impl13DynamicConfig"
+		 "INtNtNtCs1_18rustc_query_system5query6caches10DefIdCache"
+		 "INtNtNtCs3_12rustc_middle5query5erase6ErasedAhj18_EEKb0_Kb0_Kb0_E"
+		 "NtNtCs2_16rustc_query_impl8plumbing9QueryCtxtKb0_ECs2_16rustc_query_impl",
+		 "def 24 DefId"},
+		/* A guard holds the key. */
+		{GUARD(DEF_2), "def - DefId"},
+		{GUARD("NtCs2_12rustc_hir_id7OwnerId"), "local - OwnerId"},
+		{GUARD("u"), "unit - ()"},
+		{GUARD("T" DEF_2 "jE"), "? - (DefId, usize)"},
+		{"_RNvXs2_NtNtCs1_18rustc_query_system5query8plumbingINtB5_"
+		 "8JobOwnerNtNtCs2_"
+		 "10rustc_span6def_id8CrateNumENtNtNtCs3_4core3ops4drop4Drop4drop"
+		 "Cs4_16rustc_query_impl",
+		 "crate - CrateNum"},
+		{"_RNvXs_NtCs1_16rustc_query_impl9executionINtB4_8OtherJobuENtNtNtCs3_"
+		 "4core3"
+		 "ops4drop4Drop4dropB6_",
+		 "? - "},
+		{"_RNvXs_NtCs1_16rustc_query_impl9executionINtB4_"
+		 "14ActiveJobGuarduENtNtNtCs3_"
+		 "4core3ops4drop4Drip4dropB6_",
+		 "? - "},
+		/* A table holds the key and the size. */
+		{TABLE("T" DEF_2 RESULT "E"), "def 28 DefId"},
+		{TABLE("TT" DEF_2 "jE" RESULT "E"), "? 28 (DefId, usize)"},
+		{TABLE(DEF_2), "? - "},
+		{TABLE("T" DEF_2 "jE"), "? - "},
+	};
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		char shown[KEY_TYPE_MAX + 32];
+
+		print_key(rows[i].symbol, shown);
+		row_text(rows[i].symbol, shown, rows[i].shown);
+	}
 }
 
-TEST_CASE(a_value_of_another_type_has_no_size)
+TEST_CASE(a_long_type_is_unknown)
 {
-	struct key_name name = key_name__parse(BODY CACHES "10DefIdCacheAhj8_EKb0_EB4_");
+	char symbol[1024] = BODY CACHES "12DefaultCacheT", *end = symbol + strlen(symbol);
 
-	assert_int_equal(name.key, WIRE_KEY_DEF);
-	assert_false(name.has_size);
-}
-
-TEST_CASE(what_is_no_body_is_unknown)
-{
-	assert_unknown("");
-	assert_unknown("_R");
-	assert_unknown("main");
-	assert_unknown("_ZN16rustc_query_impl9execution17try_execute_query17h0123456789abcdefE");
-	assert_unknown("_RNvNtCs1_16rustc_query_impl9execution17try_execute_query");
-	assert_unknown(BODY "EB4_");
+	for (int i = 0; i < KEY_TYPE_MAX / 4; i++)
+		end = stpcpy(end, "NtC1a2Ty");
+	strcpy(end, "E" VALUE("20") "EKb0_EB4_");
+	assert_string_equal(key_name__parse(symbol).type, "");
 }
 
 TEST_MAIN(NULL, NULL)

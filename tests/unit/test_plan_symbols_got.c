@@ -7,6 +7,7 @@
 #include "test.h"
 #define LIBRARY "got.so"
 #include "../fixtures/image.h"
+#include "../fixtures/rows.h"
 #include "plan/code/decode.h"
 #include "base/array.h"
 
@@ -121,11 +122,6 @@ TEST_CASE(only_the_parts_asked_for_are_read)
 	assert_parts(packed, "got_packed.so");
 }
 
-TEST_CASE(nothing_is_nothing_to_free)
-{
-	got__free(NULL);
-}
-
 /* ---- Symbols relr ---------------------------------------------------------------------------- */
 
 #define ALL UINT64_MAX
@@ -158,26 +154,13 @@ static struct found read_table(const uint64_t *words, size_t n)
 
 TEST_GROUP(NULL, NULL)
 
-TEST_CASE(an_even_word_is_a_place)
-{
-	struct found f = READ(0x1000, 0x1008, 0x2000);
-
-	assert_int_equal(f.n, 3);
-	assert_int_equal(f.at[0], 0x1000);
-	assert_int_equal(f.at[1], 0x1008);
-	assert_int_equal(f.at[2], 0x2000);
-}
-
 TEST_CASE(an_odd_word_has_a_bit_for_each_of_63_words)
 {
 	struct found f = READ(0x1000, 1 | 1 << 1 | 1 << 3, 1, 1 | 1 << 1 | 1ULL << 63, 0x2000);
 
 	assert_int_equal(f.n, 6);
-	assert_int_equal(f.at[1], 0x1008);
-	assert_int_equal(f.at[2], 0x1018);
-	assert_int_equal(f.at[3], 0x1008 + 2 * 63 * 8);
-	assert_int_equal(f.at[4], 0x1008 + 2 * 63 * 8 + 62 * 8);
-	assert_int_equal(f.at[5], 0x2000);
+	assert_pairs(f.at[1], 0x1008, f.at[2], 0x1018, f.at[3], 0x1008 + 2 * 63 * 8, f.at[4],
+		     0x1008 + 2 * 63 * 8 + 62 * 8, f.at[5], 0x2000);
 }
 
 /* A place that came again and again would be kept each time. */

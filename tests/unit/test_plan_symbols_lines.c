@@ -6,6 +6,7 @@
 #include "../fixtures/fixture_dir.h"
 #include "../fixtures/symbols.h"
 #include "../fixtures/library.h"
+#include "../fixtures/rows.h"
 
 #define MAX_ROWS 64
 
@@ -68,9 +69,8 @@ TEST_CASE(rows_of_the_functions_that_are_asked_for)
 	assert_int_equal(lines__read(img, ranges, 2, keep, &got), 0);
 	assert_int_equal(got.n, 5);
 	for (size_t i = 0; i < got.n; i++) {
-		assert_int_equal(got.range[i], i == 4);
-		assert_int_equal(got.line[i], lines[i]);
-		assert_int_equal(got.offset[i], offsets[i]);
+		assert_pairs(got.range[i], i == 4, got.line[i], lines[i], got.offset[i],
+			     offsets[i]);
 	}
 }
 
@@ -83,9 +83,7 @@ TEST_CASE(rows_show_only_changes)
 
 	assert_int_equal(lines__read(img, &range, 1, keep, &got), 0);
 	assert_int_equal(got.n, 2);
-	assert_int_equal(got.offset[0], 0);
-	assert_int_equal(got.offset[1], 2);
-	assert_int_equal(got.line[1], 22);
+	assert_pairs(got.offset[0], 0, got.offset[1], 2, got.line[1], 22);
 }
 
 TEST_CASE(without_line_tables_there_are_no_rows)

@@ -95,6 +95,8 @@ TEST_CASE(a_branch_has_only_what_grows_on_it)
 
 TEST_CASE(a_name_may_hold_anything)
 {
+	uint64_t ticks = 0;
+	pid_t session = 0;
 	char name[32];
 
 	assert_int_equal(process_parent(tree[ROOT]), getpid());
@@ -102,6 +104,9 @@ TEST_CASE(a_name_may_hold_anything)
 	assert_int_equal(process_parent(tree[RIGHT]), tree[ROOT]);
 	assert_int_equal(process_parent(tree[GRANDCHILD]), tree[LEFT]);
 	assert_true(process_is_running(tree[LEFT]));
+	assert_true(process_session(tree[LEFT], &session, &ticks));
+	assert_int_equal(session, getsid(0));
+	assert_true(ticks > 0);
 	process_name(tree[LEFT], name, sizeof(name));
 	assert_string_equal(name, NASTY_NAME);
 	process_name(tree[GRANDCHILD], name, 3);
@@ -130,6 +135,7 @@ TEST_CASE(a_process_that_is_gone)
 	process_name(pid, buf, sizeof(buf));
 	assert_string_equal(buf, "?");
 	assert_int_equal(process_list__descendants(pid, &list), -ESRCH);
+	assert_false(process_session(pid, &(pid_t){0}, &(uint64_t){0}));
 }
 
 TEST_CASE(arguments_and_executable_of_another)
@@ -191,26 +197,21 @@ TEST_CASE(a_child_is_in_our_control_groups)
 
 TEST_GROUP(NULL, NULL)
 
-TEST_CASE(compilers_run_queries)
+TEST_CASE(programs_are_known_by_their_paths)
 {
+	/* Compilers run queries. */
 	assert_true(is_compiler_program("/opt/rust/bin/rustc"));
 	assert_true(is_compiler_program("rustdoc"));
 	assert_true(is_compiler_program("/x/clippy-driver"));
 	assert_true(is_compiler_program("miri"));
 	assert_false(is_compiler_program("/opt/rustc/bin/cargo"));
 	assert_false(is_compiler_program("/usr/bin/rust-lld"));
-}
-
-TEST_CASE(names_are_whole)
-{
+	/* Names are whole. */
 	assert_true(is_compiler_name("rustc", 5));
 	assert_true(is_compiler_name("miri", 4));
 	assert_false(is_compiler_name("rustc-wrapper", 13));
 	assert_false(is_compiler_name("cargo-miri", 10));
-}
-
-TEST_CASE(cargo_is_of_the_toolchain)
-{
+	/* Cargo is of the toolchain. */
 	assert_true(is_toolchain_program("cargo"));
 	assert_true(is_toolchain_program("/x/cargo-clippy"));
 	assert_true(is_toolchain_program("/x/rustc"));
@@ -254,35 +255,27 @@ static void assert_emit(const char *line, const char *expected)
 	assert_word(command_line__value(command_line_joined(line), "--emit"), expected);
 }
 
-TEST_CASE(an_option_has_its_first_value)
+TEST_CASE(words_of_a_command_line_are_read)
 {
+	/* An option has its first value. */
 	assert_emit("rustc --emit a --emit=b", "a");
 	assert_emit("rustc --emitter=x --emit=b", "b");
 	assert_emit("rustc  --emit   a ", "a");
 	assert_emit("rustc --emit", NULL);
 	assert_emit("rustc", NULL);
 	assert_emit(NULL, NULL);
-}
-
-TEST_CASE(words_are_whole_ones)
-{
+	/* Words are whole ones. */
 	assert_true(command_line__has(command_line_joined("rustc --test a.rs"), "--test"));
 	assert_false(
 		command_line__has(command_line_joined("rustc --tests --cfg=--test"), "--test"));
 	assert_false(command_line__has(command_line_joined(NULL), "--test"));
-}
-
-TEST_CASE(a_source_file_is_no_option)
-{
+	/* A source file is no option. */
 	assert_word(command_line__source(
 			    command_line_joined("rustc --crate-name a -ox.rs src/lib.rs b.rs")),
 		    "src/lib.rs");
 	assert_word(command_line__source(command_line_joined("rustc .rs -")), NULL);
 	assert_word(command_line__source(command_line_joined(NULL)), NULL);
-}
-
-TEST_CASE(a_path_has_a_last_component)
-{
+	/* A path has a last component. */
 	assert_word(word__last_component((struct word){"/a/bc", 5}), "bc");
 	assert_word(word__last_component((struct word){"/a/bc", 3}), "");
 	assert_word(word__last_component((struct word){"bc", 2}), "bc");
@@ -291,10 +284,7 @@ TEST_CASE(a_path_has_a_last_component)
 	assert_false(word__is((struct word){"bcd", 2}, "bcd"));
 	assert_true(word__is((struct word){0}, ""));
 	assert_false(word__contains((struct word){0}, "b"));
-}
-
-TEST_CASE(a_path_has_a_directory)
-{
+	/* A path has a directory. */
 	assert_word(word__directory((struct word){"/a/b.rs", 7}), "/a");
 	assert_word(word__directory((struct word){"/a", 2}), "");
 	assert_word(word__directory((struct word){"b.rs", 4}), "");

@@ -2,6 +2,7 @@
 #include "record/cost_shares.h"
 
 #include "test.h"
+#include "../fixtures/rows.h"
 
 static void give(struct cost_shares *all, struct cost_share *one, uint8_t type, int n)
 {
@@ -98,9 +99,8 @@ TEST_CASE(times_are_divided_by_samples_and_intervals)
 	give(&all, &a, WIRE_SPAN, 2);
 	give(&all, &b, WIRE_SPAN, 1);
 	cost_share__times(&a, &all, counters, own);
-	assert_int_equal(own[WIRE_COUNT_TICKS], 10);
-	assert_int_equal(own[WIRE_COUNT_SAMPLES_NS], 1000);
-	assert_int_equal(own[WIRE_COUNT_NAMES_NS], 600);
+	assert_pairs(own[WIRE_COUNT_TICKS], 10, own[WIRE_COUNT_SAMPLES_NS], 1000,
+		     own[WIRE_COUNT_NAMES_NS], 600);
 }
 
 TEST_CASE(the_rest_is_counted_for_each)
@@ -123,12 +123,8 @@ TEST_CASE(the_rest_is_counted_for_each)
 	own = cost_share__input(&a, &all, counters);
 	assert_ptr_equal(own.counters, counters);
 	assert_ptr_equal(own.costs, &costs);
-	assert_int_equal(own.own_ns, 5);
-	assert_int_equal(own.set_up_ns, 0);
-	assert_int_equal(own.session.breakpoints, 500);
-	assert_int_equal(own.session.helpers_ns, 0);
-	assert_int_equal(own.session.waited_ns, 77);
-	assert_int_equal(own.session.n_waited, 2);
+	assert_pairs(own.own_ns, 5, own.set_up_ns, 0, own.session.breakpoints, 500,
+		     own.session.helpers_ns, 0, own.session.waited_ns, 77, own.session.n_waited, 2);
 }
 
 TEST_MAIN(NULL, NULL)

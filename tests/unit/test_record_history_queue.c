@@ -7,6 +7,7 @@
 
 #include "../fixtures/directory.h"
 #include "../fixtures/output.h"
+#include "../fixtures/rows.h"
 #include "base/first_environ.h"
 #include "test.h"
 
@@ -71,38 +72,52 @@ static int make_log(void **state)
 	return directory_make(state) || setenv(LOG, directory_path("log"), 1);
 }
 
-TEST_CASE_WITH(traces_are_added_in_turn, make_log, directory_remove)
+static const struct {
+	const char *name, *paths[4];
+	struct history_options options;
+	unsigned int seconds;
+	const char *log;  /* NULL: whatever it is */
+	const char *said; /* a part of the only line, or none */
+} rows[] = {
+	{"traces are added in turn",
+	 {"a.qpt", "-b.qpt", "c d.qpt"},
+	 {},
+	 60,
+	 "-- a.qpt\n-- -b.qpt\n-- c d.qpt\n",
+	 ""},
+	{"options are passed on",
+	 {"a.qpt"},
+	 {.store = "http://h/d", .label = "night", .with_commands = true, .quiet = true},
+	 60,
+	 "--store http://h/d --label night --with-commands --quiet -- a.qpt\n",
+	 ""},
+	/* Of root: others have no capability to begin with. */
+	{"a child has none", {"rights"}, {}, 60, "0 nobody\n", ""},
+	{"one that is killed stops no other",
+	 {"killed", "b.qpt"},
+	 {},
+	 60,
+	 "-- killed\n-- b.qpt\n",
+	 "killed is not in the history: signal 15"},
+	{"what takes too long is counted",
+	 {"slow", "b.qpt"},
+	 {},
+	 0,
+	 NULL,
+	 "2 builds are not in the history yet"},
+};
+
+TEST_CASE_WITH(a_trace_is_added_by_a_child, make_log, directory_remove)
 {
-	static const char *const paths[] = {"a.qpt", "-b.qpt", "c d.qpt", NULL};
-	const struct history_options options = {};
-	_output_ struct output said = {};
-	_free_ char *log = log_of(&options, paths, 60, &said);
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		_output_ struct output said = {};
+		_free_ char *log = log_of(&rows[i].options, rows[i].paths, rows[i].seconds, &said);
 
-	assert_string_equal(log, "-- a.qpt\n-- -b.qpt\n-- c d.qpt\n");
-	assert_string_equal(said.text[1], "");
-}
-
-TEST_CASE_WITH(options_are_passed_on, make_log, directory_remove)
-{
-	static const char *const paths[] = {"a.qpt", NULL};
-	const struct history_options options = {
-		.store = "http://h/d", .label = "night", .with_commands = true, .quiet = true};
-	_output_ struct output said = {};
-	_free_ char *log = log_of(&options, paths, 60, &said);
-
-	assert_string_equal(log,
-			    "--store http://h/d --label night --with-commands --quiet -- a.qpt\n");
-}
-
-/* Of root: others have none to begin with. */
-TEST_CASE_WITH(a_child_has_no_capability, make_log, directory_remove)
-{
-	static const char *const paths[] = {"rights", NULL};
-	const struct history_options options = {};
-	_output_ struct output said = {};
-	_free_ char *log = log_of(&options, paths, 60, &said);
-
-	assert_string_equal(log, "0 nobody\n");
+		if (rows[i].log)
+			row_text(rows[i].name, log, rows[i].log);
+		row_equal(rows[i].name, occurrences(said.text[1], "\n"), !!*rows[i].said);
+		row_part(rows[i].name, said.text[1], rows[i].said);
+	}
 }
 
 TEST_CASE_WITH(whom_sudo_names_gets_nothing_of_ours, make_log, directory_remove)
@@ -120,59 +135,34 @@ TEST_CASE_WITH(whom_sudo_names_gets_nothing_of_ours, make_log, directory_remove)
 	assert_string_equal(log, "0 nobody\n");
 }
 
-TEST_CASE_WITH(one_that_is_killed_stops_no_other, make_log, directory_remove)
-{
-	static const char *const paths[] = {"killed", "b.qpt", NULL};
-	const struct history_options options = {};
-	_output_ struct output said = {};
-	_free_ char *log = log_of(&options, paths, 60, &said);
-
-	assert_string_equal(log, "-- killed\n-- b.qpt\n");
-	assert_one_line(said.text[1]);
-	assert_contains(said.text[1], "killed is not in the history: signal 15");
-}
-
-TEST_CASE_WITH(what_takes_too_long_is_counted, make_log, directory_remove)
-{
-	static const char *const paths[] = {"slow", "b.qpt", NULL};
-	const struct history_options options = {};
-	_output_ struct output said = {};
-	_free_ char *log = log_of(&options, paths, 0, &said);
-
-	assert_one_line(said.text[1]);
-	assert_contains(said.text[1], "2 builds are not in the history yet");
-}
-
-TEST_CASE_WITH(a_tick_never_waits, make_log, directory_remove)
+/* A slow one is put. */
+static void assert_left(bool ticks, unsigned int seconds, bool ends)
 {
 	_history_queue_ struct history_queue *q = NULL;
 	const struct history_options options = {};
 	_output_ struct output said = {};
 
 	assert_int_equal(history_queue__new(&options, &q), 0);
-	history_queue__tick(q);
+	if (ticks)
+		history_queue__tick(q);
 	history_queue__put(q, "slow");
-	history_queue__tick(q);
-	history_queue__tick(q);
+	for (int i = 0; i < 2 && ticks; i++)
+		history_queue__tick(q);
 	output_begin(&said);
-	history_queue__finish(q, 0, as_told, &(bool){false});
+	history_queue__finish(q, seconds, as_told, &ends);
 	output_end(&said);
 	assert_contains(said.text[1], "1 build is not in the history yet: add its trace");
+}
+
+TEST_CASE_WITH(a_tick_never_waits, make_log, directory_remove)
+{
+	assert_left(true, 0, false);
 }
 
 /* It comes before all environments that the queue hands on. */
 TEST_CASE_WITH(a_user_may_end_the_waiting, make_log, directory_remove)
 {
-	_history_queue_ struct history_queue *q = NULL;
-	const struct history_options options = {};
-	_output_ struct output said = {};
-
-	assert_int_equal(history_queue__new(&options, &q), 0);
-	history_queue__put(q, "slow");
-	output_begin(&said);
-	history_queue__finish(q, 1000000, as_told, &(bool){true});
-	output_end(&said);
-	assert_contains(said.text[1], "1 build is not in the history yet: add its trace");
+	assert_left(false, 1000000, true);
 }
 
 TEST_CASE_WITH(the_first_that_is_dropped_is_named, make_log, directory_remove)

@@ -147,8 +147,9 @@ static uint64_t bit(int sig)
 	return 1ull << (sig - 1);
 }
 
-TEST_CASE(our_signal_handling_does_not_leak)
+TEST_CASE(the_child_has_the_signals_of_our_start)
 {
+	/* Our signal handling does not leak. */
 	sigset_t set, old;
 
 	launch__save_signals();
@@ -163,10 +164,7 @@ TEST_CASE(our_signal_handling_does_not_leak)
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGINT, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &old, NULL);
-}
-
-TEST_CASE(the_child_ignores_signals_that_were_ignored_at_start)
-{
+	/* The child ignores signals that were ignored at start. */
 	/* As under nohup. */
 	signal(SIGHUP, SIG_IGN);
 	launch__save_signals();

@@ -5,6 +5,7 @@
 
 #include "test.h"
 #include "../fixtures/output.h"
+#include "../fixtures/rows.h"
 #include "../fixtures/sample_summary.h"
 
 struct summary_calls {
@@ -34,7 +35,7 @@ static FILE *pipe_to(int *reader)
 static void finish(struct live_output *live, struct summary_calls *calls, int err, struct output *o)
 {
 	output_begin(o);
-	assert_int_equal(live_output__finish(live, write_summary, calls), err);
+	assert_int_equal(live_output__finish(live, calls ? write_summary : NULL, calls), err);
 	output_end(o);
 	live_output__destroy(live);
 }
@@ -55,35 +56,6 @@ TEST_CASE(the_summary_is_written_when_the_end_returns)
 	assert_string_equal(text, "the summary\n");
 	assert_string_equal(o.text[1], "");
 	close(reader);
-}
-
-TEST_CASE(a_stream_without_a_descriptor_is_written_to)
-{
-	struct summary_calls calls = {0};
-	struct live_output live = {0};
-	_output_ struct output o;
-	_free_ char *text = NULL;
-	size_t len;
-
-	live.to = open_memstream(&text, &len);
-	assert_int_equal(live_output__open(&live, LIVE_NONE, true), 0);
-	finish(&live, &calls, 0, &o);
-	fclose(live.to);
-	assert_string_equal(text, "the summary\n");
-}
-
-TEST_CASE(without_a_summary_nothing_is_written)
-{
-	struct live_output live = {0};
-	_free_ char *text = NULL;
-	size_t len;
-
-	live.to = open_memstream(&text, &len);
-	assert_int_equal(live_output__open(&live, LIVE_NONE, false), 0);
-	assert_int_equal(live_output__finish(&live, NULL, NULL), 0);
-	live_output__destroy(&live);
-	fclose(live.to);
-	assert_string_equal(text, "");
 }
 
 static bool do_not_wait(void *ctx, int fd)
@@ -130,19 +102,35 @@ TEST_CASE(a_view_that_fails_is_reported_once_and_has_no_summary)
 	summary__free(s);
 }
 
-TEST_CASE(a_summary_that_fails_is_reported)
+TEST_CASE(a_stream_without_a_descriptor_is_written_to)
 {
-	struct summary_calls calls = {.err = -EIO};
-	struct live_output live = {0};
-	_output_ struct output o;
-	_free_ char *text = NULL;
-	size_t len;
+	static const struct {
+		const char *name;
+		bool summary;
+		int err;
+		const char *text, *said;
+	} rows[] = {
+		{"a summary", true, 0, "the summary\n", ""},
+		{"none", false, 0, "", ""},
+		{"one that fails", true, -EIO, "the summary\n",
+		 "cannot print the summary: Input/output error"},
+	};
 
-	live.to = open_memstream(&text, &len);
-	assert_int_equal(live_output__open(&live, LIVE_NONE, true), 0);
-	finish(&live, &calls, -EIO, &o);
-	fclose(live.to);
-	assert_contains(o.text[1], "cannot print the summary: Input/output error");
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		struct summary_calls calls = {.err = rows[i].err};
+		struct live_output live = {0};
+		_output_ struct output o;
+		_free_ char *text = NULL;
+		size_t len;
+
+		live.to = open_memstream(&text, &len);
+		assert_int_equal(live_output__open(&live, LIVE_NONE, rows[i].summary), 0);
+		finish(&live, rows[i].summary ? &calls : NULL, rows[i].err, &o);
+		fclose(live.to);
+		row_text(rows[i].name, text, rows[i].text);
+		row_equal(rows[i].name, !*o.text[1], !*rows[i].said);
+		row_part(rows[i].name, o.text[1], rows[i].said);
+	}
 }
 
 TEST_MAIN(NULL, NULL)

@@ -86,9 +86,18 @@ static void stack(struct world *w, bool torn)
 	now__stack(&w->now, &(struct wire_open_stack){.tid = (uint32_t)getpid(), .torn = torn});
 }
 
-static void answer(struct world *w)
+/* What the answer tells of the compiler, as "name [item]"; "" if it tells nothing. */
+static void assert_told(struct world *w, const char *expected)
 {
+	char text[256] = "";
+
 	now__answer(&w->now, &w->source, w->summary, &w->answer);
+	assert_in_range(w->answer.n, 0, 1);
+	if (w->answer.n) {
+		assert_int_equal(w->answer.at[0].pid, getpid());
+		snprintf(text, sizeof(text), "%s [%s]", w->answer.at[0].name, w->answer.at[0].item);
+	}
+	assert_string_equal(text, expected);
 }
 
 TEST_CASE_WITH(the_innermost_with_an_item_is_told, begin, end)
@@ -100,62 +109,38 @@ TEST_CASE_WITH(the_innermost_with_an_item_is_told, begin, end)
 	frame(w, 1, LOCAL);
 	frame(w, 2, FOREIGN);
 	stack(w, false);
-	answer(w);
-	assert_int_equal(w->answer.n, 1);
-	assert_int_equal(w->answer.at[0].pid, getpid());
-	assert_string_equal(w->answer.at[0].name, "typeck");
-	assert_string_equal(w->answer.at[0].item, "hangs::planted");
-}
-
-TEST_CASE_WITH(without_an_item_it_is_the_innermost, begin, end)
-{
-	struct world *w = *state;
-
+	assert_told(w, "typeck [hangs::planted]");
+	/* Without an item it is the innermost. */
 	frame(w, 0, 0);
 	frame(w, 2, FOREIGN);
 	stack(w, false);
-	answer(w);
-	assert_int_equal(w->answer.n, 1);
-	assert_string_equal(w->answer.at[0].name, "evaluate_obligation");
-	assert_string_equal(w->answer.at[0].item, "");
-}
-
-TEST_CASE_WITH(a_name_that_is_gone_leaves_the_query, begin, end)
-{
-	struct world *w = *state;
-
+	assert_told(w, "evaluate_obligation []");
+	/* A name that is gone leaves the query. */
 	w->path = NULL;
 	frame(w, 1, LOCAL);
 	stack(w, false);
-	answer(w);
-	assert_string_equal(w->answer.at[0].name, "typeck");
-	assert_string_equal(w->answer.at[0].item, "");
+	assert_told(w, "typeck []");
 }
 
 TEST_CASE_WITH(what_is_not_known_is_not_told, begin, end)
 {
 	struct world *w = *state;
 
-	answer(w);
-	assert_int_equal(w->answer.n, 0);
+	assert_told(w, "");
 	/* The frames of a stack that changed are of several moments. */
 	frame(w, 1, LOCAL);
 	stack(w, true);
-	answer(w);
-	assert_int_equal(w->answer.n, 0);
+	assert_told(w, "");
 	stack(w, false);
-	answer(w);
-	assert_int_equal(w->answer.n, 0);
+	assert_told(w, "");
 	/* An interval whose name is not known. */
 	frame(w, 99, LOCAL);
 	stack(w, false);
-	answer(w);
-	assert_int_equal(w->answer.n, 0);
+	assert_told(w, "");
 	/* A thread that was not asked for. */
 	now__frame(&w->now, &(struct wire_open_frame){.tid = 1, .query = 1});
 	now__stack(&w->now, &(struct wire_open_stack){.tid = 1});
-	answer(w);
-	assert_int_equal(w->answer.n, 0);
+	assert_told(w, "");
 }
 
 TEST_CASE_WITH(it_is_asked_once_a_second, begin, end)
@@ -170,8 +155,7 @@ TEST_CASE_WITH(it_is_asked_once_a_second, begin, end)
 	assert_true(now__ask(&w->now, &w->source, w->summary, 2 * SECOND));
 	assert_true(w->asked > asked);
 	/* The answers of then are old. */
-	answer(w);
-	assert_int_equal(w->answer.n, 0);
+	assert_told(w, "");
 }
 
 static const char *argument(void *ctx, const struct wire_open_frame *f)
@@ -197,23 +181,17 @@ TEST_CASE_WITH(an_activity_has_its_argument, begin, end)
 	activity(w, 0, 7);
 	activity(w, 1, 0);
 	stack(w, false);
-	answer(w);
-	assert_string_equal(w->answer.at[0].name, "analysis");
-	assert_string_equal(w->answer.at[0].item, "app.1-cgu.0");
+	assert_told(w, "analysis [app.1-cgu.0]");
 	/* The argument did not come. */
 	activity(w, 0, 7);
 	activity(w, 1, 8);
 	stack(w, false);
-	answer(w);
-	assert_string_equal(w->answer.at[0].name, "typeck");
-	assert_string_equal(w->answer.at[0].item, "");
+	assert_told(w, "typeck []");
 	/* An item says more. */
 	frame(w, 2, LOCAL);
 	activity(w, 1, 7);
 	stack(w, false);
-	answer(w);
-	assert_string_equal(w->answer.at[0].name, "evaluate_obligation");
-	assert_string_equal(w->answer.at[0].item, "hangs::planted");
+	assert_told(w, "evaluate_obligation [hangs::planted]");
 }
 
 TEST_CASE_WITH(a_long_path_keeps_its_end, begin, end)
@@ -226,7 +204,7 @@ TEST_CASE_WITH(a_long_path_keeps_its_end, begin, end)
 	w->path = path;
 	frame(w, 1, LOCAL);
 	stack(w, false);
-	answer(w);
+	now__answer(&w->now, &w->source, w->summary, &w->answer);
 	assert_int_equal(strlen(w->answer.at[0].item), sizeof(w->answer.at[0].item) - 1);
 	assert_non_null(strstr(w->answer.at[0].item, "a::zz"));
 }

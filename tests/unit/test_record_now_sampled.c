@@ -24,23 +24,48 @@ static int item_of(void *ctx, pid_t pid, const char *crate, uint64_t key, char *
 }
 
 static const struct now_source source = {.item = item_of};
+
+/* Of each test: processes 0 and 1 run, process 2 has ended. */
 static struct recent_jobs jobs;
+static struct now_sampled n;
+static struct summary *s;
 
-/* Processes 0 and 1 run, process 2 has ended. */
-static struct summary *compilers(void)
+static int begin(void **state)
 {
-	struct summary *s;
-
+	n = (struct now_sampled){0};
 	assert_int_equal(summary__new(&s), 0);
 	for (uint32_t i = 0; i < 3; i++) {
 		const struct trace_process p = {.index = i, .pid = 10 + i, .end_ns = i == 2};
 
 		assert_int_equal(summary__process(s, &p), 0);
 	}
-	return s;
+	return 0;
 }
 
-static void add_functions(struct now_sampled *n)
+static int end(void **state)
+{
+	now_sampled__destroy(&n);
+	summary__free(s);
+	recent_jobs__clear(&jobs);
+	return 0;
+}
+
+/* All that is told, "pid name [function] [item];" each. */
+static void assert_told(const struct now_source *from, const char *expected)
+{
+	struct top_nows answer;
+	char told[256] = "";
+	size_t len = 0;
+
+	now_sampled__answer(&n, from, &jobs, s, &texts, &answer);
+	for (uint32_t i = 0; i < answer.n; i++)
+		len += (size_t)snprintf(told + len, sizeof(told) - len, "%d %s [%s] [%s];",
+					answer.at[i].pid, answer.at[i].name, answer.at[i].function,
+					answer.at[i].item);
+	assert_string_equal(told, expected);
+}
+
+static void add_functions(void)
 {
 	static const struct trace_function functions[] = {
 		{.first = 1, .size = 100, .name = "<rustc_hir_typeck::FnCtxt>::check_expr"},
@@ -49,10 +74,10 @@ static void add_functions(struct now_sampled *n)
 	};
 
 	for (size_t i = 0; i < N_OF(functions); i++)
-		assert_int_equal(now_sampled__function(n, &functions[i]), 0);
+		assert_int_equal(now_sampled__function(&n, &functions[i]), 0);
 }
 
-static void add(struct now_sampled *n, uint32_t process, int query, uint32_t place)
+static void add(uint32_t process, int query, uint32_t place)
 {
 	const struct trace_stack interval = {.kind = TRACE_STACK_QUERY, .place = (uint32_t)query};
 	const struct trace_stack location = {.kind = TRACE_STACK_LOCATION, .place = place};
@@ -60,40 +85,26 @@ static void add(struct now_sampled *n, uint32_t process, int query, uint32_t pla
 	const struct trace_sample sample = {.cause = TRACE_SAMPLE_CPU, .process = process};
 
 	if (query >= 0)
-		now_sampled__entry(n, &interval);
-	now_sampled__entry(n, &location);
-	now_sampled__entry(n, &inner);
-	assert_int_equal(now_sampled__sample(n, &sample), 0);
+		now_sampled__entry(&n, &interval);
+	now_sampled__entry(&n, &location);
+	now_sampled__entry(&n, &inner);
+	assert_int_equal(now_sampled__sample(&n, &sample), 0);
 }
 
-TEST_CASE(what_most_samples_have_is_told)
+TEST_CASE_WITH(what_most_samples_have_is_told, begin, end)
 {
-	__cleanup(now_sampled__destroy) struct now_sampled n = {0};
-	_summary_ struct summary *s = compilers();
-	struct top_nows answer;
 
-	add_functions(&n);
+	add_functions();
 	for (int i = 0; i < 9; i++)
-		add(&n, 0, i % 3 ? LAYOUT : TYPECK, i % 3 ? 250 : 101);
-	add(&n, 1, -1, 160);
-	add(&n, 2, TYPECK, 1);
-	now_sampled__answer(&n, &source, &jobs, s, &texts, &answer);
-	assert_int_equal(answer.n, 2);
-	assert_int_equal(answer.at[0].pid, 11);
-	assert_string_equal(answer.at[0].name, "(no query)");
-	assert_string_equal(answer.at[0].function, "");
-	assert_int_equal(answer.at[1].pid, 10);
-	assert_string_equal(answer.at[1].name, "layout_of");
+		add(0, i % 3 ? LAYOUT : TYPECK, i % 3 ? 250 : 101);
+	add(1, -1, 160);
+	add(2, TYPECK, 1);
 	/* The library function within is charged to its caller. */
-	assert_string_equal(answer.at[1].function, "ty::walk");
+	assert_told(&source, "11 (no query) [] [];10 layout_of [ty::walk] [];");
 	/* Since then there was no sample. */
-	now_sampled__answer(&n, &source, &jobs, s, &texts, &answer);
-	assert_int_equal(answer.n, 0);
-	add(&n, 0, TYPECK, 1);
-	now_sampled__answer(&n, &source, &jobs, s, &texts, &answer);
-	assert_int_equal(answer.n, 1);
-	assert_string_equal(answer.at[0].name, "typeck");
-	assert_string_equal(answer.at[0].function, "FnCtxt::check_expr");
+	assert_told(&source, "");
+	add(0, TYPECK, 1);
+	assert_told(&source, "10 typeck [FnCtxt::check_expr] [];");
 }
 
 static int symbol_of(void *ctx, uint32_t string, char **out)
@@ -104,7 +115,7 @@ static int symbol_of(void *ctx, uint32_t string, char **out)
 
 /* In LLVM its own function is no news, and neither is that of a sample whose function is unknown.
  */
-TEST_CASE(the_function_that_llvm_compiles_is_told)
+TEST_CASE_WITH(the_function_that_llvm_compiles_is_told, begin, end)
 {
 	static const struct trace_llvm entries[] = {
 		{.function = 0, .pass = 7},
@@ -113,12 +124,9 @@ TEST_CASE(the_function_that_llvm_compiles_is_told)
 		{.function = TRACE_NO_STRING, .pass = 9},
 	};
 	const struct now_source from = {.symbol = symbol_of}, none = {};
-	__cleanup(now_sampled__destroy) struct now_sampled n = {0};
-	_summary_ struct summary *s = compilers();
 	const struct trace_stack native = {.kind = TRACE_STACK_LOCATION, .place = 250};
-	struct top_nows answer;
 
-	add_functions(&n);
+	add_functions();
 	for (uint32_t i = 0; i < N_OF(entries); i++)
 		assert_int_equal(now_sampled__llvm(&n, i + 1, &entries[i]), 0);
 	assert_int_equal(now_sampled__llvm(&n, TRACE_NO_LLVM, &entries[2]), 0);
@@ -131,11 +139,10 @@ TEST_CASE(the_function_that_llvm_compiles_is_told)
 			now_sampled__entry(&n, &native);
 			assert_int_equal(now_sampled__sample(&n, &sample), 0);
 		}
-		now_sampled__answer(&n, last <= 3 ? &from : &none, &jobs, s, &texts, &answer);
-		assert_int_equal(answer.n, 1);
-		assert_string_equal(answer.at[0].function, last == 2   ? "app::huge"
-							   : last == 3 ? "app::generic_big"
-								       : "ty::walk");
+		assert_told(last <= 3 ? &from : &none,
+			    last == 2	? "10 (no query) [app::huge] [];"
+			    : last == 3 ? "10 (no query) [app::generic_big] [];"
+					: "10 (no query) [ty::walk] [];");
 	}
 	/* Without a way to its name there is none. */
 	for (uint32_t i = 0; i < 3; i++)
@@ -143,63 +150,49 @@ TEST_CASE(the_function_that_llvm_compiles_is_told)
 			now_sampled__sample(
 				&n, &(struct trace_sample){.cause = TRACE_SAMPLE_CPU, .llvm = 1}),
 			0);
-	now_sampled__answer(&n, &none, &jobs, s, &texts, &answer);
-	assert_string_equal(answer.at[0].function, "");
+	assert_told(&none, "10 (no query) [] [];");
 }
 
-TEST_CASE(waits_say_nothing)
+TEST_CASE_WITH(waits_say_nothing, begin, end)
 {
-	__cleanup(now_sampled__destroy) struct now_sampled n = {0};
 	const struct trace_stack interval = {.kind = TRACE_STACK_QUERY, .place = TYPECK};
 	const struct trace_sample wait = {.cause = TRACE_SAMPLE_OFF_CPU};
-	_summary_ struct summary *s = compilers();
-	struct top_nows answer;
 
 	now_sampled__entry(&n, &interval);
 	assert_int_equal(now_sampled__sample(&n, &wait), 0);
-	now_sampled__answer(&n, &source, &jobs, s, &texts, &answer);
-	assert_int_equal(answer.n, 0);
+	assert_told(&source, "");
 	/* Nor is it taken for a part of the next stack. */
-	add(&n, 0, -1, 1);
-	now_sampled__answer(&n, &source, &jobs, s, &texts, &answer);
-	assert_string_equal(answer.at[0].name, "(no query)");
+	add(0, -1, 1);
+	assert_told(&source, "10 (no query) [] [];");
 }
 
-static void sample_in(struct now_sampled *n, uint32_t job)
+static void sample_in(uint32_t job)
 {
 	const struct trace_stack interval = {.kind = TRACE_STACK_QUERY, .place = LAYOUT};
 	const struct trace_sample sample = {.cause = TRACE_SAMPLE_CPU, .job = job};
 
-	now_sampled__entry(n, &interval);
-	assert_int_equal(now_sampled__sample(n, &sample), 0);
+	now_sampled__entry(&n, &interval);
+	assert_int_equal(now_sampled__sample(&n, &sample), 0);
 }
 
 /* As where there are probes, the innermost execution that is about an item is named. */
-TEST_CASE(the_item_of_a_long_execution_is_told)
+TEST_CASE_WITH(the_item_of_a_long_execution_is_told, begin, end)
 {
 	static const struct trace_job outer = {.query = TYPECK},
 				      inner = {.query = LAYOUT, .parent = 5};
-	__cleanup(now_sampled__destroy) struct now_sampled n = {0};
-	_summary_ struct summary *s = compilers();
-	struct top_nows answer;
 
 	assert_int_equal(recent_jobs__add(&jobs, 5, &outer, wire_key(WIRE_KEY_LOCAL_CRATE, 7)), 0);
 	assert_int_equal(recent_jobs__add(&jobs, 6, &inner, 0), 0);
 	/* An execution that the stack does not show, and others. */
 	for (uint32_t job = 5; job < 8; job++) {
-		sample_in(&n, job);
-		now_sampled__answer(&n, &source, &jobs, s, &texts, &answer);
-		assert_int_equal(answer.n, 1);
-		assert_string_equal(answer.at[0].name, job == 6 ? "typeck" : "layout_of");
-		assert_string_equal(answer.at[0].item, job == 6 ? "a::item7 in 10" : "");
+		sample_in(job);
+		assert_told(&source,
+			    job == 6 ? "10 typeck [] [a::item7 in 10];" : "10 layout_of [] [];");
 	}
 	/* Of several short ones none is, though they were all in one query. */
 	for (uint32_t job = 4; job < 7; job++)
-		sample_in(&n, job);
-	now_sampled__answer(&n, &source, &jobs, s, &texts, &answer);
-	assert_string_equal(answer.at[0].name, "layout_of");
-	assert_string_equal(answer.at[0].item, "");
-	recent_jobs__clear(&jobs);
+		sample_in(job);
+	assert_told(&source, "10 layout_of [] [];");
 }
 
 TEST_MAIN(NULL, NULL)

@@ -2,6 +2,7 @@
 #include "record/filter_asked.h"
 
 #include "test.h"
+#include "../fixtures/rows.h"
 
 static struct sampling_options asked(const struct cli_record_options *o, const char *events)
 {
@@ -41,11 +42,14 @@ TEST_CASE(times_are_sampled_where_some_query_has_no_probe)
 	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct sampling_options s = asked(&cases[i].o, cases[i].events);
 
-		assert_int_equal(s.hz, cases[i].hz);
-		assert_int_equal(s.implied, cases[i].implied);
-		assert_int_equal(s.fault_period, cases[i].o.fault_period);
-		assert_int_equal(s.light, WIRE_LIGHT_NOT);
-		assert_int_equal(sampling_options__any(&s), cases[i].hz != 0);
+		char row[32];
+
+		snprintf(row, sizeof(row), "%zu, %s", i, cases[i].events ?: "");
+		row_equal(row, s.hz, cases[i].hz);
+		row_equal(row, s.implied, cases[i].implied);
+		row_equal(row, s.fault_period, cases[i].o.fault_period);
+		row_equal(row, s.light, WIRE_LIGHT_NOT);
+		row_equal(row, sampling_options__any(&s), cases[i].hz != 0);
 	}
 }
 

@@ -9,6 +9,8 @@
 #include "test.h"
 #include "../fixtures/directory.h"
 #include "../fixtures/output.h"
+#include "../fixtures/sampled_trace.h"
+#include "../fixtures/temporary.h"
 #include "../fixtures/trace_dump.h"
 
 static char path[sizeof(directory) + 8];
@@ -89,16 +91,6 @@ TEST_CASE_WITH(a_place_that_cannot_be_written_to, NULL, remove_files)
 	refuse("/nonexistent/a.qpt", false, -ENOENT,
 	       "qprof-bpf: error: cannot create /nonexistent/a.qpt: No such file or directory; "
 	       "choose another place with -o\n");
-}
-
-TEST_CASE_WITH(a_discarded_trace_leaves_no_file, NULL, remove_files)
-{
-	_trace_output_ struct trace_output trace = {0};
-
-	assert_int_equal(create_at(&trace, path, false), 0);
-	assert_int_equal(access(path, F_OK), 0);
-	trace_output__discard(&trace);
-	assert_int_equal(access(path, F_OK), -1);
 }
 
 TEST_CASE_WITH(a_discarded_trace_keeps_the_file_it_would_replace, NULL, remove_files)
@@ -283,6 +275,40 @@ TEST_CASE(a_trace_is_called_by_when_it_was_made)
 	trace_output__default_name(name);
 	assert_int_equal(regexec(&form, name, 0, NULL, 0), 0);
 	regfree(&form);
+}
+
+/* ---- Labels ---------------------------------------------------------------------------------- */
+
+TEST_CASE_WITH(labels_have_the_numbers_of_the_trace, temporary_make, temporary_remove)
+{
+	_trace_output_ struct trace_output trace = {.writer = sampled_trace_open(temporary)};
+	struct label_names l = {0};
+	uint32_t id;
+
+	assert_int_equal(label_names__id(&l, &trace, "mir_built", &id), 0);
+	assert_int_equal(id, SAMPLED_MIR_BUILT);
+	assert_string_equal(label_names__get(&l, SAMPLED_MIR_BUILT), "mir_built");
+	/* It is a string of the trace, but no label. */
+	assert_string_equal(label_names__get(&l, SAMPLED_TYPECK), "<unknown>");
+	assert_string_equal(label_names__get(&l, UINT32_MAX), "<unknown>");
+	label_names__clear(&l);
+}
+
+/* Not with gaps, whose size would double with each. */
+TEST_CASE(numbers_without_the_trace_are_dense)
+{
+	_trace_output_ struct trace_output trace = {.err = -ENOSPC};
+	struct label_names l = {0};
+	char name[16];
+	uint32_t id;
+
+	for (uint32_t i = 0; i < 200; i++) {
+		snprintf(name, sizeof(name), "label %u", i % 100);
+		assert_int_equal(label_names__id(&l, &trace, name, &id), 0);
+		assert_int_equal(id, i % 100);
+		assert_string_equal(label_names__get(&l, id), name);
+	}
+	label_names__clear(&l);
 }
 
 TEST_MAIN(make_directory, directory_remove)

@@ -14,6 +14,7 @@
 #include "../fixtures/records.h"
 #include "../fixtures/sample_plan.h"
 #include "../fixtures/trace_dump.h"
+#include "../fixtures/rows.h"
 
 #define LIB 4
 /* Above the kernel's largest process id. */
@@ -245,18 +246,11 @@ TEST_CASE_WITH(each_trace_has_its_own_cost, NULL, remove_files)
 	snprintf(end, sizeof(end), "-u%u-p*.qpt", (unsigned int)getuid());
 	own = cost_in(end);
 	assert_true(gone.whole && own.whole);
-	assert_int_equal(gone.hits, 30);
-	assert_int_equal(own.hits, 10);
-	assert_int_equal(gone.ns[COST_PROBES], 30000);
-	assert_int_equal(own.ns[COST_PROBES], 10000);
-	assert_int_equal(gone.ns[COST_OWN] / LONG_NS, 30);
-	assert_int_equal(own.ns[COST_OWN] / LONG_NS, 10);
+	assert_pairs(gone.hits, 30, own.hits, 10, gone.ns[COST_PROBES], 30000, own.ns[COST_PROBES],
+		     10000, gone.ns[COST_OWN] / LONG_NS, 30, own.ns[COST_OWN] / LONG_NS, 10);
 	/* To complete each is its own, too. */
 	assert_true(gone.ns[COST_OWN] % LONG_NS && own.ns[COST_OWN] % LONG_NS);
-	assert_int_equal(gone.breakpoints, 100);
-	assert_int_equal(gone.waited_ns, 8);
-	assert_int_equal(gone.n_waited, 1);
-	assert_int_equal(own.n_waited, 0);
+	assert_pairs(gone.breakpoints, 100, gone.waited_ns, 8, gone.n_waited, 1, own.n_waited, 0);
 }
 
 TEST_MAIN(make_directory, remove_directory)

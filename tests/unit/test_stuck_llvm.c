@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* A list as LLVM keeps it, in memory that a walk has copied; and lists that lie in each field. */
 #include "stuck/llvm.h"
-
 #include "test.h"
 #include "../fixtures/llvm_list.h"
 
@@ -17,8 +16,7 @@ static void assert_doing(uint8_t scope, bool codegen, const char *pass, const ch
 {
 	_stuck_llvm_ struct stuck_llvm l = doing();
 
-	assert_int_equal(l.scope, scope);
-	assert_int_equal(l.codegen, codegen);
+	assert_struct(l, scope, scope, codegen, codegen);
 	assert_string_equal(l.pass ?: "-", pass ?: "-");
 	assert_string_equal(l.symbol ?: "-", symbol ?: "-");
 }
@@ -170,8 +168,7 @@ TEST_CASE(a_thread_that_is_not_in_llvm)
 		assert_int_equal(stuck_llvm__read(&file, n, &thread, &memory, &l), 0);
 		assert_int_equal(l.scope, WIRE_LLVM_UNKNOWN);
 	}
-	assert_int_equal(stuck_llvm__of_calls(&(struct calls){}, &(struct stopped){}, &memory, &l),
-			 0);
+	must(stuck_llvm__of_calls(&(struct calls){}, &(struct stopped){}, &memory, &l));
 	assert_int_equal(l.scope, WIRE_LLVM_UNKNOWN);
 }
 

@@ -167,9 +167,7 @@ TEST_CASE(a_key_comes_from_the_entry_or_the_job)
 	shown[0].key = 7;
 	for (uint32_t i = 0; i < 3; i++) {
 		assert_int_equal(stuck_rows__find(&from, &rows), 0);
-		assert_int_equal(rows.n, 1);
-		assert_int_equal(rows.items[0].key, i < 2 ? 7 : 9);
-		assert_int_equal(rows.items[0].call, 1);
+		assert_struct(rows, n, 1, items[0].key, i < 2 ? 7 : 9, items[0].call, 1);
 		stuck_rows__clear(&rows);
 		from.entered = &entered;
 		from.n_entered = 1;

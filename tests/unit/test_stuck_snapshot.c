@@ -83,12 +83,10 @@ TEST_CASE(a_build_script_has_a_package)
 
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/build-script-build", dir);
-	assert_int_equal(symlink("/bin/cat", path), 0);
-	assert_int_equal(pipe(pipes), 0);
+	must(symlink("/bin/cat", path), pipe(pipes));
 	pid = start_script(path, pipes[0]);
 	assert_int_equal(read_script(&o, pid), 0);
-	assert_int_equal(o.pid, pid);
-	assert_int_equal(o.parent, getpid());
+	assert_struct(o, pid, pid, parent, getpid());
 	assert_non_null(o.subject);
 	assert_string_equal(o.subject, "a-package");
 	assert_non_null(o.command);

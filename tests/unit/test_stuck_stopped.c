@@ -70,10 +70,8 @@ TEST_CASE(it_is_stopped_meanwhile)
 	if (!running_child__may_stop(pid))
 		return;
 	assert_int_equal(stopped__take(&s, pid, look_at, &seen), 0);
-	assert_int_equal(seen.calls, 1);
-	assert_int_equal(seen.state, 't');
 	assert_true(seen.tracer);
-	assert_int_equal(seen.sp, s.sp);
+	assert_struct(seen, calls, 1, state, 't', sp, s.sp);
 	assert_int_equal(s.tid, pid);
 	assert_true(s.ns > 0 && s.pc && s.sp && s.fs_base);
 	running_child__end(pid);

@@ -4,7 +4,6 @@
 #include "stuck/copied.h"
 #include "stuck/answers.h"
 
-#include <errno.h>
 #include <unistd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -45,7 +44,6 @@ static struct stuck_rows rows_of(uint64_t a, uint64_t b)
 	rows.items[0].key = a;
 	rows.items[1].key = b;
 	n_reads = 0;
-	moves = execs_after = UINT32_MAX;
 	return rows;
 }
 
@@ -55,87 +53,56 @@ static const struct plan_layout layout = {
 	.parent = 12,
 };
 
-static void rows_are_named_while_the_context_stays(void **state)
-{
-	const struct item_names names = {.memory = {.read = do_read},
-					 .runs_same = runs_same,
-					 .layout = &layout,
-					 .crate = "a"};
-	struct stuck_rows rows = rows_of(wire_key(0, 0), wire_key(0, 0));
+static const struct item_names item_names = {
+	.memory = {.read = do_read}, .runs_same = runs_same, .layout = &layout, .crate = "a"};
 
-	assert_int_equal(item_names__find(&names, &rows), 0);
-	assert_string_equal(rows.items[0].item, "a");
-	assert_string_equal(rows.items[1].item, "a");
-	stuck_rows__clear(&rows);
-	/* It was dropped meanwhile. */
-	rows = rows_of(wire_key(0, 0), wire_key(0, 0));
-	moves = 4;
-	assert_int_equal(item_names__find(&names, &rows), 0);
-	assert_null(rows.items[0].item);
-	assert_null(rows.items[1].item);
+/* What rows with these keys are about, after `moves` reads and so on. */
+static void assert_items(uint64_t key, uint64_t other, uint32_t move, uint32_t exec,
+			 const char *want)
+{
+	struct stuck_rows rows = rows_of(key, other);
+
+	moves = move;
+	execs_after = exec;
+	assert_int_equal(item_names__find(&item_names, &rows), 0);
+	assert_struct(rows, items[0].item, want, items[1].item, want);
 	stuck_rows__clear(&rows);
 }
 
-/* The reads may be of another user's program, so not one of them is shown. */
-static void a_program_that_is_executed_meanwhile_has_no_names(void **state)
+TEST_CASE(rows_are_named_while_the_context_stays)
 {
-	const struct item_names names = {.memory = {.read = do_read},
-					 .runs_same = runs_same,
-					 .layout = &layout,
-					 .crate = "a"};
+	uint64_t root = wire_key(0, 0);
 	uint32_t reads;
-	struct stuck_rows rows = rows_of(wire_key(0, 0), wire_key(0, 0));
 
-	assert_int_equal(item_names__find(&names, &rows), 0);
-	assert_string_equal(rows.items[1].item, "a");
+	assert_items(root, root, UINT32_MAX, UINT32_MAX, "a");
 	reads = n_reads;
-	stuck_rows__clear(&rows);
+	/* It was dropped meanwhile. */
+	assert_items(root, root, 4, UINT32_MAX, NULL);
+	/* The reads may be of another user's program, so not one of them is shown. */
 	for (uint32_t after = 0; after < reads; after++) {
-		rows = rows_of(wire_key(0, 0), wire_key(0, 0));
-		execs_after = after;
-		assert_int_equal(item_names__find(&names, &rows), 0);
+		assert_items(root, root, UINT32_MAX, after, NULL);
 		assert_int_equal(n_reads, reads);
-		assert_null(rows.items[0].item);
-		assert_null(rows.items[1].item);
-		stuck_rows__clear(&rows);
 	}
-}
-
-static void other_crates_have_no_names_here(void **state)
-{
-	const struct item_names names = {.memory = {.read = do_read},
-					 .runs_same = runs_same,
-					 .layout = &layout,
-					 .crate = "a"};
-	struct stuck_rows rows = rows_of(wire_key(3, 0), 0);
-
-	assert_int_equal(item_names__find(&names, &rows), 0);
-	assert_null(rows.items[0].item);
-	assert_null(rows.items[1].item);
-	stuck_rows__clear(&rows);
+	/* Other crates have no names here. */
+	assert_items(wire_key(3, 0), 0, UINT32_MAX, UINT32_MAX, NULL);
 }
 
 /* ---- Tasks ----------------------------------------------------------------------------------- */
 
 #define NUMBERS " 1 2 3 4 5 6 7 8 9 10 70 30 0 0 20 0 1 0 4242 99 98\n"
 
-static void a_line_is_taken_apart(void **state)
+TEST_CASE(a_line_is_taken_apart)
 {
 	struct process_stat s;
 
 	assert_true(process_stat__parse(&s, "4711 (rustc) S" NUMBERS));
-	assert_string_equal(s.name, "rustc");
-	assert_int_equal(s.state, 'S');
-	assert_int_equal(s.cpu_ticks, 100);
-	assert_int_equal(s.start_ticks, 4242);
-	assert_int_equal(s.parent, 1);
-	assert_int_equal(s.session, 3);
+	assert_struct(s, name, "rustc", state, 'S', cpu_ticks, 100, start_ticks, 4242, parent, 1,
+		      session, 3);
 	assert_true(process_stat__parse(&s, "4711 (a) R (b) c) D" NUMBERS));
-	assert_string_equal(s.name, "a) R (b) c");
-	assert_int_equal(s.state, 'D');
+	assert_struct(s, name, "a) R (b) c", state, 'D');
 }
 
-static void a_broken_line_is_none(void **state)
+TEST_CASE(a_broken_line_is_none)
 {
 	struct process_stat s;
 
@@ -145,24 +112,20 @@ static void a_broken_line_is_none(void **state)
 	assert_false(process_stat__parse(&s, "4711 (rustc) S 1 2 3 4 5 6 7 8 9 10 70 30\n"));
 }
 
-static void our_own_thread_is_found(void **state)
+TEST_CASE(our_own_thread_is_found)
 {
-	struct tasks t;
+	_tasks_ struct tasks t;
 
 	assert_int_equal(tasks__read(&t, getpid()), 0);
 	assert_int_equal(t.n, 1);
-	assert_int_equal(t.items[0].tid, getpid());
-	assert_int_equal(t.items[0].state, 'R');
-	assert_null(t.items[0].waits);
-	tasks__clear(&t);
+	assert_struct(t.items[0], tid, getpid(), state, 'R', waits, NULL);
 }
 
-static void one_that_is_gone_is_not(void **state)
+TEST_CASE(one_that_is_gone_is_not)
 {
-	struct tasks t;
+	_tasks_ struct tasks t;
 
 	assert_int_equal(tasks__read(&t, 0x7fffffff), -ESRCH);
-	tasks__clear(&t);
 }
 
 /* ---- Copied ---------------------------------------------------------------------------------- */
@@ -212,7 +175,9 @@ static uint64_t addr_of(uint32_t offset)
 	return (uintptr_t)area + offset;
 }
 
-static void words_are_copied_when_they_are_needed(void **state)
+TEST_GROUP(setup, teardown)
+
+TEST_CASE(words_are_copied_when_they_are_needed)
 {
 	_copied_ struct copied c = open_copied();
 	uint64_t word;
@@ -235,7 +200,7 @@ static void words_are_copied_when_they_are_needed(void **state)
 	assert_int_equal(word >> 32, (16 * PAGE) / 8);
 }
 
-static void the_end_of_a_mapping_ends_a_part(void **state)
+TEST_CASE(the_end_of_a_mapping_ends_a_part)
 {
 	_copied_ struct copied c = open_copied();
 	const uint32_t end = (PAGES - 1) * PAGE;
@@ -251,7 +216,7 @@ static void the_end_of_a_mapping_ends_a_part(void **state)
 	assert_false(copied__word(&c, UINT64_MAX - 3, &word));
 }
 
-static void a_closed_one_reads_no_more(void **state)
+TEST_CASE(a_closed_one_reads_no_more)
 {
 	_copied_ struct copied c = open_copied();
 	uint64_t word;
@@ -264,7 +229,7 @@ static void a_closed_one_reads_no_more(void **state)
 	assert_false(copied__word(&c, addr_of(30 * PAGE), &word));
 }
 
-static void there_are_limits(void **state)
+TEST_CASE(there_are_limits)
 {
 	_copied_ struct copied c = open_copied();
 	uint64_t word;
@@ -277,6 +242,8 @@ static void there_are_limits(void **state)
 }
 
 /* ---- Answers --------------------------------------------------------------------------------- */
+
+TEST_GROUP(NULL, NULL)
 
 static const bool none[8], all[8] = {true, true}, only_typeck[8] = {false, true};
 
@@ -292,7 +259,7 @@ static struct compiler *make(const bool *queries, const bool *guards)
 	return c;
 }
 
-static void numbers_have_names(void **state)
+TEST_CASE(numbers_have_names)
 {
 	_compiler_ struct compiler *c = make(none, none);
 
@@ -305,7 +272,7 @@ static void numbers_have_names(void **state)
 	assert_null(compiler__guard(c, 2));
 }
 
-static void what_is_recorded_has_its_place(void **state)
+TEST_CASE(what_is_recorded_has_its_place)
 {
 	_compiler_ struct compiler *unrecorded = make(none, none);
 	_compiler_ struct compiler *c = make(only_typeck, all);
@@ -315,8 +282,7 @@ static void what_is_recorded_has_its_place(void **state)
 	assert_false(compiler__begun(c, WIRE_KIND_QUERY, 0, PLAN_NONE, &b));
 	assert_false(compiler__begun(c, WIRE_KIND_QUERY, PLAN_NONE, PLAN_NONE, &b));
 	assert_true(compiler__begun(c, WIRE_KIND_QUERY, 1, PLAN_NONE, &b));
-	assert_int_equal(b.query, 1);
-	assert_int_equal(b.number, 0);
+	assert_struct(b, query, 1, number, 0);
 	assert_true(compiler__begun(c, WIRE_KIND_ACTIVITY, PLAN_NONE, 0, &b));
 	assert_int_equal(b.query, 0);
 	assert_int_not_equal(b.number, 0);
@@ -325,7 +291,7 @@ static void what_is_recorded_has_its_place(void **state)
 	assert_false(compiler__begun(c, WIRE_KIND_BLOCKED, PLAN_NONE, 0, &b));
 }
 
-static void frames_and_jobs_are_those_of_the_plan(void **state)
+TEST_CASE(frames_and_jobs_are_those_of_the_plan)
 {
 	_compiler_ struct compiler *c = make(none, none);
 	struct plan_frame_code code = plan_frames__code(c->frames, 0x9000, false);
@@ -335,7 +301,7 @@ static void frames_and_jobs_are_those_of_the_plan(void **state)
 	assert_null(c->jobs);
 }
 
-static void it_is_one_file(void **state)
+TEST_CASE(it_is_one_file)
 {
 	_library_file_ struct library_file *ours = make_library_file();
 	_library_file_ struct library_file *other = make_library_file();
@@ -349,28 +315,4 @@ static void it_is_one_file(void **state)
 	assert_false(compiler__is(c, other));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rows_are_named_while_the_context_stays),
-		cmocka_unit_test(a_program_that_is_executed_meanwhile_has_no_names),
-		cmocka_unit_test(other_crates_have_no_names_here),
-		cmocka_unit_test(a_line_is_taken_apart),
-		cmocka_unit_test(a_broken_line_is_none),
-		cmocka_unit_test(our_own_thread_is_found),
-		cmocka_unit_test(one_that_is_gone_is_not),
-		cmocka_unit_test(numbers_have_names),
-		cmocka_unit_test(what_is_recorded_has_its_place),
-		cmocka_unit_test(frames_and_jobs_are_those_of_the_plan),
-		cmocka_unit_test(it_is_one_file),
-	};
-	const struct CMUnitTest copied_tests[] = {
-		cmocka_unit_test(words_are_copied_when_they_are_needed),
-		cmocka_unit_test(the_end_of_a_mapping_ends_a_part),
-		cmocka_unit_test(a_closed_one_reads_no_more),
-		cmocka_unit_test(there_are_limits),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL) +
-	       cmocka_run_group_tests(copied_tests, setup, teardown);
-}
+TEST_MAIN(NULL, NULL)

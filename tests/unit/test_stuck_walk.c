@@ -4,10 +4,8 @@
  * known function.
  */
 #include "stuck/walk.h"
-
 #include <sys/mman.h>
 #include <unistd.h>
-
 #include "test.h"
 #include "../fixtures/cache_home.h"
 #include "../fixtures/running_child.h"
@@ -104,10 +102,9 @@ struct walking {
 static void open_walking(struct walking *w, pid_t pid)
 {
 	*w = (struct walking){.pid = pid};
-	assert_int_equal(broker__new(&w->broker), 0);
-	assert_int_equal(walked_files__new(w->broker, &w->files), 0);
-	assert_int_equal(walker__new(pid, w->broker, w->files, &w->walker), 0);
-	assert_int_equal(walker__refresh(w->walker, clock_ns(CLOCK_MONOTONIC) + LONG_NS), 0);
+	must(broker__new(&w->broker), walked_files__new(w->broker, &w->files),
+	     walker__new(pid, w->broker, w->files, &w->walker),
+	     walker__refresh(w->walker, clock_ns(CLOCK_MONOTONIC) + LONG_NS));
 }
 
 static void forget_stack(struct walking *w)
@@ -183,17 +180,17 @@ static void check_walk(void (*at_end)(void), int descents)
 	running_child__end(pid);
 }
 
-static void one_that_waits_is_walked(void **state)
+TEST_CASE(one_that_waits_is_walked)
 {
 	check_walk(wait_for_ever, DEPTH + 1);
 }
 
-static void one_that_runs_is_walked(void **state)
+TEST_CASE(one_that_runs_is_walked)
 {
 	check_walk(run_for_ever, DEPTH + 1);
 }
 
-static void one_on_another_stack_is_walked(void **state)
+TEST_CASE(one_on_another_stack_is_walked)
 {
 	check_walk(change_stack, 2 * (DEPTH + 1));
 }
@@ -208,12 +205,12 @@ __attribute__((noinline)) static void have_a_large_frame(void)
 	large[1] = large[0];
 }
 
-static void frames_may_be_large(void **state)
+TEST_CASE(frames_may_be_large)
 {
 	check_walk(have_a_large_frame, DEPTH + 1);
 }
 
-static void a_process_that_is_gone_has_no_mappings(void **state)
+TEST_CASE(a_process_that_is_gone_has_no_mappings)
 {
 	pid_t pid = start(run_for_ever);
 	struct walking w;
@@ -225,19 +222,12 @@ static void a_process_that_is_gone_has_no_mappings(void **state)
 	close_walking(&w);
 }
 
-int main(void)
+/* On a busy machine children may take long to answer. */
+static int be_patient(void **state)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_that_waits_is_walked),
-		cmocka_unit_test(one_that_runs_is_walked),
-		cmocka_unit_test(one_on_another_stack_is_walked),
-		cmocka_unit_test(frames_may_be_large),
-		cmocka_unit_test(a_process_that_is_gone_has_no_mappings),
-	};
-
-	/* On a busy machine children may take long to answer. */
-	broker_ns = LONG_NS;
-	file_job_end_ns = LONG_NS;
+	broker_ns = file_job_end_ns = LONG_NS;
 	library_file_settled_ns = 0;
-	return cmocka_run_group_tests(tests, cache_home_make, cache_home_remove);
+	return cache_home_make(state);
 }
+
+TEST_MAIN(be_patient, cache_home_remove)

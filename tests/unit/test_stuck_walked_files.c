@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* The process that has the files mapped is this one. */
 #include "stuck/walk.h"
-
 #include <fcntl.h>
 #include <link.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
 #include "test.h"
 #include "../fixtures/cache_home.h"
 #include "base/clock.h"

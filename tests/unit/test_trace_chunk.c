@@ -25,8 +25,7 @@ TEST_CASE(a_new_header_is_unfinished)
 
 	file_header__store(bytes);
 	assert_int_equal(file_header__load(bytes, &h, &why), 0);
-	assert_int_equal(h.size, QPT_HEADER_SIZE);
-	assert_false(h.finished);
+	assert_struct(h, size, QPT_HEADER_SIZE, finished, false);
 	bytes_store_u32(bytes + QPT_HEADER_STATE, QPT_STATE_FINISHED);
 	assert_int_equal(file_header__load(bytes, &h, &why), 0);
 	assert_true(h.finished);
@@ -37,11 +36,12 @@ TEST_CASE(a_new_header_is_unfinished)
 	assert_false(h.finished);
 }
 
+static const char *why;
+
 TEST_CASE(every_byte_of_a_header_counts)
 {
 	uint8_t bytes[QPT_HEADER_SIZE];
 	struct file_header h;
-	const char *why;
 
 	file_header__store(bytes);
 	for (int i = 0; i < QPT_HEADER_STATE; i++) {
@@ -55,7 +55,6 @@ TEST_CASE(an_unsupported_version_is_distinguished_from_damage)
 {
 	uint8_t bytes[QPT_HEADER_SIZE];
 	struct file_header h;
-	const char *why;
 
 	file_header__store(bytes);
 	bytes_store_u16(bytes + QPT_HEADER_VERSION, QPT_VERSION + 1);
@@ -79,11 +78,7 @@ TEST_CASE(a_chunk_header_guards_its_payload)
 
 	chunk_header__store(bytes, &h, payload);
 	chunk_header__load(bytes, &back);
-	assert_int_equal(back.type, QPT_SPANS);
-	assert_int_equal(back.flags, QPT_CHUNK_ZSTD);
-	assert_int_equal(back.reserved, 0);
-	assert_int_equal(back.stored, 5);
-	assert_int_equal(back.raw, 9);
+	assert_struct(back, type, QPT_SPANS, flags, QPT_CHUNK_ZSTD, reserved, 0, stored, 5, raw, 9);
 	assert_true(chunk_header__check(bytes, &back, payload));
 	payload[4] ^= 1;
 	assert_false(chunk_header__check(bytes, &back, payload));
@@ -275,28 +270,32 @@ TEST_CASE(many_at_once_are_those_one_by_one)
 
 /* ---- Chunk sink ------------------------------------------------------------------------------ */
 
+static struct chunk_sink s;
+
 static int reset(void **state)
 {
+	chunk_sink__destroy(&s);
 	memset(&disk, 0, sizeof(disk));
 	directory_files(true);
 	return 0;
 }
+#define SINK_CASE(name) TEST_CASE_WITH(name, NULL, reset)
 
 /* A file with one chunk of an unknown type. */
-static void begin(struct chunk_sink *s)
+static void begin(void)
 {
 	uint8_t bytes[100] = {1};
 	const struct byte_buffer payload = {.data = bytes, .size = sizeof(bytes)};
 
-	assert_int_equal(chunk_sink__open(s, directory_path("x.qpt")), 0);
-	assert_int_equal(chunk_sink__write(s, 200, &payload, NULL), 0);
+	assert_int_equal(chunk_sink__open(&s, directory_path("x.qpt")), 0);
+	assert_int_equal(chunk_sink__write(&s, 200, &payload, NULL), 0);
 }
 
-static int finish(struct chunk_sink *s)
+static int finish(void)
 {
 	uint8_t end[QPT_END_SIZE] = {0};
 
-	return chunk_sink__finish(s, end);
+	return chunk_sink__finish(&s, end);
 }
 
 static uint32_t state_of_file(void)
@@ -312,47 +311,38 @@ static uint32_t state_of_file(void)
 TEST_GROUP(directory_make, directory_remove)
 
 /* Readers refuse what expands to too much, so it is stored as it is from there on. */
-TEST_CASE_WITH(a_payload_is_compressed_within_the_expansion_limit, NULL, reset)
+SINK_CASE(a_payload_is_compressed_within_the_expansion_limit)
 {
-	struct chunk_sink s;
 	uint64_t compressed, whole, bytes;
 
-	begin(&s);
+	begin();
 	compressed = s.file.bytes - QPT_HEADER_SIZE;
 	assert_int_equal(s.expanded, 100);
 	chunk_sink__destroy(&s);
 	directory_files(true);
-	begin(&s);
+	begin();
 	bytes = s.file.bytes;
 	s.expanded = QPT_EXPANSION_WRITER + QPT_EXPANSION_FACTOR * (bytes + 100);
-	assert_int_equal(
-		chunk_sink__write(&s, 200,
-				  &(struct byte_buffer){.data = (uint8_t[100]){1}, .size = 100},
-				  NULL),
-		0);
+	must(chunk_sink__write(
+		&s, 200, &(struct byte_buffer){.data = (uint8_t[100]){1}, .size = 100}, NULL));
 	whole = s.file.bytes - bytes;
 	assert_int_equal(whole, QPT_CHUNK_HEADER_SIZE + 100);
 	assert_true(compressed < whole);
-	chunk_sink__destroy(&s);
 }
 
 /* The same of lists of results, of which each item takes a byte at least. */
-TEST_CASE_WITH(results_are_compressed_within_their_limit, NULL, reset)
+SINK_CASE(results_are_compressed_within_their_limit)
 {
 	uint64_t bytes[2];
 
 	for (int i = 0; i < 2; i++) {
-		struct chunk_sink s;
-
 		directory_files(true);
-		begin(&s);
+		begin();
 		s.results = i ? QPT_RESULTS_FREE + s.file.bytes : 0;
 		bytes[i] = s.file.bytes;
-		assert_int_equal(chunk_sink__write(&s, QPT_RESULTS,
-						   &(struct byte_buffer){.data = (uint8_t[100]){1},
-									 .size = 100},
-						   NULL),
-				 0);
+		must(chunk_sink__write(
+			&s, QPT_RESULTS,
+			&(struct byte_buffer){.data = (uint8_t[100]){1}, .size = 100}, NULL));
 		bytes[i] = s.file.bytes - bytes[i];
 		chunk_sink__destroy(&s);
 	}
@@ -360,64 +350,51 @@ TEST_CASE_WITH(results_are_compressed_within_their_limit, NULL, reset)
 	assert_int_equal(bytes[1], QPT_CHUNK_HEADER_SIZE + 100);
 }
 
-TEST_CASE_WITH(short_writes_make_the_same_file, NULL, reset)
+SINK_CASE(short_writes_make_the_same_file)
 {
-	struct chunk_sink s;
 	uint64_t bytes;
 
-	begin(&s);
-	assert_int_equal(finish(&s), 0);
+	begin();
+	assert_int_equal(finish(), 0);
 	bytes = s.file.bytes;
 	chunk_sink__destroy(&s);
 	directory_files(true);
 	disk.most = 7;
-	begin(&s);
-	assert_int_equal(finish(&s), 0);
+	begin();
+	assert_int_equal(finish(), 0);
 	assert_int_equal(s.file.bytes, bytes);
 	assert_true(state_of_file() == QPT_STATE_FINISHED);
-	chunk_sink__destroy(&s);
 }
 
-TEST_CASE_WITH(an_unsynced_file_stays_marked_unfinished, NULL, reset)
+SINK_CASE(an_unsynced_file_stays_marked_unfinished)
 {
-	struct chunk_sink s;
-
-	begin(&s);
+	begin();
 	disk.sync_err = EIO;
-	assert_int_equal(finish(&s), -EIO);
-	assert_int_equal(finish(&s), -EIO);
+	assert_int_equal(finish(), -EIO);
+	assert_int_equal(finish(), -EIO);
 	assert_true(state_of_file() == QPT_STATE_UNFINISHED);
-	chunk_sink__destroy(&s);
 }
 
-TEST_CASE_WITH(a_mark_that_cannot_be_cleared_stays, NULL, reset)
+SINK_CASE(a_mark_that_cannot_be_cleared_stays)
 {
-	struct chunk_sink s;
-
-	begin(&s);
+	begin();
 	disk.overwrite_err = ENOSPC;
-	assert_int_equal(finish(&s), -ENOSPC);
+	assert_int_equal(finish(), -ENOSPC);
 	assert_true(state_of_file() == QPT_STATE_UNFINISHED);
-	chunk_sink__destroy(&s);
 }
 
-TEST_CASE_WITH(nothing_follows_the_end, NULL, reset)
+SINK_CASE(nothing_follows_the_end)
 {
 	const struct byte_buffer nothing = {0};
-	struct chunk_sink s;
-
-	begin(&s);
-	assert_int_equal(finish(&s), 0);
+	begin();
+	assert_int_equal(finish(), 0);
 	assert_int_equal(chunk_sink__write(&s, 200, &nothing, NULL), -EBADF);
-	assert_int_equal(finish(&s), -EBADF);
-	chunk_sink__destroy(&s);
+	assert_int_equal(finish(), -EBADF);
 }
 
-TEST_CASE_WITH(a_file_that_is_there_is_left_alone, NULL, reset)
+SINK_CASE(a_file_that_is_there_is_left_alone)
 {
-	struct chunk_sink s;
-
-	begin(&s);
+	begin();
 	chunk_sink__destroy(&s);
 	assert_int_equal(chunk_sink__open(&s, directory_path("x.qpt")), -EEXIST);
 	chunk_sink__destroy(&s);
@@ -489,12 +466,9 @@ TEST_CASE(chunks_come_unpacked)
 {
 	struct chunk_stream s;
 	_file_ struct file f = make();
-	const char *why;
 
-	assert_int_equal(open_cut(&f, f.bytes.size, &s, &why), 0);
-	assert_int_equal(chunk_stream__next(&s), 0);
-	assert_false(s.stopped);
-	assert_int_equal(s.header.type, 99);
+	must(open_cut(&f, f.bytes.size, &s, &why), chunk_stream__next(&s));
+	assert_struct(s, stopped, false, header.type, 99);
 	assert_memory_equal(s.payload.at, "opaque", 6);
 	chunk_stream__taken(&s);
 	assert_int_equal(chunk_stream__next(&s), 0);
@@ -502,8 +476,7 @@ TEST_CASE(chunks_come_unpacked)
 	assert_int_equal(s.payload.end - s.payload.at, 100);
 	assert_int_equal(s.payload.at[99], 'z');
 	chunk_stream__end(&s);
-	assert_true(s.stopped);
-	assert_string_equal(s.problem, "");
+	assert_struct(s, stopped, true, problem, "");
 	chunk_stream__destroy(&s);
 }
 
@@ -511,7 +484,6 @@ TEST_CASE(every_cut_stops_at_the_last_whole_chunk)
 {
 	struct chunk_stream s;
 	_file_ struct file f = make();
-	const char *why;
 
 	for (size_t size = QPT_HEADER_SIZE; size < f.bytes.size; size++) {
 		int taken = 0;
@@ -533,10 +505,8 @@ TEST_CASE(the_first_problem_stays)
 {
 	struct chunk_stream s;
 	_file_ struct file f = make();
-	const char *why;
 
-	assert_int_equal(open_cut(&f, f.bytes.size, &s, &why), 0);
-	assert_int_equal(chunk_stream__next(&s), 0);
+	must(open_cut(&f, f.bytes.size, &s, &why), chunk_stream__next(&s));
 	chunk_stream__damaged(&s, "first");
 	chunk_stream__damaged(&s, "second");
 	chunk_stream__end(&s);
@@ -549,7 +519,6 @@ TEST_CASE(a_short_header_is_refused)
 {
 	struct chunk_stream s;
 	_file_ struct file f = make();
-	const char *why;
 
 	for (size_t size = 0; size < QPT_HEADER_SIZE; size++) {
 		assert_int_equal(open_cut(&f, size, &s, &why), -EBADMSG);

@@ -81,9 +81,7 @@ static struct byte_buffer lines_payload(struct function_list *l, const struct fu
 		const struct function_model *m = &all->at[i];
 		size_t size = records.size;
 
-		assert_int_equal(
-			function_list__lines(l, m->f.first, m->rows, m->n_rows, N_FILES, &records),
-			0);
+		must(function_list__lines(l, m->f.first, m->rows, m->n_rows, N_FILES, &records));
 		n_records += records.size != size;
 	}
 	byte_buffer__varint(&b, n_records);
@@ -103,9 +101,7 @@ static void assert_location(struct tables *t, const struct functions *all, uint3
 	assert_int_equal(function_table__locate(t->functions, locindex, &got), m != NULL);
 	if (!m)
 		return;
-	assert_int_equal(got.function->first, m->f.first);
-	assert_int_equal(got.function->size, m->f.size);
-	assert_int_equal(got.function->addr, m->f.addr);
+	assert_struct(*got.function, first, m->f.first, size, m->f.size, addr, m->f.addr);
 	assert_int_equal(got.offset, locindex - m->f.first);
 	snprintf(file, sizeof(file), "file_%u", (uint32_t)(m - all->at) % N_FILES);
 	assert_string_equal(got.function->name, file);
@@ -305,8 +301,7 @@ TEST_CASE(lines_that_do_not_fit_are_refused)
 	}
 	assert_int_equal(take(&t, good, sizeof(good), true), 0);
 	assert_true(function_table__locate(t.functions, 12, &got));
-	assert_int_equal(got.line, 9);
-	assert_string_equal(got.file, "file_1");
+	assert_struct(got, line, 9, file, "file_1");
 	/* The call is before the return address: at a change of lines, its line is the earlier. */
 	assert_true(function_table__locate(t.functions, 13, &got));
 	assert_int_equal(got.line, 10);
@@ -334,15 +329,12 @@ TEST_CASE(ranges_are_one_pc_value_table)
 	_byte_buffer_ struct byte_buffer b = {0};
 
 	assert_int_equal(function_list__end(&l), 1);
-	assert_int_equal(add(&l, 5, 3), 0);
-	assert_int_equal(add(&l, 11, 0), 0);
-	assert_int_equal(function_list__payload(&l, &b), 0);
+	must(add(&l, 5, 3), add(&l, 11, 0), function_list__payload(&l, &b));
 	assert_int_equal(b.size, sizeof(want));
 	assert_memory_equal(b.data, want, sizeof(want));
 	assert_int_equal(function_list__end(&l), 12);
 	byte_buffer__clear(&b);
-	assert_int_equal(add(&l, 12, 0), 0);
-	assert_int_equal(function_list__payload(&l, &b), 0);
+	must(add(&l, 12, 0), function_list__payload(&l, &b));
 	assert_int_equal(b.size, sizeof(next));
 	assert_memory_equal(b.data, next, sizeof(next));
 }
@@ -371,8 +363,7 @@ TEST_CASE(lines_are_two_pc_value_tables)
 	_function_list_ struct function_list l = {0};
 	_byte_buffer_ struct byte_buffer b = {0};
 
-	assert_int_equal(add(&l, 5, 10), 0);
-	assert_int_equal(function_list__lines(&l, 5, rows, 2, 3, &b), 0);
+	must(add(&l, 5, 10), function_list__lines(&l, 5, rows, 2, 3, &b));
 	assert_int_equal(b.size, sizeof(want));
 	assert_memory_equal(b.data, want, sizeof(want));
 }
@@ -387,8 +378,7 @@ TEST_CASE(function_list_lines_that_do_not_fit_are_refused)
 	_byte_buffer_ struct byte_buffer b = {0};
 
 	assert_int_equal(function_list__lines(&l, 5, none, 1, 3, &b), -EINVAL);
-	assert_int_equal(add(&l, 5, 10), 0);
-	assert_int_equal(add(&l, 20, 0), 0);
+	must(add(&l, 5, 10), add(&l, 20, 0));
 	assert_int_equal(function_list__lines(&l, 6, none, 1, 3, &b), -EINVAL);
 	assert_int_equal(function_list__lines(&l, 20, none, 1, 3, &b), -EINVAL);
 	assert_int_equal(function_list__lines(&l, 5, back, 2, 3, &b), -EINVAL);
@@ -533,8 +523,7 @@ TEST_CASE(numbers_depend_on_touches_alone)
 	_locations_ struct locations *a = NULL, *b = NULL;
 	struct rng rng = rng_new();
 
-	assert_int_equal(locations__new(&a), 0);
-	assert_int_equal(locations__new(&b), 0);
+	must(locations__new(&a), locations__new(&b));
 	for (int i = 0; i < 10000; i++) {
 		uint64_t key = rng_below(&rng, 3000) * 0x9e3779b97f4a7c15;
 		uint32_t size = key >> 52, offset = rng_below(&rng, size + 1), of_a, of_b;

@@ -8,12 +8,10 @@
 
 static struct batch_summary random_summary(struct rng *rng)
 {
-	struct batch_summary s = {
-		.n = 1 + rng_below(rng, QPT_SPANS_MAX),
-		.start_ns = rng_any_size(rng) >> 1,
-		.n_processes = rng_below(rng, QPT_INDEX_PROCESSES + 1),
-		.n_labels = rng_below(rng, QPT_INDEX_LABELS + 1),
-	};
+	struct batch_summary s = {.n = 1 + rng_below(rng, QPT_SPANS_MAX),
+				  .start_ns = rng_any_size(rng) >> 1,
+				  .n_processes = rng_below(rng, QPT_INDEX_PROCESSES + 1),
+				  .n_labels = rng_below(rng, QPT_INDEX_LABELS + 1)};
 
 	s.end_ns = s.start_ns + (rng_any_size(rng) >> 1);
 	for (uint32_t i = 0, v = 0; i < s.n_processes; i++)
@@ -60,17 +58,15 @@ TEST_CASE(entries_come_back)
 	assert_int_equal(c.previous, 7);
 	for (int i = 0; i < N; i++) {
 		assert_true(index_cursor__next(&c, got));
-		assert_int_equal(got->offset, entries[i].offset);
-		assert_int_equal(got->type, entries[i].type);
-		assert_int_equal(got->stored, entries[i].stored);
+		assert_struct(*got, offset, entries[i].offset, type, entries[i].type, stored,
+			      entries[i].stored);
 		if (got->type == QPT_SPANS)
 			assert_true(same(&got->spans, &entries[i].spans));
 	}
 	assert_false(index_cursor__next(&c, got));
 	assert_false(c.in.bad);
 	index_builder__next(&b, 1000, 2000);
-	assert_int_equal(b.n, 0);
-	assert_int_equal(b.first, 2000);
+	assert_struct(b, n, 0, first, 2000);
 	byte_buffer__destroy(&b.entries);
 	byte_buffer__destroy(&out);
 	free(entries);
@@ -117,9 +113,7 @@ TEST_CASE(sets_are_sorted_and_complete)
 			start = s->at[i].start_ns < start ? s->at[i].start_ns : start;
 			end = s->at[i].end_ns > end ? s->at[i].end_ns : end;
 		}
-		assert_int_equal(sum->n, 1000);
-		assert_int_equal(sum->start_ns, start);
-		assert_int_equal(sum->end_ns, end);
+		assert_struct(*sum, n, 1000, start_ns, start, end_ns, end);
 		for (uint32_t i = 0, k = 0; i < 300; i++)
 			if (labels[i])
 				assert_int_equal(sum->labels[k++], i);
@@ -143,8 +137,7 @@ TEST_CASE(a_list_that_would_be_incomplete_is_left_empty)
 	assert_int_equal(batch_summer__sum(&summer, s, QPT_INDEX_PROCESSES, 2000), 0);
 	assert_int_equal(sum->n_processes, QPT_INDEX_PROCESSES);
 	assert_int_equal(batch_summer__sum(&summer, s, QPT_INDEX_LABELS, 2000), 0);
-	assert_int_equal(sum->n_processes, 0);
-	assert_int_equal(sum->n_labels, QPT_INDEX_LABELS);
+	assert_struct(*sum, n_processes, 0, n_labels, QPT_INDEX_LABELS);
 	assert_int_equal(batch_summer__sum(&summer, s, QPT_INDEX_LABELS + 1, 2000), 0);
 	assert_int_equal(sum->n_labels, 0);
 	s[0].label = TRACE_VIRTUAL | 5;

@@ -5,6 +5,10 @@
 #include "trace/trace.h"
 #include "trace/trace_id.h"
 
+#define _trace_info_ __cleanup(trace_info__clear)
+
+#define _byte_buffer_ __cleanup(byte_buffer__destroy)
+
 static const struct trace_info full = {
 	.tool = "qprof-bpf 1",
 	.kernel = "6.18",
@@ -28,43 +32,33 @@ static int take(const uint8_t *at, size_t size, struct trace_info *info)
 
 TEST_CASE(a_payload_is_read_as_it_was_stored)
 {
-	struct byte_buffer out = {0};
-	struct trace_info info;
+	_byte_buffer_ struct byte_buffer out = {0};
+	_trace_info_ struct trace_info info;
 
 	trace_info__store(&full, &out);
 	assert_int_equal(take(out.data, out.size, &info), 0);
-	assert_string_equal(info.tool, full.tool);
-	assert_string_equal(info.kernel, full.kernel);
-	assert_string_equal(info.host, full.host);
-	assert_int_equal(info.clock, full.clock);
-	assert_int_equal(info.clock_start_ns, full.clock_start_ns);
-	assert_int_equal(info.realtime_start_ns, full.realtime_start_ns);
+	assert_struct(info, tool, full.tool, kernel, full.kernel, host, full.host, clock,
+		      full.clock, clock_start_ns, full.clock_start_ns, realtime_start_ns,
+		      full.realtime_start_ns);
 	assert_memory_equal(&info.id, &full.id, sizeof(info.id));
-	assert_int_equal(info.cpus, full.cpus);
-	assert_string_equal(info.command, full.command);
-	assert_string_equal(info.events, full.events);
-	trace_info__clear(&info);
-	byte_buffer__destroy(&out);
+	assert_struct(info, cpus, full.cpus, command, full.command, events, full.events);
 }
 
 TEST_CASE(no_command_is_read_as_none)
 {
 	const struct trace_info none = {.tool = (char *)"t"};
-	struct byte_buffer out = {0};
-	struct trace_info info;
+	_byte_buffer_ struct byte_buffer out = {0};
+	_trace_info_ struct trace_info info;
 
 	trace_info__store(&none, &out);
 	assert_int_equal(take(out.data, out.size, &info), 0);
-	assert_null(info.command);
-	assert_null(info.events);
-	trace_info__clear(&info);
-	byte_buffer__destroy(&out);
+	assert_struct(info, command, NULL, events, NULL);
 }
 
 /* Older writers ended the payload after the host, the clock, a budget or the command. */
 TEST_CASE(a_cut_payload_is_refused)
 {
-	struct byte_buffer out = {0};
+	_byte_buffer_ struct byte_buffer out = {0};
 	/* Bytes at the end. */
 	size_t events = 1 + strlen(full.events);
 	size_t later = sizeof(full.id) + 1 + 1 + strlen(full.command) + events, budget = 1,
@@ -80,15 +74,14 @@ TEST_CASE(a_cut_payload_is_refused)
 		assert_int_equal(take(out.data, size, &info), whole ? 0 : -EBADMSG);
 		trace_info__clear(&info);
 	}
-	byte_buffer__destroy(&out);
 }
 
 TEST_CASE(a_budget_of_earlier_versions_is_passed_over)
 {
-	struct byte_buffer now = {0}, earlier = {0};
+	_byte_buffer_ struct byte_buffer now = {0}, earlier = {0};
 	size_t later = sizeof(full.id) + 1 + 1 + strlen(full.command) + 1 + strlen(full.events);
 	size_t before;
-	struct trace_info info;
+	_trace_info_ struct trace_info info;
 
 	trace_info__store(&full, &now);
 	before = now.size - later - 1;
@@ -99,18 +92,14 @@ TEST_CASE(a_budget_of_earlier_versions_is_passed_over)
 	assert_int_equal(info.clock, full.clock);
 	assert_memory_equal(&info.id, &full.id, sizeof(info.id));
 	assert_string_equal(info.command, full.command);
-	trace_info__clear(&info);
-	byte_buffer__destroy(&now);
-	byte_buffer__destroy(&earlier);
 }
 
 TEST_CASE(a_text_with_a_nul_is_refused)
 {
 	static const uint8_t bytes[] = {1, 1, 2, 'a', 0, 0, 0};
-	struct trace_info info;
+	_trace_info_ struct trace_info info;
 
 	assert_int_equal(take(bytes, sizeof(bytes), &info), -EBADMSG);
-	trace_info__clear(&info);
 }
 
 /* ---- Losses ---------------------------------------------------------------------------------- */
@@ -156,28 +145,20 @@ TEST_CASE(only_what_is_missing_is_lost)
 TEST_CASE(a_copy_owns_its_texts)
 {
 	char command[] = "rustc a.rs", crate[] = "a";
-	struct trace_process p = {
-		.index = 3,
-		.pid = 7,
-		.end_ns = 9,
-		.exit_status = 256,
-		.command = command,
-		.crate = crate,
-	};
+	struct trace_process p = {.index = 3,
+				  .pid = 7,
+				  .end_ns = 9,
+				  .exit_status = 256,
+				  .command = command,
+				  .crate = crate};
 	struct trace_process copy;
 
 	assert_int_equal(trace_process__copy(&copy, &p), 0);
 	command[0] = crate[0] = 'X';
-	assert_string_equal(copy.command, "rustc a.rs");
-	assert_string_equal(copy.crate, "a");
-	assert_null(copy.crate_type);
-	assert_int_equal(copy.index, 3);
-	assert_int_equal(copy.pid, 7);
-	assert_int_equal(copy.end_ns, 9);
-	assert_int_equal(copy.exit_status, 256);
+	assert_struct(copy, command, "rustc a.rs", crate, "a", crate_type, NULL, index, 3, pid, 7,
+		      end_ns, 9, exit_status, 256);
 	trace_process__clear(&copy);
-	assert_null(copy.command);
-	assert_int_equal(copy.exit_status, TRACE_EXIT_UNKNOWN);
+	assert_struct(copy, command, NULL, exit_status, TRACE_EXIT_UNKNOWN);
 	trace_process__clear(&copy);
 }
 
@@ -209,8 +190,7 @@ TEST_CASE(every_new_trace_has_another)
 	char text[TRACE_ID_TEXT];
 
 	assert_false(trace_id__is_set(&a));
-	assert_int_equal(trace_id__make(&a), 0);
-	assert_int_equal(trace_id__make(&b), 0);
+	must(trace_id__make(&a), trace_id__make(&b));
 	assert_true(trace_id__is_set(&a));
 	assert_false(same(a, b));
 	trace_id__text(&a, text);

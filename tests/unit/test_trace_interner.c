@@ -8,7 +8,6 @@
 #include "trace/process_numbers.h"
 #include "base/cleanup.h"
 #include "qprof/trace_format.h"
-#include <errno.h>
 #include "../fixtures/temporary.h"
 
 #define _interner_ __cleanup(interner__destroy)
@@ -73,16 +72,11 @@ TEST_CASE(a_string_has_the_text_of_its_pieces)
 	uint32_t a, path, whole, empty;
 	bool is_new;
 
-	assert_int_equal(interner__id(&t, "a", &a, &is_new), 0);
-	assert_int_equal(interner__id(&t, "", &empty, &is_new), 0);
-	assert_int_equal(interner__compose(&t, (struct trace_piece[]){ref(a), text("::b")}, 2,
-					   &path, &is_new),
-			 0);
-	assert_int_equal(interner__compose(&t,
-					   (struct trace_piece[]){text("("), ref(path), text(","),
-								  ref(a), text(")")},
-					   5, &whole, &is_new),
-			 0);
+	must(interner__id(&t, "a", &a, &is_new), interner__id(&t, "", &empty, &is_new),
+	     interner__compose(&t, (struct trace_piece[]){ref(a), text("::b")}, 2, &path, &is_new),
+	     interner__compose(
+		     &t, (struct trace_piece[]){text("("), ref(path), text(","), ref(a), text(")")},
+		     5, &whole, &is_new));
 	assert_text(&t, a, "a");
 	assert_text(&t, empty, "");
 	assert_text(&t, path, "a::b");
@@ -163,8 +157,7 @@ TEST_CASE(the_later_type_holds)
 	struct string_pairs k = {0};
 
 	assert_int_equal(string_pairs__get(&k, 0), TRACE_NO_STRING);
-	assert_int_equal(TAKE(&k, 2, 1, 3, 5, 0), 0);
-	assert_int_equal(TAKE(&k, 1, 1, 4), 0);
+	must(TAKE(&k, 2, 1, 3, 5, 0), TAKE(&k, 1, 1, 4));
 	assert_int_equal(string_pairs__get(&k, 1), 4);
 	assert_int_equal(string_pairs__get(&k, 5), 0);
 	assert_int_equal(string_pairs__get(&k, 0), TRACE_NO_STRING);
@@ -196,15 +189,13 @@ TEST_CASE(types_are_read_as_they_were_written)
 	uint32_t query, other;
 
 	temporary_name(path);
-	assert_int_equal(trace_writer__open(path, &info, &w), 0);
-	assert_int_equal(trace_writer__intern(w, "symbol_name", &query), 0);
-	assert_int_equal(trace_writer__intern(w, "other", &other), 0);
-	assert_int_equal(trace_writer__key_type(w, query, "Instance"), 0);
+	must(trace_writer__open(path, &info, &w), trace_writer__intern(w, "symbol_name", &query),
+	     trace_writer__intern(w, "other", &other),
+	     trace_writer__key_type(w, query, "Instance"));
 	assert_int_equal(trace_writer__key_type(w, 100, "Instance"), -EINVAL);
 	assert_int_equal(trace_writer__finish(w), 0);
 	trace_writer__free(w);
-	assert_int_equal(trace_reader__open(path, &r, NULL), 0);
-	assert_int_equal(trace_reader__next(r, &item), 0);
+	must(trace_reader__open(path, &r, NULL), trace_reader__next(r, &item));
 	assert_string_equal(trace_reader__key_type(r, query), "Instance");
 	assert_null(trace_reader__key_type(r, other));
 	unlink(path);
@@ -231,8 +222,7 @@ static struct string_table *table_of_strings(void)
 		byte_buffer__bytes(&payload, strings[i], strlen(strings[i]));
 	}
 	in = (struct byte_reader){payload.data, payload.data + payload.size, false};
-	assert_int_equal(string_table__new(NULL, &table), 0);
-	assert_int_equal(string_table__take(table, &in, &first, &n, &why), 0);
+	must(string_table__new(NULL, &table), string_table__take(table, &in, &first, &n, &why));
 	byte_buffer__destroy(&payload);
 	return table;
 }
@@ -266,8 +256,7 @@ TEST_CASE(listed_labels_have_a_name_and_a_kind)
 	const char *why;
 	uint8_t kind;
 
-	assert_int_equal(labels_take(&l, first, 1, &why), 0);
-	assert_int_equal(labels_take(&l, second, 1, &why), 0);
+	must(labels_take(&l, first, 1, &why), labels_take(&l, second, 1, &why));
 	assert_int_equal(resolved(&l, 1, &kind), 0);
 	assert_int_equal(kind, TRACE_KIND_BLOCKED);
 	assert_int_equal(resolved(&l, 4, &kind), 0);
@@ -363,8 +352,7 @@ static void write_trace(uint32_t n)
 		struct trace_tally t = {
 			.label = name_of(i), .kind = kind, .events = i, .sum = UINT64_MAX - i};
 
-		assert_int_equal(trace_writer__span(w, &s), 0);
-		assert_int_equal(trace_writer__tally(w, &t), 0);
+		must(trace_writer__span(w, &s), trace_writer__tally(w, &t));
 	}
 	assert_int_equal(trace_writer__finish(w), 0);
 }
@@ -407,21 +395,14 @@ TEST_CASE(the_writer_refuses_undeclared_kinds)
 	uint32_t id;
 
 	assert_int_equal(trace_writer__tally(w, &t), -EINVAL);
-	assert_int_equal(trace_writer__process(w, &p), 0);
-	assert_int_equal(trace_writer__intern(w, "q", &id), 0);
+	must(trace_writer__process(w, &p), trace_writer__intern(w, "q", &id));
 	assert_int_equal(trace_writer__span(w, &s), -EINVAL);
 	assert_int_equal(trace_writer__tally(w, &t), -EINVAL);
 	s.kind = TRACE_KIND_LOAD;
-	assert_int_equal(trace_writer__span(w, &s), 0);
-	assert_int_equal(trace_writer__finish(w), 0);
+	must(trace_writer__span(w, &s), trace_writer__finish(w));
 }
 
 /* ---- Process numbers ------------------------------------------------------------------------- */
-
-static void process_numbers_clear(struct process_numbers *p)
-{
-	process_numbers__destroy(p);
-}
 
 static uint32_t number_of_process(struct process_numbers *p, uint32_t index, uint32_t pid)
 {
@@ -439,7 +420,7 @@ TEST_GROUP(NULL, NULL)
 
 TEST_CASE(numbers_have_no_gaps)
 {
-	__cleanup(process_numbers_clear) struct process_numbers p = {.on = true};
+	__cleanup(process_numbers__destroy) struct process_numbers p = {.on = true};
 
 	assert_int_equal(number_of_process(&p, 7, 107), 0);
 	assert_int_equal(number_of_process(&p, 2, 102), 1);
@@ -452,7 +433,7 @@ TEST_CASE(numbers_have_no_gaps)
 
 TEST_CASE(what_belongs_to_a_process_has_its_number)
 {
-	__cleanup(process_numbers_clear) struct process_numbers p = {.on = true};
+	__cleanup(process_numbers__destroy) struct process_numbers p = {.on = true};
 	struct trace_item span = {.kind = TRACE_ITEM_SPAN, .span = {.process = 5}};
 	struct trace_item sample = {.kind = TRACE_ITEM_SAMPLE, .sample = {.process = 5}};
 	struct trace_item tally = {.kind = TRACE_ITEM_TALLY, .tally = {.process = 4}};
@@ -478,32 +459,6 @@ TEST_CASE(without_a_filter_indices_stay)
 	assert_true(process_numbers__translate(&p, &span, &err));
 	assert_int_equal(span.span.process, 5);
 	assert_int_equal(process_numbers__index(&p, 9), 9);
-}
-
-/* ---- Process list ---------------------------------------------------------------------------- */
-
-TEST_CASE(a_record_is_appended_or_replaces)
-{
-	struct trace_process *entries[100];
-	struct process_list l = {0};
-
-	for (uint32_t i = 0; i < 100; i++) {
-		struct trace_process record = {.index = i, .pid = 1000 + i};
-
-		entries[i] = process_list__set(&l, &record);
-		assert_non_null(entries[i]);
-		assert_int_equal(l.n, i + 1);
-	}
-	for (uint32_t i = 0; i < 100; i++) {
-		struct trace_process record = {.index = i, .pid = 2000 + i};
-
-		assert_int_equal(entries[i]->pid, 1000 + i);
-		assert_ptr_equal(process_list__set(&l, &record), entries[i]);
-		assert_int_equal(l.at[i]->pid, 2000 + i);
-	}
-	assert_int_equal(l.n, 100);
-	process_list__destroy(&l);
-	assert_int_equal(l.n, 0);
 }
 
 TEST_MAIN(NULL, NULL)

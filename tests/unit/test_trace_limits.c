@@ -5,9 +5,7 @@
  * writer, the reader, and every command that shows a trace.
  */
 #include <fcntl.h>
-
 #include "test.h"
-
 #include "../fixtures/directory.h"
 #include "../fixtures/output.h"
 #include "../fixtures/random.h"
@@ -34,16 +32,14 @@ struct written {
 
 static void begin(struct written *t, const char *name, const char *command)
 {
-	struct trace_info info = {
-		.tool = "a writer",
-		.kernel = "6.18",
-		.host = "host",
-		.cpus = 2,
-		.clock_start_ns = 1000,
-		.realtime_start_ns = 1700000000000000000,
-		.command = (char *)command,
-		.id.bytes = {1},
-	};
+	struct trace_info info = {.tool = "a writer",
+				  .kernel = "6.18",
+				  .host = "host",
+				  .cpus = 2,
+				  .clock_start_ns = 1000,
+				  .realtime_start_ns = 1700000000000000000,
+				  .command = (char *)command,
+				  .id.bytes = {1}};
 
 	*t = (struct written){.rng = rng_new(), .path = strdup(directory_path(name)), .end = 1};
 	assert_int_equal(trace_writer__open(t->path, &info, &t->w), 0);
@@ -77,19 +73,17 @@ static uint32_t any_name(struct written *t)
 
 static void add_process(struct written *t, const char *crate, const char *command)
 {
-	const struct trace_process p = {
-		.index = t->n_processes,
-		.pid = 100 + t->n_processes,
-		.start_ns = 1000,
-		.end_ns = 5000,
-		.crate = (char *)crate,
-		.command = (char *)command,
-		.crate_type = "lib",
-		.cwd = "/",
-		.build_id = "ab",
-		.rustc_version = "1.95.0",
-		.cpu_ns = 500,
-	};
+	const struct trace_process p = {.index = t->n_processes,
+					.pid = 100 + t->n_processes,
+					.start_ns = 1000,
+					.end_ns = 5000,
+					.crate = (char *)crate,
+					.command = (char *)command,
+					.crate_type = "lib",
+					.cwd = "/",
+					.build_id = "ab",
+					.rustc_version = "1.95.0",
+					.cpu_ns = 500};
 
 	t->n_processes += is_taken(trace_writer__process(t->w, &p));
 }
@@ -108,14 +102,12 @@ static void add_sampling(struct written *t)
 
 static void add_function(struct written *t, uint32_t gap, uint32_t size, const char *name)
 {
-	const struct trace_function f = {
-		.first = t->end + gap,
-		.size = size,
-		.addr = rng_any_size(&t->rng),
-		.library = "ab",
-		.name = name,
-		.file = "/lib/x.so",
-	};
+	const struct trace_function f = {.first = t->end + gap,
+					 .size = size,
+					 .addr = rng_any_size(&t->rng),
+					 .library = "ab",
+					 .name = name,
+					 .file = "/lib/x.so"};
 	struct trace_line rows[] = {{0, any_name(t), 1}, {1, any_name(t), UINT32_MAX}};
 
 	if (!is_taken(trace_writer__function(t->w, &f)))
@@ -253,8 +245,7 @@ static void everything_reads(struct written *t)
 		fail_msg("%s", trace_reader__problem(r));
 	assert_int_equal(spans, t->spans);
 	assert_int_equal(samples, t->samples);
-	assert_int_equal(trace_reader__stats(r).mapped, t->mapped);
-	assert_int_equal(trace_reader__stats(r).misindexed, 0);
+	assert_struct(trace_reader__stats(r), mapped, t->mapped, misindexed, 0);
 	passes(t->path, "verify", AS_RUN(cmd_verify), &verify);
 	passes(t->path, "dump", AS_RUN(cmd_dump), &dump);
 	passes(t->path, "diff", AS_RUN(cmd_diff), &diff);
@@ -308,34 +299,30 @@ static void add_random_item(struct written *t)
 		.caller = rng_below(r, 2) ? 0 : rng_below(r, t->end),
 		.depth = rng_below(r, 5) ? rng_below(r, 5) : any_number(t),
 		.flags = rng_below(r, 8),
-		.kind = rng_below(r, 3) ? 0 : rng_below(r, TRACE_KIND_OTHER),
-	};
-	const struct trace_sample sample = {
-		.time_ns = at,
-		.value = took,
-		.process = process,
-		.tid = tid,
-		.stack = t->stack ? rng_below(r, t->stack + 1) : 0,
-		.label = rng_below(r, 2) ? TRACE_NO_STRING : any_name(t),
-		.cause = 1 + rng_below(r, 3),
-		.cut = rng_below(r, TRACE_CUT_MAX),
-		.depth = rng_below(r, 9),
-	};
-	const struct trace_mapping mapping = {
-		.process = rng_below(r, 9) ? process : TRACE_NO_PROCESS,
-		.first = rng_below(r, 5000),
-		.n = 1 + rng_below(r, 3000),
-		.string = any_name(t),
-		.series = rng_below(r, 2),
-	};
-	const struct trace_place place = {
-		.process = process,
-		.string = any_name(t),
-		.file = any_name(t),
-		.line = any_number(t),
-		.call_file = rng_below(r, 2) ? TRACE_NO_STRING : any_name(t),
-		.call_line = any_number(t),
-	};
+		.kind = rng_below(r, 3) ? 0 : rng_below(r, TRACE_KIND_OTHER)};
+	const struct trace_sample sample = {.time_ns = at,
+					    .value = took,
+					    .process = process,
+					    .tid = tid,
+					    .stack = t->stack ? rng_below(r, t->stack + 1) : 0,
+					    .label =
+						    rng_below(r, 2) ? TRACE_NO_STRING : any_name(t),
+					    .cause = 1 + rng_below(r, 3),
+					    .cut = rng_below(r, TRACE_CUT_MAX),
+					    .depth = rng_below(r, 9)};
+	const struct trace_mapping mapping = {.process =
+						      rng_below(r, 9) ? process : TRACE_NO_PROCESS,
+					      .first = rng_below(r, 5000),
+					      .n = 1 + rng_below(r, 3000),
+					      .string = any_name(t),
+					      .series = rng_below(r, 2)};
+	const struct trace_place place = {.process = process,
+					  .string = any_name(t),
+					  .file = any_name(t),
+					  .line = any_number(t),
+					  .call_file =
+						  rng_below(r, 2) ? TRACE_NO_STRING : any_name(t),
+					  .call_line = any_number(t)};
 	const struct trace_tally tally = {process, any_name(t), TRACE_KIND_ARTIFACT_SIZE,
 					  any_number(t), any_number(t)};
 	const struct trace_thread thread = {process, tid, "thread"};
@@ -420,10 +407,8 @@ TEST_CASE_WITH(one_item_again_and_again_is_read, directory_make, directory_remov
 		list[i] = t.names[0];
 	same = (struct trace_mapping){.first = 1, .n = 1 << 20, .strings = list};
 	add_mapping(&t, &same);
-	for (int i = 0; i < 1 << 11; i++) {
-		assert_int_equal(trace_writer__thread(t.w, &thread), 0);
-		assert_int_equal(trace_writer__place(t.w, &place), 0);
-	}
+	for (int i = 0; i < 1 << 11; i++)
+		must(trace_writer__thread(t.w, &thread), trace_writer__place(t.w, &place));
 	/* One function that calls itself. */
 	for (uint32_t i = 0; i < QPT_STACK_DEPTH_MAX; i++)
 		add_stack(&t, t.stack, TRACE_STACK_LOCATION, 1);

@@ -7,10 +7,14 @@
 #include "trace/batch_threads.h"
 #include "../fixtures/random.h"
 #include "qprof/trace_format.h"
-#include <errno.h>
 
-#define _byte_buffer_  __cleanup(byte_buffer__destroy)
-#define _symbol_table_ __cleanup(symbol_table__destroy)
+#define _byte_buffer_	__cleanup(byte_buffer__destroy)
+#define _symbol_table_	__cleanup(symbol_table__destroy)
+#define _job_table_	__cleanup(job_table__destroy)
+#define _llvm_table_	__cleanup(llvm_table__destroy)
+#define _place_table_	__cleanup(place_table__destroy)
+#define _batch_threads_ __cleanup(batch_threads__destroy)
+#define _thread_set_	__cleanup(thread_set__destroy)
 
 #define PROCESSES 3
 #define STRINGS	  9
@@ -95,16 +99,11 @@ TEST_CASE(a_file_may_have_so_many)
 
 /* ---- Job table ------------------------------------------------------------------------------- */
 
-#define _job_table_ __cleanup(job_table__destroy)
-
-#define JOB_TABLE_PROCESSES 3
-#define JOB_TABLE_STRINGS   9
-
 static int job_table_take(struct job_table *t, const struct byte_buffer *bytes)
 {
 	struct byte_reader in = {.at = bytes->data, .end = bytes->data + bytes->size};
 	const char *why = NULL;
-	int err = job_table__take(t, &in, JOB_TABLE_PROCESSES, JOB_TABLE_STRINGS, &why);
+	int err = job_table__take(t, &in, PROCESSES, STRINGS, &why);
 
 	assert_true(!err || why);
 	return err;
@@ -112,12 +111,11 @@ static int job_table_take(struct job_table *t, const struct byte_buffer *bytes)
 
 static struct trace_job any_job(struct rng *rng, uint32_t n)
 {
-	return (struct trace_job){
-		.process = rng_below(rng, JOB_TABLE_PROCESSES),
-		.query = rng_below(rng, JOB_TABLE_STRINGS),
-		.invocation = rng_below(rng, 2) ? TRACE_NO_INVOCATION : (uint32_t)rng_u64(rng),
-		.parent = rng_below(rng, n + 1),
-	};
+	return (struct trace_job){.process = rng_below(rng, PROCESSES),
+				  .query = rng_below(rng, STRINGS),
+				  .invocation = rng_below(rng, 2) ? TRACE_NO_INVOCATION
+								  : (uint32_t)rng_u64(rng),
+				  .parent = rng_below(rng, n + 1)};
 }
 
 TEST_CASE(jobs_come_back_from_several_chunks)
@@ -135,8 +133,7 @@ TEST_CASE(jobs_come_back_from_several_chunks)
 		if (i % 300 == 299 || i + 1 == N_OF(all)) {
 			_byte_buffer_ struct byte_buffer bytes = {0};
 
-			assert_int_equal(job_table__payload(&from, &bytes), 0);
-			assert_int_equal(job_table_take(&to, &bytes), 0);
+			must(job_table__payload(&from, &bytes), job_table_take(&to, &bytes));
 		}
 	}
 	assert_int_equal(to.n, N_OF(all));
@@ -162,12 +159,12 @@ TEST_CASE(a_list_that_refers_to_nothing_is_refused)
 {
 	/* A count, then process, query, invocation and the way to the parent of each. */
 	static const uint8_t bad[][6] = {
-		{2, 0, 0, 0, 0},		       /* too short */
-		{1, 2 * JOB_TABLE_PROCESSES, 0, 0, 0}, /* no such process */
-		{1, 1, 0, 0, 0},		       /* process -1 */
-		{1, 0, JOB_TABLE_STRINGS, 0, 0},       /* no such query */
-		{1, 0, 0, 1, 0},		       /* invocation -1 */
-		{1, 0, 0, 0, 1},		       /* its own parent is none */
+		{2, 0, 0, 0, 0},	     /* too short */
+		{1, 2 * PROCESSES, 0, 0, 0}, /* no such process */
+		{1, 1, 0, 0, 0},	     /* process -1 */
+		{1, 0, STRINGS, 0, 0},	     /* no such query */
+		{1, 0, 0, 1, 0},	     /* invocation -1 */
+		{1, 0, 0, 0, 1},	     /* its own parent is none */
 	};
 
 	for (size_t i = 0; i < N_OF(bad); i++) {
@@ -197,15 +194,11 @@ TEST_CASE(job_table_a_list_may_expand_to_so_much)
 
 /* ---- Llvm table ------------------------------------------------------------------------------ */
 
-#define _llvm_table_ __cleanup(llvm_table__destroy)
-
-#define LLVM_TABLE_STRINGS 9
-
 static int llvm_table_take(struct llvm_table *t, const uint8_t *bytes, size_t size)
 {
 	struct byte_reader in = {.at = bytes, .end = bytes + size};
 	const char *why = NULL;
-	int err = llvm_table__take(t, &in, LLVM_TABLE_STRINGS, &why);
+	int err = llvm_table__take(t, &in, STRINGS, &why);
 
 	assert_true(!err || why);
 	return err;
@@ -214,19 +207,17 @@ static int llvm_table_take(struct llvm_table *t, const uint8_t *bytes, size_t si
 /* The string after the last one that there is, for none. */
 static uint32_t any_string(struct rng *rng)
 {
-	uint32_t string = rng_below(rng, LLVM_TABLE_STRINGS + 1);
+	uint32_t string = rng_below(rng, STRINGS + 1);
 
-	return string == LLVM_TABLE_STRINGS ? TRACE_NO_STRING : string;
+	return string == STRINGS ? TRACE_NO_STRING : string;
 }
 
 static struct trace_llvm any_entry(struct rng *rng)
 {
-	struct trace_llvm entry = {
-		.pass = any_string(rng),
-		.function = TRACE_NO_STRING,
-		.scope = rng_below(rng, TRACE_LLVM_SCOPES),
-		.codegen = rng_below(rng, 2),
-	};
+	struct trace_llvm entry = {.pass = any_string(rng),
+				   .function = TRACE_NO_STRING,
+				   .scope = rng_below(rng, TRACE_LLVM_SCOPES),
+				   .codegen = rng_below(rng, 2)};
 
 	if (entry.scope == TRACE_LLVM_FUNCTION || entry.scope == TRACE_LLVM_SCC)
 		entry.function = any_string(rng);
@@ -248,7 +239,7 @@ TEST_CASE(entries_come_back_once_from_several_chunks)
 
 	for (uint32_t i = 0; i < N_OF(all); i++) {
 		all[i] = any_entry(&rng);
-		assert_int_equal(llvm_table__add(&from, &all[i], LLVM_TABLE_STRINGS, &ids[i]), 0);
+		assert_int_equal(llvm_table__add(&from, &all[i], STRINGS, &ids[i]), 0);
 		if (i % 100 == 99) {
 			_byte_buffer_ struct byte_buffer bytes = {0};
 
@@ -257,7 +248,7 @@ TEST_CASE(entries_come_back_once_from_several_chunks)
 		}
 	}
 	/* Two scopes with a function, and two without. */
-	assert_true(from.n <= 2 * 2 * (LLVM_TABLE_STRINGS + 1) * (LLVM_TABLE_STRINGS + 2));
+	assert_true(from.n <= 2 * 2 * (STRINGS + 1) * (STRINGS + 2));
 	assert_int_equal(to.n, from.n);
 	for (uint32_t i = 0; i < N_OF(all); i++)
 		assert_true(same(llvm_table__get(&to, ids[i]), &all[i]));
@@ -268,8 +259,8 @@ TEST_CASE(entries_come_back_once_from_several_chunks)
 TEST_CASE(strings_were_added_before)
 {
 	static const struct trace_llvm bad[] = {
-		{.pass = LLVM_TABLE_STRINGS, .function = TRACE_NO_STRING},
-		{.function = LLVM_TABLE_STRINGS, .scope = TRACE_LLVM_FUNCTION},
+		{.pass = STRINGS, .function = TRACE_NO_STRING},
+		{.function = STRINGS, .scope = TRACE_LLVM_FUNCTION},
 		{.function = 1, .scope = TRACE_LLVM_MODULE},
 		{.function = 1, .scope = TRACE_LLVM_NONE},
 		{.function = TRACE_NO_STRING, .scope = TRACE_LLVM_SCOPES},
@@ -278,7 +269,7 @@ TEST_CASE(strings_were_added_before)
 	uint32_t id = 77;
 
 	for (size_t i = 0; i < N_OF(bad); i++)
-		assert_int_equal(llvm_table__add(&t, &bad[i], LLVM_TABLE_STRINGS, &id), -EINVAL);
+		assert_int_equal(llvm_table__add(&t, &bad[i], STRINGS, &id), -EINVAL);
 	assert_int_equal(id, 77);
 	assert_int_equal(t.n, 0);
 }
@@ -287,14 +278,13 @@ TEST_CASE(malformed_lists_are_refused)
 {
 	/* A count, then the head, the pass and the function of each. */
 	static const uint8_t bad[][4] = {
-		{2, 1, 0, 0},			   /* too short */
-		{1, 8, 0, 0},			   /* no such bit */
-		{1, 1, LLVM_TABLE_STRINGS + 1, 0}, /* no such pass */
-		{1, 1, 0, LLVM_TABLE_STRINGS + 1}, /* no such function */
-		{1, 3, 0, 1},			   /* a module has no name */
+		{2, 1, 0, 0},		/* too short */
+		{1, 8, 0, 0},		/* no such bit */
+		{1, 1, STRINGS + 1, 0}, /* no such pass */
+		{1, 1, 0, STRINGS + 1}, /* no such function */
+		{1, 3, 0, 1},		/* a module has no name */
 	};
-	static const uint8_t sound[] = {1, 1, LLVM_TABLE_STRINGS, LLVM_TABLE_STRINGS},
-			     longer[] = {1, 1, 0, 0, 0};
+	static const uint8_t sound[] = {1, 1, STRINGS, STRINGS}, longer[] = {1, 1, 0, 0, 0};
 	_llvm_table_ struct llvm_table t = {0};
 
 	for (size_t i = 0; i < N_OF(bad); i++)
@@ -345,16 +335,14 @@ static int place_table_take(struct place_table *t, const struct byte_buffer *b, 
 static void assert_same(const struct trace_place *a, const struct trace_place *b)
 {
 	assert_non_null(a);
-	assert_int_equal(a->file, b->file);
-	assert_int_equal(a->line, b->line);
-	assert_int_equal(a->call_file, b->call_file);
-	assert_int_equal(a->call_line, b->call_line);
+	assert_struct(*a, file, b->file, line, b->line, call_file, b->call_file, call_line,
+		      b->call_line);
 }
 
 TEST_CASE(what_is_stored_is_found)
 {
-	struct byte_buffer b = payload_of(1, places, N_OF(places));
-	struct place_table t = {0};
+	_byte_buffer_ struct byte_buffer b = payload_of(1, places, N_OF(places));
+	_place_table_ struct place_table t = {0};
 
 	assert_int_equal(place_table_take(&t, &b, b.size, 2, 10), 0);
 	assert_same(place_table__find(&t, 1, 5), &places[0]);
@@ -365,8 +353,6 @@ TEST_CASE(what_is_stored_is_found)
 	assert_null(place_table__find(&t, 0, 3));
 	assert_null(place_table__find(&t, 1, 4));
 	assert_null(place_table__find(&t, 1, TRACE_NO_STRING));
-	place_table__destroy(&t);
-	byte_buffer__destroy(&b);
 }
 
 TEST_CASE(each_process_has_its_own)
@@ -375,28 +361,24 @@ TEST_CASE(each_process_has_its_own)
 		.process = 0, .string = 5, .file = 8, .line = 3, .call_file = TRACE_NO_STRING};
 	const struct trace_place same = {
 		.process = 2, .string = 5, .file = 2, .line = 101, .call_file = TRACE_NO_STRING};
-	struct byte_buffer a = payload_of(1, places, 1), b = payload_of(0, &other, 1);
-	struct byte_buffer c = payload_of(2, &same, 1);
-	struct place_table t = {0};
+	_byte_buffer_ struct byte_buffer a = payload_of(1, places, 1), b = payload_of(0, &other, 1);
+	_byte_buffer_ struct byte_buffer c = payload_of(2, &same, 1);
+	_place_table_ struct place_table t = {0};
 
-	assert_int_equal(place_table_take(&t, &a, a.size, 2, 10), 0);
-	assert_int_equal(place_table_take(&t, &c, c.size, 3, 10), 0);
+	must(place_table_take(&t, &a, a.size, 2, 10), place_table_take(&t, &c, c.size, 3, 10));
 	assert_same(place_table__find(&t, TRACE_NO_PROCESS, 5), &places[0]);
 	/* In another file: it is another definition. */
 	assert_int_equal(place_table_take(&t, &b, b.size, 2, 10), 0);
 	assert_same(place_table__find(&t, 1, 5), &places[0]);
 	assert_same(place_table__find(&t, 0, 5), &other);
 	assert_null(place_table__find(&t, TRACE_NO_PROCESS, 5));
-	place_table__destroy(&t);
-	byte_buffer__destroy(&a);
-	byte_buffer__destroy(&b);
-	byte_buffer__destroy(&c);
 }
 
 TEST_CASE(what_is_malformed_is_refused)
 {
-	struct byte_buffer b = payload_of(1, places, N_OF(places)), none = payload_of(1, NULL, 0);
-	struct place_table t = {0};
+	_byte_buffer_ struct byte_buffer b = payload_of(1, places, N_OF(places)),
+					 none = payload_of(1, NULL, 0);
+	_place_table_ struct place_table t = {0};
 
 	for (size_t size = 0; size < b.size; size++)
 		assert_int_equal(place_table_take(&t, &b, size, 2, 10), -EBADMSG);
@@ -407,15 +389,12 @@ TEST_CASE(what_is_malformed_is_refused)
 	assert_int_equal(place_table_take(&t, &b, b.size, 2, 9), -EBADMSG);  /* no such string */
 	assert_int_equal(place_table_take(&t, &b, b.size, 2, 0), -EBADMSG);
 	assert_int_equal(place_table_take(&t, &none, none.size, 2, 10), -EBADMSG);
-	place_table__destroy(&t);
-	byte_buffer__destroy(&b);
-	byte_buffer__destroy(&none);
 }
 
 TEST_CASE(a_line_is_not_0)
 {
 	struct trace_place place = places[0];
-	struct place_table t = {0};
+	_place_table_ struct place_table t = {0};
 	struct byte_buffer b;
 
 	place.line = 0;
@@ -427,18 +406,15 @@ TEST_CASE(a_line_is_not_0)
 	b = payload_of(1, &place, 1);
 	assert_int_equal(place_table_take(&t, &b, b.size, 2, 10), -EBADMSG);
 	byte_buffer__destroy(&b);
-	place_table__destroy(&t);
 }
 
 TEST_CASE(many_places_in_few_bytes_are_refused)
 {
 	struct expansion e = {.made = QPT_EXPANSION_FREE - 100};
-	struct place_table t = {.expansion = &e};
-	struct byte_buffer b = payload_of(1, places, N_OF(places));
+	_place_table_ struct place_table t = {.expansion = &e};
+	_byte_buffer_ struct byte_buffer b = payload_of(1, places, N_OF(places));
 
 	assert_int_equal(place_table_take(&t, &b, b.size, 2, 10), -E2BIG);
-	place_table__destroy(&t);
-	byte_buffer__destroy(&b);
 }
 
 /* ---- Batch threads --------------------------------------------------------------------------- */
@@ -448,7 +424,7 @@ TEST_CASE(many_places_in_few_bytes_are_refused)
 TEST_CASE(items_are_grouped_and_keep_their_order)
 {
 	struct rng rng = rng_new();
-	struct batch_threads b = {0};
+	_batch_threads_ struct batch_threads b = {0};
 	uint32_t threads[ITEMS], grouped[ITEMS];
 
 	for (int round = 0; round < 3; round++) {
@@ -456,8 +432,7 @@ TEST_CASE(items_are_grouped_and_keep_their_order)
 		batch_threads__begin(&b);
 		for (uint32_t i = 0; i < ITEMS; i++) {
 			threads[i] = rng_below(&rng, 7);
-			assert_int_equal(batch_threads__add(&b, i, threads[i] / 2, threads[i] % 2),
-					 0);
+			must(batch_threads__add(&b, i, threads[i] / 2, threads[i] % 2));
 		}
 		assert_int_equal(b.n, 7);
 		batch_threads__arrange(&b);
@@ -475,7 +450,6 @@ TEST_CASE(items_are_grouped_and_keep_their_order)
 			}
 		}
 	}
-	batch_threads__destroy(&b);
 }
 
 static int load(const struct byte_buffer *bytes, uint32_t n_threads, uint32_t n,
@@ -489,9 +463,9 @@ static int load(const struct byte_buffer *bytes, uint32_t n_threads, uint32_t n,
 
 TEST_CASE(a_table_comes_back_and_must_add_up)
 {
-	struct batch_threads b = {0}, back = {0};
-	struct thread_set set = {0};
-	struct byte_buffer bytes = {0};
+	_batch_threads_ struct batch_threads b = {0}, back = {0};
+	_thread_set_ struct thread_set set = {0};
+	_byte_buffer_ struct byte_buffer bytes = {0};
 
 	assert_int_equal(batch_threads__reserve(&b, 3), 0);
 	batch_threads__begin(&b);
@@ -500,10 +474,7 @@ TEST_CASE(a_table_comes_back_and_must_add_up)
 	batch_threads__add(&b, 2, 4, 70);
 	batch_threads__store(&b, &bytes);
 	assert_int_equal(load(&bytes, 2, 3, 6, &back), 0);
-	assert_int_equal(back.n, 2);
-	assert_int_equal(back.at[0].n, 2);
-	assert_int_equal(back.at[1].first, 2);
-	assert_int_equal(back.at[1].tid, UINT32_MAX);
+	assert_struct(back, n, 2, at[0].n, 2, at[1].first, 2, at[1].tid, UINT32_MAX);
 	assert_int_equal(batch_threads__add_to(&back, &set), 0);
 	assert_int_equal(set.known.used, 2);
 	assert_int_equal(load(&bytes, 2, 3, 5, &back), -ENOENT);
@@ -512,10 +483,6 @@ TEST_CASE(a_table_comes_back_and_must_add_up)
 	assert_int_equal(load(&bytes, 1, 3, 6, &back), -EBADMSG);
 	bytes.size--;
 	assert_int_equal(load(&bytes, 2, 3, 6, &back), -EBADMSG);
-	thread_set__destroy(&set);
-	byte_buffer__destroy(&bytes);
-	batch_threads__destroy(&b);
-	batch_threads__destroy(&back);
 }
 
 /* ---- Thread set ------------------------------------------------------------------------------ */

@@ -15,8 +15,7 @@ static struct trace_writer *begin(uint32_t n_processes)
 	uint32_t id;
 
 	unlink(temporary);
-	assert_int_equal(trace_writer__open(temporary, &info, &w), 0);
-	assert_int_equal(trace_writer__intern(w, "typeck", &id), 0);
+	must(trace_writer__open(temporary, &info, &w), trace_writer__intern(w, "typeck", &id));
 	for (uint32_t i = 0; i < n_processes; i++) {
 		const struct trace_process p = {.index = i, .pid = 100 + i};
 
@@ -28,14 +27,12 @@ static struct trace_writer *begin(uint32_t n_processes)
 /* A span that can be told by its start. */
 static void write_span(struct trace_writer *w, uint32_t process, uint64_t start, uint8_t kind)
 {
-	const struct trace_span span = {
-		.process = process,
-		.tid = process + 1,
-		.start_ns = start,
-		.end_ns = start + 5,
-		.kind = kind,
-		.invocation = TRACE_NO_INVOCATION,
-	};
+	const struct trace_span span = {.process = process,
+					.tid = process + 1,
+					.start_ns = start,
+					.end_ns = start + 5,
+					.kind = kind,
+					.invocation = TRACE_NO_INVOCATION};
 
 	assert_int_equal(trace_writer__span(w, &span), 0);
 }
@@ -75,9 +72,8 @@ TEST_CASE_WITH(spans_come_again_as_far_as_they_were_read, temporary_make, tempor
 
 	write_span(w, 0, 100, TRACE_KIND_QUERY);
 	write_span(w, 0, 110, TRACE_KIND_ACTIVITY);
-	assert_int_equal(trace_writer__flush(w), 0);
-	assert_int_equal(trace_reader__open(temporary, &r, NULL), 0);
-	assert_int_equal(trace_replay__new(r, &p), 0);
+	must(trace_writer__flush(w), trace_reader__open(temporary, &r, NULL),
+	     trace_replay__new(r, &p));
 	trace_replay__begin(p, 0, 0);
 	is_over(p);
 	read_to_the_end(r);
@@ -87,8 +83,7 @@ TEST_CASE_WITH(spans_come_again_as_far_as_they_were_read, temporary_make, tempor
 		trace_replay__begin(p, 0, 0);
 		next_is(p, 100);
 		assert_int_equal(trace_replay__next(p, &span), 1);
-		assert_int_equal(span.start_ns, 110);
-		assert_int_equal(span.kind, TRACE_KIND_ACTIVITY);
+		assert_struct(span, start_ns, 110, kind, TRACE_KIND_ACTIVITY);
 		assert_string_equal(trace_reader__string(r, span.label), "typeck");
 		is_over(p);
 	}
@@ -114,8 +109,7 @@ TEST_CASE_WITH(chunks_of_other_processes_are_left_out, temporary_make, temporary
 		write_span(w, i, 100 + 10 * i, TRACE_KIND_QUERY);
 		assert_int_equal(trace_writer__flush(w), 0);
 	}
-	assert_int_equal(trace_writer__finish(w), 0);
-	assert_int_equal(trace_reader__open(temporary, &r, NULL), 0);
+	must(trace_writer__finish(w), trace_reader__open(temporary, &r, NULL));
 	read_to_the_end(r);
 	assert_int_equal(trace_replay__new(r, &p), 0);
 	trace_replay__begin(p, 0, 3);
@@ -142,13 +136,11 @@ TEST_CASE_WITH(the_file_is_the_one_that_is_read, temporary_make, temporary_remov
 	FILE *other;
 
 	write_span(w, 0, 100, TRACE_KIND_QUERY);
-	assert_int_equal(trace_writer__finish(w), 0);
-	assert_int_equal(trace_reader__open(temporary, &r, NULL), 0);
+	must(trace_writer__finish(w), trace_reader__open(temporary, &r, NULL));
 	read_to_the_end(r);
 	assert_int_equal(unlink(temporary), 0);
 	other = fopen(temporary, "we");
-	assert_int_equal(fclose(other), 0);
-	assert_int_equal(trace_replay__new(r, &p), 0);
+	must(fclose(other), trace_replay__new(r, &p));
 	trace_replay__begin(p, 0, 0);
 	next_is(p, 100);
 	is_over(p);
@@ -161,11 +153,9 @@ TEST_CASE_WITH(a_file_that_became_shorter_ends_early, temporary_make, temporary_
 	_trace_replay_ struct trace_replay *p = NULL;
 
 	write_span(w, 0, 100, TRACE_KIND_QUERY);
-	assert_int_equal(trace_writer__flush(w), 0);
-	assert_int_equal(trace_reader__open(temporary, &r, NULL), 0);
+	must(trace_writer__flush(w), trace_reader__open(temporary, &r, NULL));
 	read_to_the_end(r);
-	assert_int_equal(trace_replay__new(r, &p), 0);
-	assert_int_equal(truncate(temporary, 60), 0);
+	must(trace_replay__new(r, &p), truncate(temporary, 60));
 	trace_replay__begin(p, 0, 0);
 	is_over(p);
 }

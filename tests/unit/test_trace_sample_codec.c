@@ -52,11 +52,8 @@ static void assert_round_trip(const struct trace_sample *samples, uint32_t n, ui
 	const char *why = NULL;
 	uint32_t n_back;
 
-	assert_int_equal(encode(samples, n, stacks, &bytes), 0);
-	assert_int_equal(sample_codec__new(&c), 0);
-	assert_int_equal(
-		sample_codec__decode(c, bytes.data, bytes.size, &no_limits, &back, &n_back, &why),
-		0);
+	must(encode(samples, n, stacks, &bytes), sample_codec__new(&c),
+	     sample_codec__decode(c, bytes.data, bytes.size, &no_limits, &back, &n_back, &why));
 	assert_int_equal(n_back, n);
 	/* Encoding keeps only the order within threads. */
 	for (uint32_t i = 0, at = 0; i < n; i++) {
@@ -87,8 +84,7 @@ static struct trace_sample *make_samples(struct rng *rng, uint32_t n, uint32_t n
 			.label = TRACE_NO_STRING,
 			.cause = dice ? TRACE_SAMPLE_CPU : TRACE_SAMPLE_OFF_CPU,
 			.cut = dice == 1 ? TRACE_CUT_NO_PAGE : TRACE_CUT_NOT,
-			.value = dice ? PERIOD_NS : rng_any_size(rng) >> 40,
-		};
+			.value = dice ? PERIOD_NS : rng_any_size(rng) >> 40};
 		if (dice)
 			now[t] += PERIOD_NS + rng_below(rng, 4000);
 		s[i].time_ns = 1000000000 + now[t];
@@ -120,19 +116,18 @@ TEST_CASE(any_values_come_back)
 	_free_ struct trace_sample *s = calloc(1000, sizeof(*s));
 
 	for (int i = 0; i < 1000; i++) {
-		s[i] = (struct trace_sample){
-			.time_ns = rng_any_size(&rng),
-			.value = rng_any_size(&rng),
-			.process = rng_below(&rng, 3) ? 1 : UINT32_MAX - 1,
-			.tid = rng_below(&rng, 2) ? UINT32_MAX : 0,
-			.stack = rng_any_size(&rng) % UINT32_MAX,
-			.label = rng_below(&rng, 3) ? rng_below(&rng, 5) : TRACE_NO_STRING,
-			.depth = rng_u64(&rng) >> rng_below(&rng, 17),
-			.cause = 1 + rng_below(&rng, 3),
-			.cut = rng_below(&rng, TRACE_CUT_MAX),
-			.job = rng_any_size(&rng) % UINT32_MAX,
-			.llvm = rng_any_size(&rng) % UINT32_MAX,
-		};
+		s[i] = (struct trace_sample){.time_ns = rng_any_size(&rng),
+					     .value = rng_any_size(&rng),
+					     .process = rng_below(&rng, 3) ? 1 : UINT32_MAX - 1,
+					     .tid = rng_below(&rng, 2) ? UINT32_MAX : 0,
+					     .stack = rng_any_size(&rng) % UINT32_MAX,
+					     .label = rng_below(&rng, 3) ? rng_below(&rng, 5)
+									 : TRACE_NO_STRING,
+					     .depth = rng_u64(&rng) >> rng_below(&rng, 17),
+					     .cause = 1 + rng_below(&rng, 3),
+					     .cut = rng_below(&rng, TRACE_CUT_MAX),
+					     .job = rng_any_size(&rng) % UINT32_MAX,
+					     .llvm = rng_any_size(&rng) % UINT32_MAX};
 		if (s[i].cause == TRACE_SAMPLE_OFF_CPU && s[i].value > UINT64_MAX - s[i].time_ns)
 			s[i].value = UINT64_MAX - s[i].time_ns;
 	}
@@ -164,12 +159,13 @@ static int decode_within(const uint8_t *data, size_t size, const struct sample_l
 	return sample_codec__decode(c, copy, size, limits, &samples, &n, why);
 }
 
+static const char *why;
+
 TEST_CASE(every_cut_is_noticed)
 {
 	struct rng rng = rng_new();
 	_free_ struct trace_sample *s = make_samples(&rng, 60, 3);
 	_byte_buffer_ struct byte_buffer bytes = {0};
-	const char *why;
 
 	s[3].label = 1;
 	assert_int_equal(encode(s, 60, 1, &bytes), 0);
@@ -193,10 +189,8 @@ TEST_CASE(what_is_not_there_is_noticed)
 				       .cause = TRACE_SAMPLE_CPU};
 	struct sample_limits limits = {5, 10, 8, 3, 2};
 	_byte_buffer_ struct byte_buffer bytes = {0};
-	const char *why;
 
-	assert_int_equal(encode(&s, 1, 0, &bytes), 0);
-	assert_int_equal(decode_within(bytes.data, bytes.size, &limits, &why), 0);
+	must(encode(&s, 1, 0, &bytes), decode_within(bytes.data, bytes.size, &limits, &why));
 	limits.processes = 4;
 	assert_int_equal(decode_within(bytes.data, bytes.size, &limits, &why), -EBADMSG);
 	assert_string_equal(why, "samples of a process it does not hold");
@@ -254,7 +248,6 @@ TEST_CASE(malformed_batches_are_refused)
 		{{0, 0, 0, 0}, 4, "a batch of samples has a bad size"},
 		{{4, 1, 9, 0, 0, 0, 7, 4, 1, 1, 1, 1}, 12, "a batch of samples has a bad size"},
 	};
-	const char *why;
 
 	for (size_t i = 0; i < N_OF(cases); i++) {
 		int err = decode_within(cases[i].bytes, cases[i].size, &no_limits, &why);
@@ -271,7 +264,6 @@ TEST_CASE(damage_is_survived)
 	struct rng rng = rng_new();
 	_free_ struct trace_sample *s = make_samples(&rng, 200, 4);
 	_byte_buffer_ struct byte_buffer bytes = {0};
-	const char *why;
 
 	s[7].label = 4;
 	assert_int_equal(encode(s, 200, 1000, &bytes), 0);
@@ -371,13 +363,11 @@ TEST_CASE_WITH(what_probes_saw_is_resolved, temporary_make, temporary_remove)
 	s.label = SAMPLED_MIR_BUILT;
 	s.kind = TRACE_KIND_LOAD;
 	s.cut = TRACE_CUT_TOO_DEEP;
-	assert_int_equal(trace_writer__sample(w, &s), 0);
-	assert_int_equal(trace_writer__finish(w), 0);
-	assert_int_equal(trace_reader__open(temporary, &r, NULL), 0);
+	must(trace_writer__sample(w, &s), trace_writer__finish(w),
+	     trace_reader__open(temporary, &r, NULL));
 	while (item.kind != TRACE_ITEM_SAMPLE)
 		assert_int_equal(trace_reader__next(r, &item), 0);
-	assert_int_equal(item.sample.label, SAMPLED_MIR_BUILT);
-	assert_int_equal(item.sample.kind, TRACE_KIND_LOAD);
+	assert_struct(item.sample, label, SAMPLED_MIR_BUILT, kind, TRACE_KIND_LOAD);
 	assert_int_equal(trace_reader__stats(r).cut_samples, 1);
 }
 
@@ -418,11 +408,9 @@ static void span_codec_assert_round_trip(const struct trace_span *spans, uint32_
 	const char *why;
 	uint32_t n_back;
 
-	assert_int_equal(span_codec_encode(spans, n, &bytes), 0);
-	assert_int_equal(span_codec__new(&c), 0);
-	assert_int_equal(span_codec__decode(c, bytes.data, bytes.size, &span_codec_no_limits, &back,
-					    &n_back, &why),
-			 0);
+	must(span_codec_encode(spans, n, &bytes), span_codec__new(&c),
+	     span_codec__decode(c, bytes.data, bytes.size, &span_codec_no_limits, &back, &n_back,
+				&why));
 	assert_int_equal(n_back, n);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t n_want = pick_thread(spans, n, spans[i].process, spans[i].tid, want);
@@ -463,8 +451,7 @@ TEST_CASE(span_codec_any_values_come_back)
 			.invocation = rng_u64(&rng) >> rng_below(&rng, 33),
 			.depth = rng_u64(&rng) >> rng_below(&rng, 17),
 			.flags = rng_below(&rng, 8),
-			.caller = rng_below(&rng, 2) ? rng_below(&rng, UINT32_MAX) : 0,
-		};
+			.caller = rng_below(&rng, 2) ? rng_below(&rng, UINT32_MAX) : 0};
 	}
 	s[0].end_ns = UINT64_MAX;
 	s[0].start_ns = 0;
@@ -523,7 +510,6 @@ TEST_CASE(span_codec_every_cut_is_noticed)
 	struct rng rng = rng_new();
 	_free_ struct spans *s = spans_new(&rng, 60, 2, N_LABELS);
 	_byte_buffer_ struct byte_buffer bytes = {0};
-	const char *why;
 
 	for (uint32_t i = 0; i < s->n; i++)
 		s->at[i].caller = i;
@@ -544,10 +530,8 @@ TEST_CASE(names_that_are_not_there_are_noticed)
 {
 	struct trace_span s = {.process = 4, .label = 9};
 	_byte_buffer_ struct byte_buffer bytes = {0};
-	const char *why;
 
-	assert_int_equal(span_codec_encode(&s, 1, &bytes), 0);
-	assert_int_equal(decode(&bytes, bytes.size, 5, 10, &why), 0);
+	must(span_codec_encode(&s, 1, &bytes), decode(&bytes, bytes.size, 5, 10, &why));
 	assert_int_equal(decode(&bytes, bytes.size, 4, 10, &why), -EBADMSG);
 	assert_string_equal(why, "spans of a process it does not hold");
 	assert_int_equal(decode(&bytes, bytes.size, 5, 9, &why), -EBADMSG);
@@ -559,7 +543,6 @@ TEST_CASE(callers_that_are_not_there_are_noticed)
 	struct trace_span s[2] = {{.caller = 50}, {.caller = TRACE_NO_LOCATION}};
 	struct span_limits limits = {1, 1, 51};
 	_byte_buffer_ struct byte_buffer bytes = {0};
-	const char *why;
 
 	assert_int_equal(span_codec_encode(s, 2, &bytes), 0);
 	assert_int_equal(span_codec_decode_within(&bytes, bytes.size, &limits, &why), 0);
@@ -609,7 +592,6 @@ TEST_CASE(hostile_counts_cost_nothing)
 		{0x02, 0x03},		    /* more threads than spans */
 		{0x01, 0x01, 0x00, 0, 0, 2} /* more spans in a thread than in the chunk */
 	};
-	const char *why;
 
 	for (size_t i = 0; i < N_OF(counts); i++) {
 		struct byte_buffer b = {.data = (uint8_t *)counts[i]};
@@ -624,7 +606,6 @@ TEST_CASE(span_codec_damage_is_survived)
 	struct rng rng = rng_new();
 	_free_ struct spans *s = spans_new(&rng, 200, 2, N_LABELS);
 	_byte_buffer_ struct byte_buffer bytes = {0};
-	const char *why;
 
 	assert_int_equal(span_codec_encode(s->at, s->n, &bytes), 0);
 	for (int i = 0; i < 5000; i++) {

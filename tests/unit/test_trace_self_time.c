@@ -24,10 +24,11 @@ static uint64_t self_of(struct self_time *st, uint32_t tid, uint16_t depth, uint
 	return times.self_ns;
 }
 
-TEST_CASE(children_are_taken_off_once)
-{
-	_self_time_ struct self_time *st = new_self_time();
+#define CASE(name) \
+	TEST_CASE_GIVEN(name, NULL, NULL, _self_time_ struct self_time *, st, new_self_time())
 
+CASE(children_are_taken_off_once)
+{
 	assert_int_equal(self_of(st, 1, 2, 110, 120), 10);
 	assert_int_equal(self_of(st, 1, 2, 130, 140), 10);
 	assert_int_equal(self_of(st, 1, 1, 105, 150), 25);
@@ -46,8 +47,7 @@ static struct trace_times with_probes(struct self_time *st, uint16_t depth, uint
 
 /* Two hits of a span take 200 ns: 120 within its own time, 80 within its parent's. */
 static const struct trace_costs costs = {
-	.ps = {[TRACE_COST_EMULATED] = 100000, [TRACE_COST_EMULATED_INSIDE] = 120000},
-};
+	.ps = {[TRACE_COST_EMULATED] = 100000, [TRACE_COST_EMULATED_INSIDE] = 120000}};
 
 static struct self_time *new_with_costs(void)
 {
@@ -63,17 +63,12 @@ TEST_CASE(probe_time_counts_where_it_is_spent)
 	struct trace_times s;
 
 	s = with_probes(st, 2, 2000, 2150);
-	assert_int_equal(s.self_ns, 150);
-	assert_int_equal(s.self_probe_ns, 120);
-	assert_int_equal(s.probe_ns, 120);
+	assert_struct(s, self_ns, 150, self_probe_ns, 120, probe_ns, 120);
 	with_probes(st, 2, 2300, 2450);
 	s = with_probes(st, 1, 1000, 5000);
-	assert_int_equal(s.self_ns, 4000 - 300);
-	assert_int_equal(s.self_probe_ns, 120 + 2 * 80);
-	assert_int_equal(s.probe_ns, 120 + 2 * 200);
+	assert_struct(s, self_ns, 4000 - 300, self_probe_ns, 120 + 2 * 80, probe_ns, 120 + 2 * 200);
 	s = with_probes(st, 0, 900, 6000);
-	assert_int_equal(s.self_probe_ns, 120 + 80);
-	assert_int_equal(s.probe_ns, 120 + 3 * 200);
+	assert_struct(s, self_probe_ns, 120 + 80, probe_ns, 120 + 3 * 200);
 }
 
 /* The wrapper's probe, which reports the caller, runs in the time of the calling span. */
@@ -85,11 +80,9 @@ TEST_CASE(a_request_is_one_probe_more)
 	struct trace_times s;
 
 	assert_int_equal(self_time__span(st, &asked_for, &times), 0);
-	assert_int_equal(times.self_probe_ns, 120);
-	assert_int_equal(times.probe_ns, 120);
+	assert_struct(times, self_probe_ns, 120, probe_ns, 120);
 	s = with_probes(st, 0, 1000, 5000);
-	assert_int_equal(s.self_probe_ns, 120 + 80 + 100);
-	assert_int_equal(s.probe_ns, 120 + 200 + 100);
+	assert_struct(s, self_probe_ns, 120 + 80 + 100, probe_ns, 120 + 200 + 100);
 }
 
 /* The self parts add up to two hits per span, less the 80 ns outside the outermost span. */
@@ -118,33 +111,26 @@ TEST_CASE(unknown_costs_are_none)
 
 		self_time__set_costs(st, &unknown[i]);
 		s = with_probes(st, 0, 100, 200);
-		assert_int_equal(s.probe_ns, 0);
-		assert_int_equal(s.self_probe_ns, 0);
+		assert_struct(s, probe_ns, 0, self_probe_ns, 0);
 	}
 }
 
-TEST_CASE(threads_are_apart)
+CASE(threads_are_apart)
 {
-	_self_time_ struct self_time *st = new_self_time();
-
 	assert_int_equal(self_of(st, 1, 1, 110, 190), 80);
 	assert_int_equal(self_of(st, 2, 0, 100, 200), 100);
 	assert_int_equal(self_of(st, 1, 0, 100, 200), 20);
 }
 
-TEST_CASE(children_of_a_lost_parent_go_to_the_next)
+CASE(children_of_a_lost_parent_go_to_the_next)
 {
-	_self_time_ struct self_time *st = new_self_time();
-
 	assert_int_equal(self_of(st, 1, 3, 110, 150), 40);
 	assert_int_equal(self_of(st, 1, 0, 100, 200), 60);
 }
 
 /* The first parent at depth 0 is lost: its child began before the second parent did. */
-TEST_CASE(a_foreign_child_cannot_take_more_than_there_is)
+CASE(a_foreign_child_cannot_take_more_than_there_is)
 {
-	_self_time_ struct self_time *st = new_self_time();
-
 	assert_int_equal(self_of(st, 1, 1, 0, 1000), 1000);
 	assert_int_equal(self_of(st, 1, 0, 2000, 2100), 100);
 	assert_int_equal(self_of(st, 1, 1, 3000, 4000), 1000);
@@ -153,19 +139,16 @@ TEST_CASE(a_foreign_child_cannot_take_more_than_there_is)
 }
 
 /* The spans of a damaged file may overlap: two take the same time of their parent. */
-TEST_CASE(overlapping_spans_leave_nothing)
+CASE(overlapping_spans_leave_nothing)
 {
-	_self_time_ struct self_time *st = new_self_time();
-
 	assert_int_equal(self_of(st, 1, 1, 150, 300), 150);
 	assert_int_equal(self_of(st, 1, 2, 150, 300), 150);
 	assert_int_equal(self_of(st, 1, 0, 140, 300), 0);
 }
 
-TEST_CASE(random_trees_come_out_exact)
+CASE(random_trees_come_out_exact)
 {
 	struct rng rng = rng_new();
-	_self_time_ struct self_time *st = new_self_time();
 	_free_ struct spans *spans = spans_new(&rng, 15000, 3, 10);
 
 	for (uint32_t i = 0; i < spans->n; i++) {
@@ -175,10 +158,9 @@ TEST_CASE(random_trees_come_out_exact)
 }
 
 /* With lost spans a self time is still at most the length of its span. */
-TEST_CASE(losses_never_make_it_negative)
+CASE(losses_never_make_it_negative)
 {
 	struct rng rng = rng_new();
-	_self_time_ struct self_time *st = new_self_time();
 	_free_ struct spans *spans = spans_new(&rng, 15000, 2, 10);
 
 	for (uint32_t i = 0; i < spans->n; i++) {
@@ -200,29 +182,23 @@ static void off_cpu(struct self_time *st, uint16_t depth, uint64_t start, uint64
 			       .kind = TRACE_KIND_OFF_CPU};
 
 	assert_int_equal(self_time__span(st, &s, &times), 0);
-	assert_int_equal(times.self_ns, 0);
-	assert_int_equal(times.probe_ns, 0);
-	assert_int_equal(times.off_ns, end - start);
-	assert_int_equal(times.self_off_ns, 0);
+	assert_struct(times, self_ns, 0, probe_ns, 0, off_ns, end - start, self_off_ns, 0);
 }
 
-TEST_CASE(off_cpu_is_no_child)
+CASE(off_cpu_is_no_child)
 {
-	_self_time_ struct self_time *st = new_self_time();
 	struct trace_times s;
 
 	self_of(st, 1, 1, 101, 104);
 	off_cpu(st, 2, 110, 115);
 	s = with_probes(st, 1, 105, 150);
 	assert_int_equal(s.self_ns, 45);
-	assert_int_equal(times.off_ns, 5);
-	assert_int_equal(times.self_off_ns, 5);
+	assert_struct(times, off_ns, 5, self_off_ns, 5);
 	off_cpu(st, 1, 160, 170);
 	off_cpu(st, 1, 170, 171);
 	s = with_probes(st, 0, 100, 200);
 	assert_int_equal(s.self_ns, 100 - 3 - 45);
-	assert_int_equal(times.off_ns, 16);
-	assert_int_equal(times.self_off_ns, 11);
+	assert_struct(times, off_ns, 16, self_off_ns, 11);
 	off_cpu(st, 0, 200, 300);
 	s = with_probes(st, 0, 300, 310);
 	assert_int_equal(times.off_ns, 0);
@@ -235,15 +211,12 @@ TEST_CASE(off_cpu_has_no_probes)
 
 	off_cpu(st, 1, 2000, 2150);
 	s = with_probes(st, 0, 1000, 5000);
-	assert_int_equal(s.self_ns, 4000);
-	assert_int_equal(s.probe_ns, 120);
-	assert_int_equal(s.self_probe_ns, 120);
+	assert_struct(s, self_ns, 4000, probe_ns, 120, self_probe_ns, 120);
 }
 
 /* The spans at depths 1 and 2 around these times are lost, so the times belong to depth 0. */
-TEST_CASE(off_cpu_of_a_lost_parent_goes_to_the_next)
+CASE(off_cpu_of_a_lost_parent_goes_to_the_next)
 {
-	_self_time_ struct self_time *st = new_self_time();
 	struct trace_times s;
 
 	off_cpu(st, 2, 110, 115);
@@ -253,8 +226,7 @@ TEST_CASE(off_cpu_of_a_lost_parent_goes_to_the_next)
 	off_cpu(st, 1, 150, 151);
 	s = with_probes(st, 0, 100, 200);
 	assert_int_equal(s.self_ns, 90);
-	assert_int_equal(times.off_ns, 13);
-	assert_int_equal(times.self_off_ns, 13);
+	assert_struct(times, off_ns, 13, self_off_ns, 13);
 }
 
 /* Off the CPU in the last nanosecond of this span. */
@@ -299,9 +271,8 @@ TEST_CASE(off_cpu_is_counted_once)
 	}
 }
 
-TEST_CASE(a_forgotten_process_begins_anew)
+CASE(a_forgotten_process_begins_anew)
 {
-	_self_time_ struct self_time *st = new_self_time();
 	struct trace_span s = {.process = 1, .depth = 0, .start_ns = 100, .end_ns = 200};
 
 	assert_int_equal(self_of(st, 1, 1, 110, 150), 40);

@@ -36,27 +36,18 @@ TEST_CASE(entries_refer_to_lists_and_numbers)
 
 	/* Location 5; query 3 in it; location 5 in that, by its number; and again, from the list.
 	 */
-	assert_int_equal(TAKE(&t, &why, 1, 4, 2, 3, 1, 1, 2, 0, 1, 10, 2, LOCATED(5), 3 << 3 | 1),
-			 0);
-	assert_int_equal(t.n, 4);
-	assert_int_equal(t.n_places, 2);
+	must(TAKE(&t, &why, 1, 4, 2, 3, 1, 1, 2, 0, 1, 10, 2, LOCATED(5), 3 << 3 | 1));
+	assert_struct(t, n, 4, n_places, 2);
 	s = stack_table__get(&t, 2);
-	assert_int_equal(s->parent, 1);
-	assert_int_equal(s->kind, TRACE_STACK_QUERY);
-	assert_int_equal(s->place, 3);
+	assert_struct(*s, parent, 1, kind, TRACE_STACK_QUERY, place, 3);
 	s = stack_table__get(&t, 3);
-	assert_int_equal(s->parent, 2);
-	assert_int_equal(s->kind, TRACE_STACK_LOCATION);
-	assert_int_equal(s->place, 5);
-	assert_int_equal(s->depth, 3);
+	assert_struct(*s, parent, 2, kind, TRACE_STACK_LOCATION, place, 5, depth, 3);
 	/* Below entry 2 again: the list of query 3 has location 5 in front. */
 	s = stack_table__get(&t, 4);
-	assert_int_equal(s->parent, 2);
-	assert_int_equal(s->place, 5);
+	assert_struct(*s, parent, 2, place, 5);
 	/* Below entry 3: the list of location 5 has query 3, so a location is near to the last. */
 	assert_int_equal(TAKE(&t, &why, 5, 1, 1, 1, 2, 0, LOCATED(2)), 0);
-	assert_int_equal(stack_table__get(&t, 5)->parent, 3);
-	assert_int_equal(stack_table__get(&t, 5)->place, 7);
+	assert_struct(*stack_table__get(&t, 5), parent, 3, place, 7);
 }
 
 TEST_CASE(a_ninth_place_drops_out_of_a_list)
@@ -65,11 +56,9 @@ TEST_CASE(a_ninth_place_drops_out_of_a_list)
 	const char *why;
 
 	/* Location 5, and below it one after the other 6 to 13. */
-	assert_int_equal(TAKE(&t, &why, 1, 9, 9, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 4, 5, 6, 7,
-			      8, 0, 0, 0, 0, 0, 0, 0, 0, 0, LOCATED(5), LOCATED(1), LOCATED(1),
-			      LOCATED(1), LOCATED(1), LOCATED(1), LOCATED(1), LOCATED(1),
-			      LOCATED(1)),
-			 0);
+	must(TAKE(&t, &why, 1, 9, 9, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0,
+		  0, 0, 0, 0, 0, 0, LOCATED(5), LOCATED(1), LOCATED(1), LOCATED(1), LOCATED(1),
+		  LOCATED(1), LOCATED(1), LOCATED(1), LOCATED(1)));
 	assert_int_equal(stack_table__get(&t, 2)->place, 6);
 	assert_int_equal(stack_table__get(&t, 9)->place, 13);
 	/* Location 20, and the last in the list, which is 7 now and moves to the front. */
@@ -266,10 +255,8 @@ static void assert_same(const struct stack_table *a, const struct stack_table *b
 	for (uint32_t id = 1; id <= a->n; id++) {
 		const struct trace_stack *x = stack_table__get(a, id), *y = stack_table__get(b, id);
 
-		assert_int_equal(x->parent, y->parent);
-		assert_int_equal(x->place, y->place);
-		assert_int_equal(x->kind, y->kind);
-		assert_int_equal(x->depth, y->depth);
+		assert_struct(*x, parent, y->parent, place, y->place, kind, y->kind, depth,
+			      y->depth);
 	}
 }
 

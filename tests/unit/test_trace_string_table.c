@@ -7,6 +7,9 @@
 #include "trace/interner.h"
 #include "trace/id_map.h"
 
+#define _interner_    __cleanup(interner__destroy)
+#define _byte_buffer_ __cleanup(byte_buffer__destroy)
+
 #define N 3000
 
 /* A STRINGS payload of strings [first, end) of an interner. */
@@ -67,7 +70,7 @@ TEST_CASE(rows_of_strings_come_back)
 {
 	struct rng rng = rng_new();
 	_string_table_ struct string_table *table = NULL;
-	struct interner t = {0};
+	_interner_ struct interner t = {0};
 	char **texts = calloc(N, sizeof(*texts));
 	uint32_t at = 0;
 
@@ -94,7 +97,6 @@ TEST_CASE(rows_of_strings_come_back)
 		free(texts[i]);
 	}
 	free(texts);
-	interner__destroy(&t);
 }
 
 TEST_CASE(a_missing_string_is_reported)
@@ -111,15 +113,14 @@ TEST_CASE(a_missing_string_is_reported)
 TEST_CASE(a_bad_payload_changes_nothing)
 {
 	_string_table_ struct string_table *table = NULL;
-	struct interner t = {0};
-	struct byte_buffer first, both;
+	_interner_ struct interner t = {0};
+	_byte_buffer_ struct byte_buffer first, both;
 	uint32_t id;
 	bool is_new;
 
 	assert_int_equal(interner__id(&t, "one", &id, &is_new), 0);
 	first = payload_of(&t, 0, 1);
-	assert_int_equal(interner__id(&t, "two", &id, &is_new), 0);
-	assert_int_equal(interner__id(&t, "three", &id, &is_new), 0);
+	must(interner__id(&t, "two", &id, &is_new), interner__id(&t, "three", &id, &is_new));
 	both = payload_of(&t, 1, 3);
 	assert_int_equal(string_table__new(NULL, &table), 0);
 	assert_int_equal(take(table, &both), -EBADMSG); /* a gap */
@@ -131,20 +132,16 @@ TEST_CASE(a_bad_payload_changes_nothing)
 		assert_int_equal(string_table__n(table), err ? 1 : 3);
 		if (!err) {
 			string_table__free(table);
-			assert_int_equal(string_table__new(NULL, &table), 0);
-			assert_int_equal(take(table, &first), 0);
+			must(string_table__new(NULL, &table), take(table, &first));
 		}
 	}
-	byte_buffer__destroy(&first);
-	byte_buffer__destroy(&both);
-	interner__destroy(&t);
 }
 
 /* The limit on names counts expanded texts, not the bytes in the file. */
 TEST_CASE(names_do_not_take_more_than_their_limit)
 {
 	_string_table_ struct string_table *table = NULL;
-	struct byte_buffer payload = {0};
+	_byte_buffer_ struct byte_buffer payload = {0};
 	const char *text;
 	uint32_t n = 300;
 	int err = 0;
@@ -167,7 +164,6 @@ TEST_CASE(names_do_not_take_more_than_their_limit)
 	assert_int_equal(err, -E2BIG);
 	assert_int_equal(n - 1 - 20, QPT_NAME_BYTES_MAX / QPT_TEXT_MAX);
 	assert_int_equal(strlen(string_table__passing_text(table, n)), QPT_TEXT_MAX);
-	byte_buffer__destroy(&payload);
 }
 
 /* A path that begins with the name of another crate is about it, however it was put together. */
@@ -184,7 +180,7 @@ TEST_CASE(paths_of_another_crate_are_foreign)
 				     "\x05\x07\x02x"  /* 4: 1 "x" */
 				     "\x05\x02x\x0b"; /* 5: "x" 0 */
 	_string_table_ struct string_table *table = NULL;
-	struct byte_buffer payload = {0};
+	_byte_buffer_ struct byte_buffer payload = {0};
 
 	assert_int_equal(string_table__new(NULL, &table), 0);
 	byte_buffer__bytes(&payload, stored, sizeof(stored) - 1);
@@ -200,7 +196,6 @@ TEST_CASE(paths_of_another_crate_are_foreign)
 	assert_false(string_table__is_foreign(table, 5, NULL));
 	assert_false(string_table__is_foreign(table, 6, NULL));
 	assert_false(string_table__is_foreign(table, TRACE_NO_STRING, NULL));
-	byte_buffer__destroy(&payload);
 }
 
 /* A path that begins with another name than the crate's is not of the crate. */
@@ -229,8 +224,8 @@ TEST_CASE(paths_are_of_the_crate_they_begin_with)
 		{"DefId(0", true},
 	};
 	_string_table_ struct string_table *table = NULL;
-	struct interner t = {0};
-	struct byte_buffer payload = {0};
+	_interner_ struct interner t = {0};
+	_byte_buffer_ struct byte_buffer payload = {0};
 	uint32_t id, n = N_OF(cases);
 	bool is_new;
 
@@ -258,14 +253,11 @@ TEST_CASE(paths_are_of_the_crate_they_begin_with)
 	assert_false(string_table__is_foreign(table, n, "ab"));
 	assert_true(string_table__is_foreign(table, n + 1, "ab"));
 	assert_false(string_table__is_foreign(table, TRACE_NO_STRING, "ab"));
-	byte_buffer__destroy(&payload);
-	interner__destroy(&t);
 }
 
 /* ---- Id map ---------------------------------------------------------------------------------- */
 
-#define _byte_buffer_ __cleanup(byte_buffer__destroy)
-#define _id_map_      __cleanup(id_map__destroy)
+#define _id_map_ __cleanup(id_map__destroy)
 
 #define N_IDS	  200000u
 #define N_STRINGS 5000u
@@ -286,12 +278,10 @@ static void random_mappings(struct rng *rng, uint32_t *want, struct byte_buffer 
 	byte_buffer__varint(out, 2);
 	byte_buffer__varint(out, 100);
 	for (int k = 0; k < 100; k++) {
-		struct trace_mapping m = {
-			.first = rng_below(rng, N_IDS - 5000),
-			.n = 1 + rng_below(rng, rng_below(rng, 2) ? 5 : 4000),
-			.string = rng_below(rng, N_STRINGS - 4000),
-			.series = rng_below(rng, 2),
-		};
+		struct trace_mapping m = {.first = rng_below(rng, N_IDS - 5000),
+					  .n = 1 + rng_below(rng, rng_below(rng, 2) ? 5 : 4000),
+					  .string = rng_below(rng, N_STRINGS - 4000),
+					  .series = rng_below(rng, 2)};
 
 		if (!rng_below(rng, 3)) {
 			m.n = 1 + rng_below(rng, 300);

@@ -40,9 +40,8 @@ static struct trace_writer *open_with_names(void)
 	struct trace_writer *w = NULL;
 	uint32_t id;
 
-	assert_int_equal(trace_writer__open(path, &info, &w), 0);
-	assert_int_equal(trace_writer__process(w, &p), 0);
-	assert_int_equal(trace_writer__intern(w, "typeck", &id), 0);
+	must(trace_writer__open(path, &info, &w), trace_writer__process(w, &p),
+	     trace_writer__intern(w, "typeck", &id));
 	return w;
 }
 
@@ -63,9 +62,12 @@ static char *finished_trace(struct trace_writer *w)
 	return dump_trace(path);
 }
 
-TEST_CASE_WITH(a_file_is_not_overwritten, NULL, remove_file)
+#define CASE(name)                                                                        \
+	TEST_CASE_GIVEN(name, NULL, remove_file, _trace_writer_ struct trace_writer *, w, \
+			open_with_names())
+
+CASE(a_file_is_not_overwritten)
 {
-	_trace_writer_ struct trace_writer *w = open_with_names();
 	_trace_writer_ struct trace_writer *second = NULL;
 
 	assert_int_equal(trace_writer__finish(w), 0);
@@ -74,9 +76,8 @@ TEST_CASE_WITH(a_file_is_not_overwritten, NULL, remove_file)
 	assert_int_equal(state_of_file(), QPT_STATE_FINISHED);
 }
 
-TEST_CASE_WITH(only_finish_clears_the_mark, NULL, remove_file)
+CASE(only_finish_clears_the_mark)
 {
-	_trace_writer_ struct trace_writer *w = open_with_names();
 	struct stat st;
 
 	assert_int_equal(trace_writer__flush(w), 0);
@@ -89,13 +90,11 @@ TEST_CASE_WITH(only_finish_clears_the_mark, NULL, remove_file)
 	assert_int_equal(trace_writer__finish(w), -EBADF);
 }
 
-TEST_CASE_WITH(only_invalid_records_are_refused, NULL, remove_file)
+CASE(only_invalid_records_are_refused)
 {
-	_trace_writer_ struct trace_writer *w = open_with_names();
 	const struct trace_process gap = {.index = 2};
 	const struct trace_span good = {.start_ns = 5, .end_ns = 5, .label = 1};
 	struct trace_span bad[4] = {good, good, good, good};
-	_free_ char *text = NULL;
 
 	bad[0].process = 1;
 	bad[1].label = 2;
@@ -105,50 +104,38 @@ TEST_CASE_WITH(only_invalid_records_are_refused, NULL, remove_file)
 		assert_int_equal(trace_writer__span(w, &bad[i]), -EINVAL);
 	assert_int_equal(trace_writer__process(w, &gap), -EINVAL);
 	assert_int_equal(trace_writer__span(w, &good), 0);
-	text = finished_trace(w);
-	assert_non_null(strstr(text, "span 0/0 depth=0 5..5 typeck #0\nwhole\n"));
+	assert_shows(finished_trace(w), "span 0/0 depth=0 5..5 typeck #0\nwhole\n");
 }
 
-TEST_CASE_WITH(names_of_other_crates_are_kept, NULL, remove_file)
+CASE(names_of_other_crates_are_kept)
 {
-	_trace_writer_ struct trace_writer *w = open_with_names();
 	struct trace_mapping m = {.process = 0, .first = 7, .n = 1};
 	const struct trace_span span = {.tid = 1, .invocation = 7};
-	_free_ char *text = NULL;
 
 	assert_int_equal(trace_writer__intern(w, "core", &m.string), 0);
 	assert_int_equal(trace_writer__foreign(w, m.string + 1), -EINVAL);
-	assert_int_equal(trace_writer__foreign(w, m.string), 0);
-	assert_int_equal(trace_writer__foreign(w, m.string), 0);
-	assert_int_equal(trace_writer__map(w, &m), 0);
-	assert_int_equal(trace_writer__span(w, &span), 0);
-	text = finished_trace(w);
-	assert_non_null(strstr(text, " #7 event=core foreign\nwhole\n"));
+	must(trace_writer__foreign(w, m.string), trace_writer__foreign(w, m.string),
+	     trace_writer__map(w, &m), trace_writer__span(w, &span));
+	assert_shows(finished_trace(w), " #7 event=core foreign\nwhole\n");
 }
 
 /* A list that is long enough is compressed. */
-TEST_CASE_WITH(very_many_other_crates_are_kept, NULL, remove_file)
+CASE(very_many_other_crates_are_kept)
 {
-	_trace_writer_ struct trace_writer *w = open_with_names();
 	struct trace_mapping m = {.process = 0, .first = 7, .n = 1};
 	const struct trace_span span = {.tid = 1, .invocation = 7};
-	_free_ char *text = NULL;
 	char name[16];
 
 	for (int i = 0; i < 5000; i++) {
 		snprintf(name, sizeof(name), "crate%d", i);
-		assert_int_equal(trace_writer__intern(w, name, &m.string), 0);
-		assert_int_equal(trace_writer__foreign(w, m.string), 0);
+		must(trace_writer__intern(w, name, &m.string), trace_writer__foreign(w, m.string));
 	}
-	assert_int_equal(trace_writer__map(w, &m), 0);
-	assert_int_equal(trace_writer__span(w, &span), 0);
-	text = finished_trace(w);
-	assert_non_null(strstr(text, " #7 event=crate4999 foreign\nwhole\n"));
+	must(trace_writer__map(w, &m), trace_writer__span(w, &span));
+	assert_shows(finished_trace(w), " #7 event=crate4999 foreign\nwhole\n");
 }
 
-TEST_CASE_WITH(mappings_that_make_no_sense_are_refused, NULL, remove_file)
+CASE(mappings_that_make_no_sense_are_refused)
 {
-	_trace_writer_ struct trace_writer *w = open_with_names();
 	const uint32_t strings[] = {0, 1, 2};
 	const struct trace_mapping good = {.process = TRACE_NO_PROCESS, .n = 1};
 	struct trace_mapping bad[6] = {good, good, good, good, good, good};
@@ -163,16 +150,13 @@ TEST_CASE_WITH(mappings_that_make_no_sense_are_refused, NULL, remove_file)
 	bad[5].series = true;
 	for (int i = 0; i < 6; i++)
 		assert_int_equal(trace_writer__map(w, &bad[i]), -EINVAL);
-	assert_int_equal(trace_writer__map(w, &good), 0);
-	assert_int_equal(trace_writer__finish(w), 0);
+	must(trace_writer__map(w, &good), trace_writer__finish(w));
 }
 
 /* The writer refuses records that a reader would refuse: the reader would stop there. */
-TEST_CASE_WITH(ids_too_far_apart_are_refused, NULL, remove_file)
+CASE(ids_too_far_apart_are_refused)
 {
-	_trace_writer_ struct trace_writer *w = open_with_names();
 	struct trace_mapping m = {.process = TRACE_NO_PROCESS, .n = 1};
-	_free_ char *text = NULL;
 
 	for (uint32_t i = 0; i < QPT_MAP_BLOCKS_MAX; i++) {
 		m.first = i * QPT_MAP_BLOCK;
@@ -182,18 +166,15 @@ TEST_CASE_WITH(ids_too_far_apart_are_refused, NULL, remove_file)
 	assert_int_equal(trace_writer__map(w, &m), -E2BIG);
 	m.first = 7;
 	assert_int_equal(trace_writer__map(w, &m), 0);
-	text = finished_trace(w);
-	assert_non_null(strstr(text, "whole\n"));
+	assert_shows(finished_trace(w), "whole\n");
 }
 
 /* More than one chunk's worth, of invocation ids and of virtual labels. */
-TEST_CASE_WITH(long_mappings_come_back, NULL, remove_file)
+CASE(long_mappings_come_back)
 {
-	_trace_writer_ struct trace_writer *w = open_with_names();
 	_free_ uint32_t *strings = calloc(200000, sizeof(*strings));
 	struct trace_mapping m = {.n = 200000, .strings = strings};
 	struct trace_span span = {.end_ns = 1, .invocation = 199999};
-	_free_ char *text = NULL;
 
 	for (uint32_t i = 0; i < m.n; i++)
 		strings[i] = i % 2;
@@ -203,30 +184,25 @@ TEST_CASE_WITH(long_mappings_come_back, NULL, remove_file)
 	}
 	span.label = TRACE_VIRTUAL | 199998;
 	assert_int_equal(trace_writer__span(w, &span), 0);
-	text = finished_trace(w);
-	assert_non_null(strstr(text, " 0..1 rustc #199999 event=typeck\nwhole\n"));
+	assert_shows(finished_trace(w), " 0..1 rustc #199999 event=typeck\nwhole\n");
 }
 
 /* A string of its own for the last segment and for the path: their parent is there. */
-TEST_CASE_WITH(paths_share_what_they_have_in_common, NULL, remove_file)
+CASE(paths_share_what_they_have_in_common)
 {
-	_trace_writer_ struct trace_writer *w = open_with_names();
 	struct trace_function f = {1, 1, 0x1000, "abcd", "core::iter::adapters::Filter", NULL};
 	uint32_t before, after;
 
-	assert_int_equal(trace_writer__function(w, &f), 0);
-	assert_int_equal(trace_writer__intern(w, "before", &before), 0);
+	must(trace_writer__function(w, &f), trace_writer__intern(w, "before", &before));
 	f.first = 3;
 	f.name = "core::iter::adapters::Map";
-	assert_int_equal(trace_writer__function(w, &f), 0);
-	assert_int_equal(trace_writer__intern(w, "after", &after), 0);
+	must(trace_writer__function(w, &f), trace_writer__intern(w, "after", &after));
 	assert_int_equal(after, before + 3);
 	assert_int_equal(trace_writer__finish(w), 0);
 }
 
-TEST_CASE_WITH(callers_need_their_function, NULL, remove_file)
+CASE(callers_need_their_function)
 {
-	_trace_writer_ struct trace_writer *w = open_with_names();
 	struct trace_function f = {1, 9, 0x1000, "abcd", "rustc::asks", NULL};
 	struct trace_span span = {.end_ns = 1, .caller = 1};
 	struct trace_line row = {.offset = 9, .line = 1};
@@ -249,12 +225,10 @@ TEST_CASE_WITH(callers_need_their_function, NULL, remove_file)
 }
 
 /* More functions and lines than one chunk takes. */
-TEST_CASE_WITH(functions_beyond_a_batch_come_back, NULL, remove_file)
+CASE(functions_beyond_a_batch_come_back)
 {
-	_trace_writer_ struct trace_writer *w = open_with_names();
 	struct trace_span span = {.end_ns = 1};
 	const struct trace_line row = {.offset = 1, .line = 77};
-	_free_ char *text = NULL;
 	char name[40];
 
 	for (uint32_t i = 0; i < 20000; i++) {
@@ -267,22 +241,18 @@ TEST_CASE_WITH(functions_beyond_a_batch_come_back, NULL, remove_file)
 	assert_int_equal(trace_writer__span(w, &span), 0);
 	for (uint32_t i = 20000; i-- > 0;)
 		assert_int_equal(trace_writer__lines(w, 1 + 10 * i, &row, 1), 0);
-	text = finished_trace(w);
-	assert_non_null(strstr(text, " from=rustc::asks_19999+2@rustc:77\nwhole\n"));
+	assert_shows(finished_trace(w), " from=rustc::asks_19999+2@rustc:77\nwhole\n");
 }
 
-TEST_CASE_WITH(losses_are_written_when_they_change, NULL, remove_file)
+CASE(losses_are_written_when_they_change)
 {
-	_trace_writer_ struct trace_writer *w = open_with_names();
 	struct trace_losses losses = {.count = {[TRACE_LOST_RECURSION] = 1}};
 	_free_ char *text = NULL;
 	uint64_t bytes;
 
-	assert_int_equal(trace_writer__losses(w, &losses), 0);
-	assert_int_equal(trace_writer__flush(w), 0);
+	must(trace_writer__losses(w, &losses), trace_writer__flush(w));
 	bytes = trace_writer__bytes(w);
-	assert_int_equal(trace_writer__losses(w, &losses), 0);
-	assert_int_equal(trace_writer__flush(w), 0);
+	must(trace_writer__losses(w, &losses), trace_writer__flush(w));
 	assert_int_equal(trace_writer__bytes(w), bytes);
 	losses.count[TRACE_LOST_RECURSION] = 1ULL << 40;
 	assert_int_equal(trace_writer__losses(w, &losses), 0);
@@ -292,10 +262,8 @@ TEST_CASE_WITH(losses_are_written_when_they_change, NULL, remove_file)
 }
 
 /* More names and processes than one chunk takes. */
-TEST_CASE_WITH(names_beyond_a_batch_come_back, NULL, remove_file)
+CASE(names_beyond_a_batch_come_back)
 {
-	_trace_writer_ struct trace_writer *w = open_with_names();
-	_free_ char *dump = NULL;
 	char text[100];
 
 	for (uint32_t i = 1; i < 5000; i++) {
@@ -304,8 +272,7 @@ TEST_CASE_WITH(names_beyond_a_batch_come_back, NULL, remove_file)
 		snprintf(text, sizeof(text), "rustc --crate-name a_crate_with_a_long_name_%u", i);
 		assert_int_equal(trace_writer__process(w, &p), 0);
 	}
-	dump = finished_trace(w);
-	assert_non_null(strstr(dump, "_name_4999] [-] [-] [-] [-] [-]\nwhole\n"));
+	assert_shows(finished_trace(w), "_name_4999] [-] [-] [-] [-] [-]\nwhole\n");
 }
 
 /* Write spans until one fails; returns the error. */
@@ -320,9 +287,8 @@ static int write_much(struct trace_writer *w)
 	return err;
 }
 
-TEST_CASE_WITH(a_full_disk_is_remembered, NULL, remove_file)
+CASE(a_full_disk_is_remembered)
 {
-	_trace_writer_ struct trace_writer *w = open_with_names();
 	struct trace_losses losses = {.count = {1}};
 	struct trace_span span = {.end_ns = 1};
 	_free_ char *text = NULL;
@@ -368,7 +334,6 @@ TEST_CASE(unwritable_places_say_why)
 
 TEST_CASE_WITH(a_killed_writer_leaves_what_it_flushed, NULL, remove_file)
 {
-	_free_ char *text = NULL;
 	pid_t pid = fork();
 	int status;
 
@@ -384,29 +349,24 @@ TEST_CASE_WITH(a_killed_writer_leaves_what_it_flushed, NULL, remove_file)
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFSIGNALED(status));
-	text = dump_trace(path);
-	assert_non_null(strstr(text, "span 0/0 depth=0 0..1 typeck #0\nproblem: unfinished: "));
+	assert_shows(dump_trace(path), "span 0/0 depth=0 0..1 typeck #0\nproblem: unfinished: ");
 }
 
-TEST_CASE_WITH(the_largest_tally_comes_back, NULL, remove_file)
+CASE(the_largest_tally_comes_back)
 {
-	_trace_writer_ struct trace_writer *w = open_with_names();
 	const struct trace_tally tally = {
 		.label = 1, .kind = TRACE_KIND_HIT_COUNT, .events = UINT64_MAX};
 	_free_ char *text = NULL;
 
-	assert_int_equal(trace_writer__tally(w, &tally), 0);
-	assert_int_equal(trace_writer__flush(w), 0);
+	must(trace_writer__tally(w, &tally), trace_writer__flush(w));
 	text = dump_trace(path);
 	assert_non_null(
 		strstr(text, "tally 0 typeck [QueryCacheHitCount] 18446744073709551615 0\n"));
 }
 
 /* The strings come back in the order in which they were given, and as often. */
-TEST_CASE_WITH(results_come_back, NULL, remove_file)
+CASE(results_come_back)
 {
-	_trace_writer_ struct trace_writer *w = open_with_names();
-	_free_ char *text = NULL;
 	uint32_t items[4], typeck;
 	struct trace_results r = {.kind = TRACE_RESULTS_UNSURE, .n = 4, .items = items};
 
@@ -417,11 +377,9 @@ TEST_CASE_WITH(results_come_back, NULL, remove_file)
 	r.label = typeck;
 	assert_int_equal(trace_writer__results(w, &r), 0);
 	r = (struct trace_results){.kind = TRACE_RESULTS_UNKNOWN, .label = typeck};
-	assert_int_equal(trace_writer__results(w, &r), 0);
-	assert_int_equal(trace_writer__flush(w), 0);
-	text = dump_trace(path);
-	assert_non_null(strstr(text, "results 0 typeck 1: a::two a::one a::one a::one\n"
-				     "results 0 typeck 2:\n"));
+	must(trace_writer__results(w, &r), trace_writer__flush(w));
+	assert_shows(dump_trace(path), "results 0 typeck 1: a::two a::one a::one a::one\n"
+				       "results 0 typeck 2:\n");
 	r = (struct trace_results){.process = 1};
 	assert_int_equal(trace_writer__results(w, &r), -EINVAL);
 	r = (struct trace_results){.n = 1, .items = &(uint32_t){1000}};
@@ -430,22 +388,19 @@ TEST_CASE_WITH(results_come_back, NULL, remove_file)
 	assert_int_equal(trace_writer__results(w, &r), -EINVAL);
 }
 
-TEST_CASE_WITH(symbols_come_back, NULL, remove_file)
+CASE(symbols_come_back)
 {
-	_trace_writer_ struct trace_writer *w = open_with_names();
 	_trace_reader_ struct trace_reader *r = NULL;
 	const char *why = NULL;
 	struct trace_symbol s = {.process = 0};
 	struct trace_item item;
 
-	assert_int_equal(trace_writer__intern(w, "_ZN1a3oneE", &s.symbol), 0);
-	assert_int_equal(trace_writer__intern(w, "a::one", &s.item), 0);
-	assert_int_equal(trace_writer__symbol(w, &s), 0);
+	must(trace_writer__intern(w, "_ZN1a3oneE", &s.symbol),
+	     trace_writer__intern(w, "a::one", &s.item), trace_writer__symbol(w, &s));
 	assert_int_equal(trace_writer__symbol(w, &(struct trace_symbol){.process = 1}), -EINVAL);
 	assert_int_equal(trace_writer__symbol(w, &(struct trace_symbol){.symbol = 1000}), -EINVAL);
 	assert_int_equal(trace_writer__symbol(w, &(struct trace_symbol){.item = 1000}), -EINVAL);
-	assert_int_equal(trace_writer__flush(w), 0);
-	assert_int_equal(trace_reader__open(path, &r, &why), 0);
+	must(trace_writer__flush(w), trace_reader__open(path, &r, &why));
 	while (!trace_reader__next(r, &item) && item.kind != TRACE_ITEM_END)
 		continue;
 	assert_int_equal(trace_reader__symbol_item(r, 0, s.symbol), s.item);
@@ -457,11 +412,13 @@ TEST_CASE_WITH(symbols_come_back, NULL, remove_file)
 
 TEST_GROUP(NULL, NULL)
 
-TEST_CASE_WITH(samples_come_back_with_their_stacks, temporary_make, temporary_remove)
+#define SAMPLED_CASE(name)                                      \
+	TEST_CASE_GIVEN(name, temporary_make, temporary_remove, \
+			_trace_writer_ struct trace_writer *, w, sampled_trace_open(temporary))
+
+SAMPLED_CASE(samples_come_back_with_their_stacks)
 {
-	_trace_writer_ struct trace_writer *w = sampled_trace_open(temporary);
 	struct trace_sample s;
-	_free_ char *text = NULL;
 
 	sampled_trace_begin(w);
 	s = sampled_trace_sample(1000, sampled_trace_stack(w, SAMPLED_TYPECK, 5));
@@ -475,32 +432,28 @@ TEST_CASE_WITH(samples_come_back_with_their_stacks, temporary_make, temporary_re
 	s = sampled_trace_sample(3000, TRACE_NO_STACK);
 	s.cause = TRACE_SAMPLE_FAULT;
 	s.value = 409600;
-	assert_int_equal(trace_writer__sample(w, &s), 0);
-	assert_int_equal(trace_writer__finish(w), 0);
-	text = dump_trace(temporary);
-	assert_string_equal(
-		text, "info [t] [k] [h] 0 0\n"
-		      "sampling 499 Hz, faults by 100, off-cpu\n"
-		      "process 0 pid=40 parent=0 start=0 end=0 [rustc] [-] [-] [-] [-] [-]\n"
-		      "sample 0/40 cpu 1000 2004008 stack=3:"
-		      " rustc_hir::walk+5(/lib/librustc_driver.so) 1:typeck"
-		      " rustc_driver::main+7(/lib/librustc_driver.so)\n"
-		      "sample 0/40 cpu 2000 2004008 cut=2 in=typeck [QueryBlocked] depth=3 stack=5:"
-		      " rustc_hir::walk+6(/lib/librustc_driver.so) 1:mir_built"
-		      " rustc_driver::main+7(/lib/librustc_driver.so)\n"
-		      "sample 0/40 fault 3000 409600 stack=0:\n"
-		      "whole\n");
+	must(trace_writer__sample(w, &s), trace_writer__finish(w));
+	assert_shows(dump_trace(temporary),
+		     "=info [t] [k] [h] 0 0\n"
+		     "sampling 499 Hz, faults by 100, off-cpu\n"
+		     "process 0 pid=40 parent=0 start=0 end=0 [rustc] [-] [-] [-] [-] [-]\n"
+		     "sample 0/40 cpu 1000 2004008 stack=3:"
+		     " rustc_hir::walk+5(/lib/librustc_driver.so) 1:typeck"
+		     " rustc_driver::main+7(/lib/librustc_driver.so)\n"
+		     "sample 0/40 cpu 2000 2004008 cut=2 in=typeck [QueryBlocked] depth=3 stack=5:"
+		     " rustc_hir::walk+6(/lib/librustc_driver.so) 1:mir_built"
+		     " rustc_driver::main+7(/lib/librustc_driver.so)\n"
+		     "sample 0/40 fault 3000 409600 stack=0:\n"
+		     "whole\n");
 }
 
-TEST_CASE_WITH(samples_come_back_with_what_llvm_was_doing, temporary_make, temporary_remove)
+SAMPLED_CASE(samples_come_back_with_what_llvm_was_doing)
 {
 	const struct trace_llvm entries[] = {
 		{SAMPLED_TYPECK, SAMPLED_MIR_BUILT, TRACE_LLVM_FUNCTION, true},
 		{SAMPLED_TYPECK, TRACE_NO_STRING, TRACE_LLVM_MODULE, false},
 	};
-	_trace_writer_ struct trace_writer *w = sampled_trace_open(temporary);
 	struct trace_sample s = sampled_trace_sample(1000, TRACE_NO_STACK);
-	_free_ char *text = NULL;
 
 	sampled_trace_begin(w);
 	s.llvm = 1;
@@ -512,26 +465,21 @@ TEST_CASE_WITH(samples_come_back_with_what_llvm_was_doing, temporary_make, tempo
 		s.time_ns += 1000;
 	}
 	assert_int_equal(trace_writer__finish(w), 0);
-	text = dump_trace(temporary);
-	assert_contains(text, "cpu 2000 2004008 llvm=codegen:typeck:function:mir_built stack=0");
-	assert_contains(text, "cpu 4000 2004008 llvm=typeck:module stack=0");
+	assert_shows(dump_trace(temporary),
+		     "cpu 2000 2004008 llvm=codegen:typeck:function:mir_built stack=0",
+		     "cpu 4000 2004008 llvm=typeck:module stack=0");
 }
 
-TEST_CASE_WITH(it_says_that_stacks_were_not_asked_for, temporary_make, temporary_remove)
+SAMPLED_CASE(it_says_that_stacks_were_not_asked_for)
 {
-	_trace_writer_ struct trace_writer *w = sampled_trace_open(temporary);
 	const struct trace_sampling sampling = {.fault_period = 10, .light = true};
-	_free_ char *text = NULL;
 
-	assert_int_equal(trace_writer__sampling(w, &sampling), 0);
-	assert_int_equal(trace_writer__finish(w), 0);
-	text = dump_trace(temporary);
-	assert_contains(text, "sampling 0 Hz, faults by 10, light\n");
+	must(trace_writer__sampling(w, &sampling), trace_writer__finish(w));
+	assert_shows(dump_trace(temporary), "sampling 0 Hz, faults by 10, light\n");
 }
 
-TEST_CASE_WITH(what_was_not_added_is_refused, temporary_make, temporary_remove)
+SAMPLED_CASE(what_was_not_added_is_refused)
 {
-	_trace_writer_ struct trace_writer *w = sampled_trace_open(temporary);
 	const struct trace_sampling sampling = {.hz = 1};
 	const struct trace_sample good = sampled_trace_sample(5, TRACE_NO_STACK);
 	struct trace_sample bad[] = {good, good, good, good, good, good, good, good};
@@ -550,16 +498,14 @@ TEST_CASE_WITH(what_was_not_added_is_refused, temporary_make, temporary_remove)
 	bad[7].value = UINT64_MAX - 4;
 	for (size_t i = 0; i < N_OF(bad); i++)
 		assert_int_equal(trace_writer__sample(w, &bad[i]), -EINVAL);
-	assert_int_equal(trace_writer__sample(w, &good), 0);
-	assert_int_equal(trace_writer__finish(w), 0);
+	must(trace_writer__sample(w, &good), trace_writer__finish(w));
 }
 
 /* More than a chunk of samples and of entries, with flushes between. */
-TEST_CASE_WITH(nothing_is_lost_between_chunks, temporary_make, temporary_remove)
+SAMPLED_CASE(nothing_is_lost_between_chunks)
 {
 	struct rng rng = rng_new();
 	struct walk walk = {.rng = &rng};
-	_trace_writer_ struct trace_writer *w = sampled_trace_open(temporary);
 	_trace_reader_ struct trace_reader *r = NULL;
 	const struct trace_function code = {1000, 1000000, 0, "beef", "code", NULL};
 	struct trace_item item;
@@ -584,8 +530,7 @@ TEST_CASE_WITH(nothing_is_lost_between_chunks, temporary_make, temporary_remove)
 		if (!rng_below(&rng, 2000))
 			assert_int_equal(trace_writer__flush(w), 0);
 	}
-	assert_int_equal(trace_writer__finish(w), 0);
-	assert_int_equal(trace_reader__open(temporary, &r, NULL), 0);
+	must(trace_writer__finish(w), trace_reader__open(temporary, &r, NULL));
 	while (!trace_reader__next(r, &item) && item.kind != TRACE_ITEM_END) {
 		if (item.kind != TRACE_ITEM_SAMPLE)
 			continue;
@@ -599,9 +544,8 @@ TEST_CASE_WITH(nothing_is_lost_between_chunks, temporary_make, temporary_remove)
 	assert_int_equal(trace_reader__stats(r).stacks, entries);
 }
 
-TEST_CASE_WITH(the_file_of_a_library_is_stored_once, temporary_make, temporary_remove)
+SAMPLED_CASE(the_file_of_a_library_is_stored_once)
 {
-	_trace_writer_ struct trace_writer *w = sampled_trace_open(temporary);
 	struct trace_function f = {1000, 10, 0, "feed", "more", "/elsewhere"};
 	_trace_reader_ struct trace_reader *r = NULL;
 	struct trace_location at;
@@ -609,16 +553,14 @@ TEST_CASE_WITH(the_file_of_a_library_is_stored_once, temporary_make, temporary_r
 
 	assert_int_equal(trace_writer__function(w, &f), 0);
 	f = (struct trace_function){2000, 10, 0, "beef", "", NULL};
-	assert_int_equal(trace_writer__function(w, &f), 0);
-	assert_int_equal(trace_writer__finish(w), 0);
-	assert_int_equal(trace_reader__open(temporary, &r, NULL), 0);
+	must(trace_writer__function(w, &f), trace_writer__finish(w),
+	     trace_reader__open(temporary, &r, NULL));
 	while (!trace_reader__next(r, &item) && item.kind != TRACE_ITEM_END)
 		;
 	assert_true(trace_reader__location(r, 1000, &at));
 	assert_string_equal(at.function->file, "/lib/librustc_driver.so");
 	assert_true(trace_reader__location(r, 2000, &at));
-	assert_null(at.function->file);
-	assert_string_equal(at.function->name, "");
+	assert_struct(*at.function, file, NULL, name, "");
 }
 
 TEST_MAIN(make_directory, directory_remove)

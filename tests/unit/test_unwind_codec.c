@@ -3,6 +3,7 @@
 
 #include "test.h"
 #include "../fixtures/unwind_rows.h"
+#include "../fixtures/rows.h"
 #include "pctab/pctab.h"
 
 #define CHECKED_FROM UNWIND_CODEC_CHECKED_FROM
@@ -64,19 +65,15 @@ TEST_CASE(a_table_comes_back)
 	t->rules[1].cfa = -77777;
 	c = encode(t);
 	assert_int_equal(decode(&c, &back), 0);
-	assert_int_equal(back->start, t->start);
-	assert_int_equal(back->pages, t->pages);
-	assert_int_equal(back->n_rules, t->n_rules);
+	assert_pairs(back->start, t->start, back->pages, t->pages, back->n_rules, t->n_rules);
 	assert_memory_equal(back->rules, t->rules, t->n_rules * sizeof(*t->rules));
 	assert_memory_equal(back->directory, t->directory, t->pages * sizeof(*t->directory));
 	assert_int_equal(back->size, t->size);
 	assert_memory_equal(back->tables, t->tables, t->size);
 	assert_int_equal(back->n_segments, t->n_segments);
 	assert_memory_equal(back->segments, t->segments, sizeof(t->segments));
-	assert_int_equal(back->rows, t->rows);
-	assert_int_equal(back->functions, t->functions);
-	assert_int_equal(back->unreadable, 11);
-	assert_int_equal(back->refused, 12);
+	assert_pairs(back->rows, t->rows, back->functions, t->functions, back->unreadable, 11,
+		     back->refused, 12);
 	assert_true(back->tables + back->size == c.bytes + c.len);
 }
 

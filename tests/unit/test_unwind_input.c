@@ -10,6 +10,7 @@
 #include "../fixtures/elf_builder.h"
 #include "../fixtures/fixture_dir.h"
 #include "../fixtures/cfa_runs.h"
+#include "../fixtures/rows.h"
 
 struct image {
 	struct library_file *file;
@@ -91,40 +92,35 @@ static void make_frame(struct elf_builder *b, uint64_t addr, uint64_t size, uint
 	elf_builder__put(b, ELF_BUILDER_COMMENT, frame);
 }
 
-TEST_CASE(a_section_ends_with_its_segment)
+TEST_CASE(a_section_ends_with_its_segment_or_is_none)
 {
-	struct elf_builder b = {};
-	struct unwind_input in;
+	static const struct {
+		const char *name;
+		uint64_t addr, size;
+		uint32_t type;
+		int err;
+		uint64_t found;
+	} rows[] = {
+		{"whole", ELF_BUILDER_TEXT_ADDR + 32, 16, SHT_PROGBITS, 0, 16},
+		{"longer than its segment", ELF_BUILDER_TEXT_ADDR + 32, 1 << 20, SHT_PROGBITS, 0,
+		 ELF_BUILDER_TEXT_SIZE - 32},
+		/* The type that some assemblers give it. */
+		{"unwind", ELF_BUILDER_TEXT_ADDR, 16, SHT_X86_64_UNWIND, 0, 16},
+		{"elsewhere", 0x1000, 16, SHT_PROGBITS, -ENODATA, 0},
+		{"without bytes", ELF_BUILDER_TEXT_ADDR, 16, SHT_NOBITS, -ENODATA, 0},
+		{"endless", ELF_BUILDER_TEXT_ADDR, UINT64_MAX, SHT_PROGBITS, -EFBIG, 0},
+		{"large", ELF_BUILDER_TEXT_ADDR, EH_FRAME_SIZE_MAX + 1ull, SHT_PROGBITS, -EFBIG, 0},
+	};
 
-	make_frame(&b, ELF_BUILDER_TEXT_ADDR + 32, 16, SHT_PROGBITS);
-	assert_int_equal(find_in(&b, &in), 0);
-	assert_int_equal(in.frame.size, 16);
-	b = (struct elf_builder){};
-	make_frame(&b, ELF_BUILDER_TEXT_ADDR + 32, 1 << 20, SHT_PROGBITS);
-	assert_int_equal(find_in(&b, &in), 0);
-	assert_int_equal(in.frame.size, ELF_BUILDER_TEXT_SIZE - 32);
-	/* The type that some assemblers give it. */
-	b = (struct elf_builder){};
-	make_frame(&b, ELF_BUILDER_TEXT_ADDR, 16, SHT_X86_64_UNWIND);
-	assert_int_equal(find_in(&b, &in), 0);
-}
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		struct elf_builder b = {};
+		struct unwind_input in;
 
-TEST_CASE(a_section_that_is_not_there_is_none)
-{
-	struct elf_builder b = {};
-	struct unwind_input in;
-
-	make_frame(&b, 0x1000, 16, SHT_PROGBITS);
-	assert_int_equal(find_in(&b, &in), -ENODATA);
-	b = (struct elf_builder){};
-	make_frame(&b, ELF_BUILDER_TEXT_ADDR, 16, SHT_NOBITS);
-	assert_int_equal(find_in(&b, &in), -ENODATA);
-	b = (struct elf_builder){};
-	make_frame(&b, ELF_BUILDER_TEXT_ADDR, UINT64_MAX, SHT_PROGBITS);
-	assert_int_equal(find_in(&b, &in), -EFBIG);
-	b = (struct elf_builder){};
-	make_frame(&b, ELF_BUILDER_TEXT_ADDR, EH_FRAME_SIZE_MAX + 1ull, SHT_PROGBITS);
-	assert_int_equal(find_in(&b, &in), -EFBIG);
+		make_frame(&b, rows[i].addr, rows[i].size, rows[i].type);
+		row_equal(rows[i].name, find_in(&b, &in), rows[i].err);
+		if (!rows[i].err)
+			row_equal(rows[i].name, in.frame.size, rows[i].found);
+	}
 }
 
 /* Program headers in place of the one that the builder has made, at the end of the file. */
@@ -189,26 +185,29 @@ static struct cfa_runs runs_of(const char *code, size_t n, uint64_t start, uint6
 
 #define RUNS_OF(code) runs_of(code, sizeof(code) - 1, START, sizeof(code) - 1)
 
-TEST_CASE(entries_that_push_have_a_first_one)
+TEST_CASE(entries_have_the_rules_of_their_kind)
 {
 	struct cfa_runs r = RUNS_OF(FIRST ENTRY ENTRY);
 
+	/* Entries that push have a first one. */
 	assert_runs(&r, {START, START + 6, RSP_RULE(16)}, {START + 6, START + 16, RSP_RULE(24)},
 		    {START + 16, START + 48, PLT_RULE(11)});
 	r = RUNS_OF(FIRST_BND ENTRY_IBT ENTRY_IBT);
 	assert_runs(&r, {START, START + 6, RSP_RULE(16)}, {START + 6, START + 16, RSP_RULE(24)},
 		    {START + 16, START + 48, PLT_RULE(9)});
-}
-
-TEST_CASE(entries_that_jump_push_nothing)
-{
-	struct cfa_runs r = RUNS_OF(JUMP JUMP);
-
+	/* Entries that jump push nothing. */
+	r = RUNS_OF(JUMP JUMP);
 	assert_runs(&r, {START, START + 16, RSP_RULE(8)});
 	r = RUNS_OF(JUMP_IBT JUMP_IBT);
 	assert_runs(&r, {START, START + 32, RSP_RULE(8)});
 	r = RUNS_OF(JUMP_BND);
 	assert_runs(&r, {START, START + 16, RSP_RULE(8)});
+	/* Runs end where they must: a function that is described begins within. */
+	r = runs_of(FIRST ENTRY ENTRY, 48, START, 20);
+	assert_runs(&r, {START, START + 6, RSP_RULE(16)}, {START + 6, START + 16, RSP_RULE(24)},
+		    {START + 16, START + 20, PLT_RULE(11)});
+	r = runs_of(FIRST ENTRY ENTRY, 48, START, 3);
+	assert_runs(&r, {START, START + 3, RSP_RULE(16)});
 }
 
 TEST_CASE(other_code_has_no_rule)
@@ -223,17 +222,6 @@ TEST_CASE(other_code_has_no_rule)
 	assert_int_equal(runs_of("", 0, START, 0).n, 0);
 	/* The rule looks at the low bits of the pc. */
 	assert_int_equal(runs_of(FIRST ENTRY, 32, START + 8, 32).n, 0);
-}
-
-/* A function that is described begins within it. */
-TEST_CASE(runs_end_where_they_must)
-{
-	struct cfa_runs r = runs_of(FIRST ENTRY ENTRY, 48, START, 20);
-
-	assert_runs(&r, {START, START + 6, RSP_RULE(16)}, {START + 6, START + 16, RSP_RULE(24)},
-		    {START + 16, START + 20, PLT_RULE(11)});
-	r = runs_of(FIRST ENTRY ENTRY, 48, START, 3);
-	assert_runs(&r, {START, START + 3, RSP_RULE(16)});
 }
 
 TEST_CASE(an_error_of_the_caller_is_returned)

@@ -7,6 +7,7 @@
 #include "../fixtures/fixture_dir.h"
 #include "../fixtures/libdw_rules.h"
 #include "../fixtures/random.h"
+#include "../fixtures/rows.h"
 #include "base/bisect.h"
 
 /* The rule of an address, by the rows alone. */
@@ -62,36 +63,58 @@ static void assert_rows(const struct unwind_rows *r, const struct unwind_row *ro
 	assert_rows(r, (const struct unwind_row[]){__VA_ARGS__}, \
 		    N_OF(((const struct unwind_row[]){__VA_ARGS__})))
 
-TEST_CASE(functions_are_sorted_and_merged)
-{
-	_eh_builder_ struct eh_builder b = eh_builder_new();
-	_unwind_rows_ struct unwind_rows r = {};
-	uint32_t cie = eh_builder__cie(&b);
-	struct unwind_input in;
+/* A section with one CIE, its input and its rows. */
+static struct eh_builder b;
+static uint32_t cie;
+static struct unwind_input in;
+static struct unwind_rows r;
 
-	eh_builder__fde(&b, cie, 0x10200, 0x20, BYTES("\x41\x0e\x10"));
-	eh_builder__fde(&b, cie, 0x10220, 0x20, BYTES("\x0e\x10\x50\x0e\x08"));
-	eh_builder__fde(&b, cie, 0x10080, 0x40, BYTES(""));
+static int begin(void **state)
+{
+	b = eh_builder_new();
+	cie = eh_builder__cie(&b);
+	r = (struct unwind_rows){};
+	return 0;
+}
+
+static int end(void **state)
+{
+	eh_builder__destroy(&b);
+	unwind_rows__destroy(&r);
+	return 0;
+}
+
+/* Returns where the FDE is. */
+static uint32_t add(uint64_t start, uint32_t length, const char *program, size_t n)
+{
+	return eh_builder__fde(&b, cie, start, length, program, n);
+}
+
+/* Of what the section has by now. */
+static void read_section(void)
+{
+	unwind_rows__destroy(&r);
+	r = (struct unwind_rows){};
 	in = input_of(&b);
 	read_rows(&in, &r);
-	assert_int_equal(r.start, 0x10000);
-	assert_int_equal(r.functions, 3);
-	assert_int_equal(r.unreadable, 0);
+}
+
+TEST_CASE_WITH(functions_are_sorted_and_merged, begin, end)
+{
+	add(0x10200, 0x20, BYTES("\x41\x0e\x10"));
+	add(0x10220, 0x20, BYTES("\x0e\x10\x50\x0e\x08"));
+	add(0x10080, 0x40, BYTES(""));
+	read_section();
+	assert_pairs(r.start, 0x10000, r.functions, 3, r.unreadable, 0);
 	/* Rule 1 is rsp + 8, rule 2 rsp + 16. The second function goes on as the first one ends. */
 	ASSERT_ROWS(&r, {0, 0}, {0x80, 1}, {0xc0, 0}, {0x200, 1}, {0x201, 2}, {0x230, 1},
 		    {0x240, 0});
 }
 
-TEST_CASE(a_first_function_may_begin_a_page)
+TEST_CASE_WITH(a_first_function_may_begin_a_page, begin, end)
 {
-	_eh_builder_ struct eh_builder b = eh_builder_new();
-	_unwind_rows_ struct unwind_rows r = {};
-	uint32_t cie = eh_builder__cie(&b);
-	struct unwind_input in;
-
-	eh_builder__fde(&b, cie, 0x20000, 0x10000, BYTES(""));
-	in = input_of(&b);
-	read_rows(&in, &r);
+	add(0x20000, 0x10000, BYTES(""));
+	read_section();
 	assert_int_equal(r.start, 0x20000);
 	ASSERT_ROWS(&r, {0, 1}, {0x10000, 0});
 }
@@ -99,104 +122,79 @@ TEST_CASE(a_first_function_may_begin_a_page)
 TEST_CASE(padding_has_the_rule_before_it)
 {
 	for (uint32_t gap = UNWIND_PADDING_MAX; gap <= UNWIND_PADDING_MAX + 1; gap++) {
-		_eh_builder_ struct eh_builder b = eh_builder_new();
-		_unwind_rows_ struct unwind_rows r = {};
-		uint32_t cie = eh_builder__cie(&b);
-		struct unwind_input in;
-
-		eh_builder__fde(&b, cie, 0x10000, 0x21, BYTES("\x41\x0e\x10"));
-		eh_builder__fde(&b, cie, 0x10021 + gap, 0x20, BYTES(""));
-		in = input_of(&b);
-		read_rows(&in, &r);
+		begin(NULL);
+		add(0x10000, 0x21, BYTES("\x41\x0e\x10"));
+		add(0x10021 + gap, 0x20, BYTES(""));
+		read_section();
 		if (gap == UNWIND_PADDING_MAX)
 			ASSERT_ROWS(&r, {0, 1}, {1, 2}, {0x21 + gap, 1}, {0x41 + gap, 0});
 		else
 			ASSERT_ROWS(&r, {0, 1}, {1, 2}, {0x21, 0}, {0x21 + gap, 1},
 				    {0x41 + gap, 0});
+		end(NULL);
 	}
 }
 
-TEST_CASE(the_function_that_starts_last_counts)
+TEST_CASE_WITH(the_function_that_starts_last_counts, begin, end)
 {
-	_eh_builder_ struct eh_builder b = eh_builder_new();
-	_unwind_rows_ struct unwind_rows r = {};
-	uint32_t cie = eh_builder__cie(&b);
-	struct unwind_input in;
-
-	eh_builder__fde(&b, cie, 0x10000, 0x1000, BYTES("\x0e\x10"));
-	eh_builder__fde(&b, cie, 0x10100, 0x40, BYTES("\x0e\x18"));
+	add(0x10000, 0x1000, BYTES("\x0e\x10"));
+	add(0x10100, 0x40, BYTES("\x0e\x18"));
 	/* Of two at one place the first one. */
-	eh_builder__fde(&b, cie, 0x10100, 0x80, BYTES("\x0e\x20"));
+	add(0x10100, 0x80, BYTES("\x0e\x20"));
 	/* Those without code are no functions. */
-	eh_builder__fde(&b, cie, 0x10120, 0, BYTES("\x0e\x28"));
-	in = input_of(&b);
-	read_rows(&in, &r);
+	add(0x10120, 0, BYTES("\x0e\x28"));
+	read_section();
 	ASSERT_ROWS(&r, {0, 1}, {0x100, 2}, {0x140, 0});
 	assert_rule(rule_at(&r, 0x10100), RSP_RULE(24));
 }
 
-TEST_CASE(what_is_in_no_segment_is_left_out)
+TEST_CASE_WITH(what_is_in_no_segment_is_left_out, begin, end)
 {
-	_eh_builder_ struct eh_builder b = eh_builder_new();
-	_unwind_rows_ struct unwind_rows r = {};
-	uint32_t cie = eh_builder__cie(&b);
-	struct unwind_input in;
-
-	eh_builder__fde(&b, cie, 0x1000, 0x1000, BYTES(""));
-	eh_builder__fde(&b, cie, 0xfff0, 0x1000, BYTES(""));
-	eh_builder__fde(&b, cie, 0x2fff0, 0x7fffffff, BYTES(""));
+	add(0x1000, 0x1000, BYTES(""));
+	add(0xfff0, 0x1000, BYTES(""));
+	add(0x2fff0, 0x7fffffff, BYTES(""));
 	/* A length is signed, and this one leads around. */
-	eh_builder__fde(&b, cie, 0x2ff00, 0xffffffff, BYTES(""));
-	eh_builder__fde(&b, cie, 0x30000, 0x1000, BYTES(""));
-	eh_builder__fde(&b, cie, 0xffffffff80000000, 0x1000, BYTES(""));
-	in = input_of(&b);
-	read_rows(&in, &r);
+	add(0x2ff00, 0xffffffff, BYTES(""));
+	add(0x30000, 0x1000, BYTES(""));
+	add(0xffffffff80000000, 0x1000, BYTES(""));
+	read_section();
 	ASSERT_ROWS(&r, {0, 0}, {0xfff0, 1}, {0x10000, 0});
 	assert_int_equal(r.start, 0x20000);
 }
 
-TEST_CASE(damage_is_counted)
+TEST_CASE_WITH(damage_is_counted, begin, end)
 {
-	_eh_builder_ struct eh_builder b = eh_builder_new();
-	_unwind_rows_ struct unwind_rows r = {};
-	uint32_t cie = eh_builder__cie(&b), at;
-	struct unwind_input in;
+	uint32_t at;
 
-	eh_builder__fde(&b, cie, 0x10000, 0x40, BYTES("\x50\x3f"));
-	at = eh_builder__fde(&b, cie, 0x10100, 0x40, BYTES(""));
-	eh_builder__fde(&b, cie, 0x10200, 0x40, BYTES(""));
+	add(0x10000, 0x40, BYTES("\x50\x3f"));
+	at = add(0x10100, 0x40, BYTES(""));
+	add(0x10200, 0x40, BYTES(""));
 	memset(b.buf + at + 4, 0xff, 4);
-	in = input_of(&b);
-	read_rows(&in, &r);
-	assert_int_equal(r.functions, 2);
-	assert_int_equal(r.unreadable, 2);
+	read_section();
+	assert_pairs(r.functions, 2, r.unreadable, 2);
 	ASSERT_ROWS(&r, {0, 1}, {0x10, 0}, {0x200, 1}, {0x240, 0});
 }
 
-TEST_CASE(nothing_with_a_rule_is_an_error)
+TEST_CASE_WITH(nothing_with_a_rule_is_an_error, begin, end)
 {
-	_eh_builder_ struct eh_builder b = eh_builder_new();
-	_unwind_rows_ struct unwind_rows none = {}, useless = {};
-	uint32_t cie = eh_builder__cie(&b);
-	struct unwind_input in = input_of(&b);
-
-	assert_int_equal(unwind_rows__read(&in, &none), -ENODATA);
-	eh_builder__fde(&b, cie, 0x10000, 0x40, BYTES("\x0c\x03\x08"));
 	in = input_of(&b);
-	assert_int_equal(unwind_rows__read(&in, &useless), -ENODATA);
+	assert_int_equal(unwind_rows__read(&in, &r), -ENODATA);
+	unwind_rows__destroy(&r);
+	r = (struct unwind_rows){};
+	add(0x10000, 0x40, BYTES("\x0c\x03\x08"));
+	in = input_of(&b);
+	assert_int_equal(unwind_rows__read(&in, &r), -ENODATA);
 }
 
 /* One function with a row for each byte of code, of 3 bytes each, up to the limit and beyond. */
 static int read_many_rows(uint32_t n)
 {
-	_eh_builder_ struct eh_builder b = eh_builder_new();
-	_unwind_rows_ struct unwind_rows r = {};
-	uint32_t cie = eh_builder__cie(&b), at, length;
 	_free_ uint8_t *bytes = NULL;
-	struct unwind_input in;
+	uint32_t at, length;
 	int err;
 
-	at = eh_builder__fde(&b, cie, 0x1000000, n, BYTES(""));
+	begin(NULL);
+	at = add(0x1000000, n, BYTES(""));
 	bytes = malloc(b.len + 3ul * n);
 	assert_non_null(bytes);
 	memcpy(bytes, b.buf, b.len);
@@ -211,6 +209,7 @@ static int read_many_rows(uint32_t n)
 	err = unwind_rows__read(&in, &r);
 	if (!err)
 		assert_int_equal(r.n, n + 1);
+	end(NULL);
 	return err;
 }
 
@@ -222,22 +221,20 @@ TEST_CASE(too_many_rows_are_refused)
 }
 
 /* The linker's own description comes before ours. */
-TEST_CASE(a_plt_is_described_once)
+TEST_CASE_WITH(a_plt_is_described_once, begin, end)
 {
 	static const char code[] = "\xff\x35\1\2\3\4\xff\x25\1\2\3\4\x0f\x1f\x40\0"
 				   "\xff\x25\1\2\3\4\x68\1\0\0\0\xe9\1\2\3\4";
-	_eh_builder_ struct eh_builder b = eh_builder_new();
-	_unwind_rows_ struct unwind_rows ours = {}, theirs = {};
-	uint32_t cie = eh_builder__cie(&b);
-	struct unwind_input in = input_of(&b);
+	_unwind_rows_ struct unwind_rows theirs = {};
 
+	in = input_of(&b);
 	in.plts[0] = (struct unwind_plt){0x10100, 32, (const uint8_t *)code};
 	in.n_plts = 1;
-	read_rows(&in, &ours);
-	ASSERT_ROWS(&ours, {0, 0}, {0x100, 1}, {0x106, 2}, {0x110, 3}, {0x120, 0});
-	assert_rule(rule_at(&ours, 0x10110), PLT_RULE(11));
-	assert_int_equal(ours.functions, 0);
-	eh_builder__fde(&b, cie, 0x10100, 32, BYTES(""));
+	read_rows(&in, &r);
+	ASSERT_ROWS(&r, {0, 0}, {0x100, 1}, {0x106, 2}, {0x110, 3}, {0x120, 0});
+	assert_rule(rule_at(&r, 0x10110), PLT_RULE(11));
+	assert_int_equal(r.functions, 0);
+	add(0x10100, 32, BYTES(""));
 	in.frame = eh_builder__frame(&b);
 	read_rows(&in, &theirs);
 	ASSERT_ROWS(&theirs, {0, 0}, {0x100, 1}, {0x120, 0});
@@ -245,15 +242,12 @@ TEST_CASE(a_plt_is_described_once)
 }
 
 /* As in ld.so: from where a program starts up to the next function. */
-TEST_CASE(a_program_starts_without_a_caller)
+TEST_CASE_WITH(a_program_starts_without_a_caller, begin, end)
 {
-	_eh_builder_ struct eh_builder b = eh_builder_new();
-	_unwind_rows_ struct unwind_rows r = {}, inside = {}, alone = {};
-	uint32_t cie = eh_builder__cie(&b);
-	struct unwind_input in;
+	_unwind_rows_ struct unwind_rows inside = {}, alone = {};
 
-	eh_builder__fde(&b, cie, 0x10000, 0x100, BYTES(""));
-	eh_builder__fde(&b, cie, 0x10180, 0x100, BYTES(""));
+	add(0x10000, 0x100, BYTES(""));
+	add(0x10180, 0x100, BYTES(""));
 	in = input_of(&b);
 	in.entry = 0x10140;
 	read_rows(&in, &r);
@@ -468,10 +462,7 @@ TEST_CASE(those_used_most_get_the_smallest_numbers)
 	number(&r, RSP_RULE(24));
 	assert_int_equal(unwind_rules__sort(&r, uses, numbers), 0);
 	/* Whatever its use, no rule is number 0; equal ones keep their order. */
-	assert_int_equal(numbers[0], 0);
-	assert_int_equal(numbers[1], 2);
-	assert_int_equal(numbers[2], 1);
-	assert_int_equal(numbers[3], 3);
+	assert_pairs(numbers[0], 0, numbers[1], 2, numbers[2], 1, numbers[3], 3);
 	assert_rule(r.rules[0], NO_RULE);
 	assert_rule(r.rules[1], RSP_RULE(16));
 	assert_rule(r.rules[2], RSP_RULE(8));

@@ -9,6 +9,7 @@
 #include "../fixtures/fixture_dir.h"
 #include "../fixtures/libdw_rules.h"
 #include "../fixtures/random.h"
+#include "../fixtures/rows.h"
 #include "pctab/linear.h"
 #include "plan/file_job.h"
 #include "plan/symbols/elf_image.h"
@@ -26,7 +27,7 @@ static void assert_same_rules(const struct unwind_table *t, const struct unwind_
 		assert_rule(unwind_table__rule(t, addr), rows_rule(r, addr));
 }
 
-static void a_table_has_the_rules_of_its_rows(void **state)
+TEST_CASE(a_table_has_the_rules_of_its_rows)
 {
 	struct rng rng = rng_new();
 
@@ -45,7 +46,7 @@ static void a_table_has_the_rules_of_its_rows(void **state)
 }
 
 /* Each byte has another rule than the one before: the index has entries of 4 bytes. */
-static void a_table_may_be_as_dense_as_can_be(void **state)
+TEST_CASE(a_table_may_be_as_dense_as_can_be)
 {
 	_unwind_rows_ struct unwind_rows r = {};
 	_unwind_table_ struct unwind_table *t = NULL;
@@ -59,7 +60,7 @@ static void a_table_may_be_as_dense_as_can_be(void **state)
 	assert_same_rules(t, &r, ROWS_START, ROWS_START + PAGE);
 }
 
-static void changes_at_the_borders_of_pages_are_kept(void **state)
+TEST_CASE(changes_at_the_borders_of_pages_are_kept)
 {
 	_unwind_rows_ struct unwind_rows r = {};
 	_unwind_table_ struct unwind_table *t = NULL;
@@ -76,7 +77,7 @@ static void changes_at_the_borders_of_pages_are_kept(void **state)
 				  ROWS_START + page * PAGE + 3);
 }
 
-static void pages_without_rules_have_no_table(void **state)
+TEST_CASE(pages_without_rules_have_no_table)
 {
 	_unwind_rows_ struct unwind_rows r = {};
 	_unwind_table_ struct unwind_table *t = NULL;
@@ -99,7 +100,7 @@ static void pages_without_rules_have_no_table(void **state)
 }
 
 /* Rule numbers are small where rules are used much: the values of this table take one byte each. */
-static void common_rules_have_short_numbers(void **state)
+TEST_CASE(common_rules_have_short_numbers)
 {
 	_unwind_rows_ struct unwind_rows r = {};
 	_unwind_table_ struct unwind_table *t = NULL;
@@ -117,7 +118,7 @@ static void common_rules_have_short_numbers(void **state)
 	assert_same_rules(t, &r, ROWS_START, ROWS_START + 12000);
 }
 
-static void what_it_was_made_of_is_noted(void **state)
+TEST_CASE(what_it_was_made_of_is_noted)
 {
 	_unwind_rows_ struct unwind_rows r = {};
 	_unwind_table_ struct unwind_table *t = NULL;
@@ -125,14 +126,11 @@ static void what_it_was_made_of_is_noted(void **state)
 	rows_add(&r, 0, 1);
 	rows_add(&r, 5, 0);
 	t = rows_table(&r);
-	assert_int_equal(t->functions, 7);
-	assert_int_equal(t->rows, 2);
-	assert_int_equal(t->n_segments, 1);
-	assert_int_equal(t->segments[0].offset, 0x1000);
-	assert_int_equal(t->segments[0].size, 0x123456);
+	assert_pairs(t->functions, 7, t->rows, 2, t->n_segments, 1, t->segments[0].offset, 0x1000,
+		     t->segments[0].size, 0x123456);
 }
 
-static void a_table_that_is_too_long_is_refused(void **state)
+TEST_CASE(a_table_that_is_too_long_is_refused)
 {
 	static const struct unwind_input in = {.n_segments = 0};
 	_unwind_rows_ struct unwind_rows r = {};
@@ -185,7 +183,9 @@ static struct unwind_table *random_table(struct rng *rng, uint64_t end, uint32_t
 	return rows_table(&r);
 }
 
-static void the_kernel_half_finds_the_rules_of_all_files(void **state)
+TEST_GROUP(unwind_blocks_setup, NULL)
+
+TEST_CASE_WITH(the_kernel_half_finds_the_rules_of_all_files, setup, teardown)
 {
 	struct unwind_table *tables[6];
 	struct wire_unwind_file files[6];
@@ -205,7 +205,7 @@ static void the_kernel_half_finds_the_rules_of_all_files(void **state)
 }
 
 /* Pages of 200 KB: five to a block. */
-static void no_table_lies_in_two_blocks(void **state)
+TEST_CASE_WITH(no_table_lies_in_two_blocks, setup, teardown)
 {
 	_unwind_rows_ struct unwind_rows r = {};
 	_unwind_table_ struct unwind_table *t = NULL;
@@ -228,7 +228,7 @@ static void no_table_lies_in_two_blocks(void **state)
 	}
 }
 
-static void a_full_area_stays_as_it_was(void **state)
+TEST_CASE_WITH(a_full_area_stays_as_it_was, setup, teardown)
 {
 	struct rng rng = rng_new();
 	_unwind_table_ struct unwind_table *t = random_table(&rng, 10 * AREA_PAGE, 20);
@@ -253,7 +253,7 @@ static void a_full_area_stays_as_it_was(void **state)
 	assert_int_equal(unwind_area__add(&a, t, &f), -ENOSPC);
 }
 
-static void nothing_is_put_behind_a_block(void **state)
+TEST_CASE_WITH(nothing_is_put_behind_a_block, setup, teardown)
 {
 	struct rng rng = rng_new();
 	struct wire_unwind_file f;
@@ -279,7 +279,7 @@ static void nothing_is_put_behind_a_block(void **state)
 
 /* Tables of many sizes come and go; each look-up finds its own rules, and in the end all is free.
  */
-static void what_is_given_back_is_used_again(void **state)
+TEST_CASE_WITH(what_is_given_back_is_used_again, setup, teardown)
 {
 	struct unwind_table *tables[12] = {0};
 	struct wire_unwind_file files[12];
@@ -317,26 +317,4 @@ static void what_is_given_back_is_used_again(void **state)
 	assert_int_equal(unwind_area__left(&a), all);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_table_has_the_rules_of_its_rows),
-		cmocka_unit_test(a_table_may_be_as_dense_as_can_be),
-		cmocka_unit_test(changes_at_the_borders_of_pages_are_kept),
-		cmocka_unit_test(pages_without_rules_have_no_table),
-		cmocka_unit_test(common_rules_have_short_numbers),
-		cmocka_unit_test(what_it_was_made_of_is_noted),
-		cmocka_unit_test(a_table_that_is_too_long_is_refused),
-	};
-	const struct CMUnitTest area_tests[] = {
-		cmocka_unit_test_setup_teardown(the_kernel_half_finds_the_rules_of_all_files, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(no_table_lies_in_two_blocks, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_full_area_stays_as_it_was, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_given_back_is_used_again, setup, teardown),
-		cmocka_unit_test_setup_teardown(nothing_is_put_behind_a_block, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL) +
-	       cmocka_run_group_tests(area_tests, unwind_blocks_setup, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "view/columns.h"
-
-#include <errno.h>
+#include <glob.h>
 
 #include "test.h"
 #include "../fixtures/output.h"
 #include "../fixtures/parsed_json.h"
 #include "view/view.h"
+#include "view/json.h"
+#include "base/cleanup.h"
 
 struct part {
 	const char *name;
@@ -55,14 +56,13 @@ static int print_document(enum columns_to to, FILE *out)
 
 TEST_CASE(a_table_has_the_columns_with_a_title_there)
 {
-	_free_ char *text = printed_text(print_table((struct columns){}, out));
 	_free_ char *wide = printed_text(print_table((struct columns){.wide = true}, out));
 	_free_ char *markdown =
 		printed_text(print_table((struct columns){.to = COLUMNS_MARKDOWN}, out));
 
-	assert_string_equal(text, "part      took\n"
-				  "a|b   ~1.50 us\n"
-				  "c?\"      20 ns\n");
+	assert_shows(printed_text(print_table((struct columns){}, out)), "=part      took\n"
+									 "a|b   ~1.50 us\n"
+									 "c?\"      20 ns\n");
 	assert_string_equal(wide, "part      took    memory\n"
 				  "a|b   ~1.50 us         -\n"
 				  "c?\"      20 ns  4.00 KiB\n");
@@ -70,6 +70,24 @@ TEST_CASE(a_table_has_the_columns_with_a_title_there)
 				      "|---|---:|---:|\n"
 				      "| `a\\|b` | ~1.50 us | 98.7 |\n"
 				      "| `c?\"` | 20 ns | 1.3 |\n");
+}
+
+/* So what is compared with one is, too. Those of live have a document in each line. */
+TEST_CASE(golden_documents_are_json)
+{
+	glob_t found;
+
+	assert_int_equal(glob("tests/golden/view/*.json", 0, NULL, &found), 0);
+	assert_true(found.gl_pathc >= 13);
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		_free_ char *text = output_read(found.gl_pathv[i]);
+		bool by_line = strstr(found.gl_pathv[i], "/live") != NULL;
+
+		for (char *at = by_line ? strtok(text, "\n") : text; at;
+		     at = by_line ? strtok(NULL, "\n") : NULL)
+			json_object_put(parsed_json(at));
+	}
+	globfree(&found);
 }
 
 TEST_CASE(a_document_has_the_columns_with_a_member)
@@ -96,8 +114,7 @@ TEST_CASE(a_page_has_the_members_and_the_columns_of_tables)
 		"{\"name\":\"c\\n\\\"\",\"ns\":20,\"bytes\":4096,\"@share\":20,\"large\":true,"
 		"\"of\":{\"id\":20,\"texts\":[\"c\\n\\\"\",\"c\\n\\\"\"]}}],\"@parts\":["
 		"[\"name\",\"part\",\"text\",\"its name\",0],[\"ns\",\"took\",\"ns\",\"how "
-		"long\",0],"
-		"[\"@share\",\"share\",\"percent\",null,1520]]}\n");
+		"long\",0],[\"@share\",\"share\",\"percent\",null,1520]]}\n");
 }
 
 TEST_CASE(a_schema_has_all_that_a_document_may_have)
@@ -197,12 +214,124 @@ static int put_page(FILE *out, struct json_object *fields)
 
 TEST_CASE(the_page_has_all_fields_of_a_report)
 {
-	_free_ char *text = printed_text(report_schema(out)), *page = NULL;
+	_free_ char *text = printed_text(report_schema(out));
 	struct json_object *schema = parsed_json(text);
 
-	page = printed_text(put_page(out, member(schema, "fields")));
-	assert_golden("../../docs/report-fields.md", page);
+	assert_shows(printed_text(put_page(out, member(schema, "fields"))),
+		     "@../../docs/report-fields.md");
 	json_object_put(schema);
+}
+
+/* ---- Json ------------------------------------------------------------------------------------ */
+
+static char *printed(struct json *j, int (*put)(struct json *))
+{
+	char *text = NULL;
+	size_t len;
+
+	j->out = open_memstream(&text, &len);
+	assert_int_equal(put(j), 0);
+	fclose(j->out);
+	return text;
+}
+
+TEST_CASE(members_keep_their_order_and_type)
+{
+	struct json j = {};
+
+	json__begin(&j);
+	json__text(&j, "text", "a/b");
+	json__text(&j, "none", NULL);
+	json__number(&j, "most", UINT64_MAX);
+	json__bool(&j, "yes", true);
+	json__null(&j, "null");
+	assert_shows(printed(&j, json__put),
+		     "={\"text\":\"a/b\",\"none\":null,\"most\":18446744073709551615,"
+		     "\"yes\":true,\"null\":null}");
+}
+
+TEST_CASE(an_open_object_takes_more_members)
+{
+	struct json j = {};
+
+	json__begin(&j);
+	json__number(&j, "a", 1);
+	assert_shows(printed(&j, json__put_open), "={\"a\":1");
+}
+
+TEST_CASE(an_array_separates_its_items)
+{
+	char *text = NULL;
+	size_t len;
+	struct json j = {.out = open_memstream(&text, &len)};
+	struct json inner = {};
+
+	json__array(&j, "items");
+	for (size_t i = 0; i < 3; i++) {
+		if (i < 2)
+			json__item(&j, i);
+		else
+			json__line(&j, i);
+		json__known(&j, "n", i, i);
+		json__begin(&inner);
+		json__value(&j, "inner", json__take(&inner));
+		assert_int_equal(json__put(&j), 0);
+	}
+	json__print(&j, "]");
+	json__print_text(&j, NULL);
+	json__print_text(&j, "\"");
+	fclose(j.out);
+	assert_string_equal(text, ",\"items\":[{\"n\":null,\"inner\":{}},{\"n\":1,\"inner\":{}},\n"
+				  "{\"n\":2,\"inner\":{}}]null\"\\\"\"");
+	free(text);
+}
+
+TEST_CASE(texts_become_valid_utf8)
+{
+	struct json_object *object = json_new_text("\xff\xc3\xa9\xe2\x82");
+
+	assert_string_equal(json_object_get_string(object),
+			    "\xef\xbf\xbd\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd");
+	json_object_put(object);
+}
+
+TEST_CASE(losses_name_every_cause)
+{
+	struct trace_losses losses = {};
+	struct json j = {};
+	char *text;
+
+	losses.count[TRACE_LOST_RING_FULL] = 5;
+	json__begin(&j);
+	json__losses(&j, "losses", &losses);
+	json__losses(&j, "unknown", NULL);
+	text = printed(&j, json__put);
+	for (int i = 0; i < TRACE_LOSS_MAX; i++)
+		assert_non_null(strstr(text, trace_loss_name(i)));
+	assert_non_null(strstr(text, "\"ring_full\":5"));
+	assert_non_null(strstr(text, "\"unknown\":null"));
+	free(text);
+}
+
+TEST_CASE(the_first_failure_is_kept_and_ends_the_document)
+{
+	char *text = NULL;
+	size_t len;
+	struct json j = {.out = open_memstream(&text, &len)};
+
+	json__begin(&j);
+	json__value(&j, "failed", NULL);
+	json__number(&j, "after", 1);
+	assert_int_equal(json__put(&j), -ENOMEM);
+	json__item(&j, 1);
+	json__number(&j, "next", 1);
+	assert_int_equal(json__put(&j), -ENOMEM);
+	json__array(&j, "array");
+	json__print(&j, "]");
+	assert_null(json__take(&j));
+	fclose(j.out);
+	assert_string_equal(text, "");
+	free(text);
 }
 
 TEST_MAIN(NULL, NULL)

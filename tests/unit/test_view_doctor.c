@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-
 #include "test.h"
 #include "../fixtures/output.h"
 #include "../fixtures/sample_doctor.h"
@@ -9,22 +8,18 @@ TEST_CASE(a_sample_is_as_agreed)
 {
 	_toolchains_ struct toolchains list = {0};
 	_findings_ struct findings f = {0};
-	_free_ char *text = NULL;
 
 	sample_findings(&f, &list);
-	text = printed_findings(doctor_json, &f, &list, 0);
-	assert_golden("view/doctor.json", text);
+	assert_shows(printed_findings(doctor_json, &f, &list, 0), "@view/doctor.json");
 }
 
 TEST_CASE(without_a_problem_it_works)
 {
 	_toolchains_ struct toolchains list = {0};
 	_findings_ struct findings f = {0};
-	_free_ char *text = NULL;
 
 	findings__add(&f, FINDING_KERNEL, FINDING_NOTE, "x", "do y", "z");
-	text = printed_findings(doctor_json, &f, &list, 0);
-	assert_contains(text, "\"works\":true");
+	assert_shows(printed_findings(doctor_json, &f, &list, 0), "\"works\":true");
 }
 
 TEST_CASE(an_incomplete_list_of_findings_is_an_error)
@@ -41,22 +36,18 @@ TEST_CASE(doctor_text_a_sample_is_as_agreed)
 {
 	_toolchains_ struct toolchains list = {0};
 	_findings_ struct findings f = {0};
-	_free_ char *text = NULL;
 
 	sample_findings(&f, &list);
-	text = printed_findings(doctor_text, &f, &list, 0);
-	assert_golden("view/doctor.txt", text);
+	assert_shows(printed_findings(doctor_text, &f, &list, 0), "@view/doctor.txt");
 }
 
 TEST_CASE(doctor_text_without_a_problem_it_works)
 {
 	_toolchains_ struct toolchains list = {0};
 	_findings_ struct findings f = {0};
-	_free_ char *text = NULL;
 
 	findings__add(&f, FINDING_KERNEL, FINDING_NOTE, "x", "do y", "z");
-	text = printed_findings(doctor_text, &f, &list, 0);
-	assert_contains(text, "Recording works here.\n");
+	assert_shows(printed_findings(doctor_text, &f, &list, 0), "Recording works here.\n");
 }
 
 TEST_CASE(doctor_text_an_incomplete_list_of_findings_is_an_error)

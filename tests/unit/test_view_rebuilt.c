@@ -60,34 +60,31 @@ TEST_CASE(crates_of_one_reason_are_together)
 {
 	_sample_build_ struct sample_build s = {};
 	struct build_view v = view_of(&s, N_OF(rows));
-	_free_ char *text = printed_lines(&v), *full = NULL;
 
-	assert_string_equal(
-		text,
-		"rebuilt   low, low (test): src/lib.rs changed\n"
+	assert_shows(
+		printed_lines(&v),
+		"=rebuilt   low, low (test): src/lib.rs changed\n"
 		"          dep (build script run): watches src/lib.rs, which is missing, so it\n"
 		"          runs each time\n"
 		"          o?dd: other features: +std -a_feature_of_a_long_name\n"
 		"          +another_feature_of_a_long_name\n"
 		"          6 more: report --full\n");
 	v.full = true;
-	full = printed_lines(&v);
-	assert_contains(full, "\n          o?dd: other settings of the profile, or another command "
-			      "(such as cargo\n"
-			      "          test)\n"
-			      "          dep, app (bin), syn, o?dd, low: a dependency");
+	assert_shows(printed_lines(&v),
+		     "\n          o?dd: other settings of the profile, or another command "
+		     "(such as cargo\n"
+		     "          test)\n"
+		     "          dep, app (bin), syn, o?dd, low: a dependency");
 }
 
 TEST_CASE(many_crates_of_one_reason_are_counted)
 {
 	_sample_build_ struct sample_build s = {};
 	struct build_view v = view_of(&s, N_OF(rows));
-	_free_ char *text = NULL;
 
 	v.rebuilt += 5;
 	v.n_rebuilt -= 5;
-	text = printed_lines(&v);
-	assert_contains(text, "rebuilt   dep, app (bin), syn and 2 more: a dependency");
+	assert_shows(printed_lines(&v), "rebuilt   dep, app (bin), syn and 2 more: a dependency");
 }
 
 /* Each package has its own src/lib.rs. */
@@ -100,24 +97,21 @@ TEST_CASE(files_of_different_packages_are_not_one)
 	};
 	_sample_build_ struct sample_build s = {};
 	struct build_view v = view_of(&s, N_OF(files));
-	_free_ char *text = NULL;
 
 	v.rebuilt = files;
-	text = printed_lines(&v);
-	assert_string_equal(text, "rebuilt   low, low (test): src/lib.rs changed\n"
-				  "          dep: src/lib.rs changed\n"
-				  "          dep, app (bin): /etc/os-release changed\n");
+	assert_shows(printed_lines(&v), "=rebuilt   low, low (test): src/lib.rs changed\n"
+					"          dep: src/lib.rs changed\n"
+					"          dep, app (bin): /etc/os-release changed\n");
 }
 
 TEST_CASE(nothing_is_said_without_any)
 {
 	_sample_build_ struct sample_build s = {};
 	struct build_view v = view_of(&s, 0);
-	_free_ char *text = printed_lines(&v);
 	_free_ char *markdown = printed_build(rebuilt_markdown, &v);
 	_free_ char *json = printed_columns(rebuilt_columns, &v);
 
-	assert_string_equal(text, "");
+	assert_shows(printed_lines(&v), "=");
 	assert_string_equal(markdown, "");
 	assert_lacks(json, "rebuilt");
 }
@@ -128,13 +122,12 @@ TEST_CASE(the_head_of_a_report_has_them)
 	struct build_view v = sample_build__make(&s);
 	struct trace_rebuilt again[] = {{SB_TYPECK, TRACE_NO_STRING, TRACE_REBUILT_PROFILE},
 					{SB_ITEM, TRACE_NO_STRING, TRACE_REBUILT_CONFIG}};
-	_free_ char *without = printed_build(build_text, &v), *with = NULL;
+	_free_ char *without = printed_build(build_text, &v);
 
 	v.rebuilt = again;
 	v.n_rebuilt = 2;
-	with = printed_build(build_text, &v);
-	assert_contains(
-		with,
+	assert_shows(
+		printed_build(build_text, &v),
 		"\nrebuilt   typeck: other settings of the profile, or another command (such as\n"
 		"          cargo test)\n"
 		"          app::parse::{{impl}}[2]::expression: cargo's");
@@ -145,25 +138,23 @@ TEST_CASE(markdown_is_a_list)
 {
 	_sample_build_ struct sample_build s = {};
 	struct build_view v = view_of(&s, 2);
-	_free_ char *text = printed_build(rebuilt_markdown, &v);
 
-	assert_string_equal(
-		text, "- built again:\n"
-		      "  - `low: src/lib.rs changed`\n"
-		      "  - `dep (build script run): watches src/lib.rs, which is missing, so it "
-		      "runs each time`\n");
+	assert_shows(printed_build(rebuilt_markdown, &v),
+		     "=- built again:\n"
+		     "  - `low: src/lib.rs changed`\n"
+		     "  - `dep (build script run): watches src/lib.rs, which is missing, so it "
+		     "runs each time`\n");
 }
 
 TEST_CASE(json_has_a_row_for_each)
 {
 	_sample_build_ struct sample_build s = {};
 	struct build_view v = view_of(&s, 4);
-	_free_ char *text = printed_columns(rebuilt_columns, &v);
 
-	assert_contains(
-		text,
-		"\"rebuilt\":[\n{\"crate\":\"low\",\"reason\":\"file\",\"detail\":\"src/lib.rs\"}");
-	assert_contains(text, "\"reason\":\"profile\",\"detail\":null}]");
+	assert_shows(
+		printed_columns(rebuilt_columns, &v),
+		"\"rebuilt\":[\n{\"crate\":\"low\",\"reason\":\"file\",\"detail\":\"src/lib.rs\"}",
+		"\"reason\":\"profile\",\"detail\":null}]");
 }
 
 TEST_MAIN(NULL, NULL)

@@ -19,13 +19,11 @@ static char *print(report_fn *fn, const struct summary *s, const struct report_o
 
 static void add_span(struct summary *s, uint32_t process, uint32_t tid, uint8_t kind, uint32_t id)
 {
-	const struct trace_span span = {
-		.process = process,
-		.tid = tid,
-		.kind = kind,
-		.label = SAMPLE_TYPECK,
-		.invocation = id,
-	};
+	const struct trace_span span = {.process = process,
+					.tid = tid,
+					.kind = kind,
+					.label = SAMPLE_TYPECK,
+					.invocation = id};
 
 	assert_int_equal(summary__span(s, &span, &(struct trace_times){0}), 0);
 }
@@ -33,48 +31,41 @@ static void add_span(struct summary *s, uint32_t process, uint32_t tid, uint8_t 
 TEST_CASE(reused_results_are_shown_by_process)
 {
 	_summary_ struct summary *s = sample_three();
-	_free_ char *text = NULL, *none = print(report_text, s, &(struct report_options){});
-	_free_ char *json = NULL;
 
-	assert_lacks(none, "incremental");
-	assert_contains(none, "count");
+	assert_shows(print(report_text, s, &(struct report_options){}), "!incremental", "count");
 	add_span(s, 0, 1, TRACE_KIND_QUERY, 1999);
 	add_span(s, 0, 1, TRACE_KIND_LOAD, TRACE_NO_INVOCATION);
 	add_span(s, 1, 1, TRACE_KIND_LOAD, TRACE_NO_INVOCATION);
 	add_span(s, 1, 1, TRACE_KIND_QUERY, 7);
 	add_span(s, 1, 2, TRACE_KIND_QUERY, 300);
-	text = print(report_text, s, &(struct report_options){});
-	assert_contains(text, "\nincremental    pid  results  executed  loaded  neither\n"
-			      "regex_syntax  4711    2,000         4       1    1,995\n"
-			      "serde         4712        ?         3       0        ?\n"
-			      "neither: unchanged, ");
-	assert_contains(text, "query             executed ");
-	assert_contains(text, "  loaded\n");
-	json = print(report_json, s, &(struct report_options){});
-	assert_contains(json, ",\"incremental\":{\"executed\":4,\"loads\":1,\"loaded\":1,"
-			      "\"results\":2000},\"queries\"");
-	assert_contains(json, ",\"incremental\":{\"executed\":3,\"loads\":1,\"loaded\":0,"
-			      "\"results\":null},\"queries\"");
-	assert_contains(json, ",\"loaded\":1,\"loads\":2}");
+	assert_shows(print(report_text, s, &(struct report_options){}),
+		     "\nincremental    pid  results  executed  loaded  neither\n"
+		     "regex_syntax  4711    2,000         4       1    1,995\n"
+		     "serde         4712        ?         3       0        ?\n"
+		     "neither: unchanged, ",
+		     "query             executed ", "  loaded\n");
+	assert_shows(print(report_json, s, &(struct report_options){}),
+		     ",\"incremental\":{\"executed\":4,\"loads\":1,\"loaded\":1,"
+		     "\"results\":2000},\"queries\"",
+		     ",\"incremental\":{\"executed\":3,\"loads\":1,\"loaded\":0,"
+		     "\"results\":null},\"queries\"",
+		     ",\"loaded\":1,\"loads\":2}");
 }
 
 /* A process with 2,000 results, of queries without probes. */
 TEST_CASE(executions_without_probes_leave_open_what_was_reused)
 {
 	_summary_ struct summary *s = sample_one();
-	_free_ char *text = NULL, *json = NULL;
 
 	add_span(s, 0, 1, TRACE_KIND_QUERY, 1999);
 	add_span(s, 0, 1, TRACE_KIND_LOAD, TRACE_NO_INVOCATION);
 	summary__set_unwatched(s);
-	text = print(report_text, s, &(struct report_options){});
-	assert_contains(text, "\nregex_syntax  4711    2,000         ?      ~1        ?\n");
-	assert_contains(
-		text,
-		"\nnot all queries have probes: ~ loaded includes loads that found nothing, ");
-	json = print(report_json, s, &(struct report_options){});
-	assert_contains(json, ",\"incremental\":{\"executed\":4,\"loads\":1,\"loaded\":null,"
-			      "\"results\":2000},");
+	assert_shows(print(report_text, s, &(struct report_options){}),
+		     "\nregex_syntax  4711    2,000         ?      ~1        ?\n",
+		     "\nnot all queries have probes: ~ loaded includes loads that found nothing, ");
+	assert_shows(print(report_json, s, &(struct report_options){}),
+		     ",\"incremental\":{\"executed\":4,\"loads\":1,\"loaded\":null,"
+		     "\"results\":2000},");
 }
 
 static bool is_unknown(const void *ctx, const char *name)
@@ -86,33 +77,28 @@ static bool is_unknown(const void *ctx, const char *name)
 TEST_CASE(no_execution_has_no_mean)
 {
 	_summary_ struct summary *s;
-	_free_ char *text = NULL;
 
 	assert_int_equal(summary__new(&s), 0);
 	sample_process(s, 0, (char *)"regex_syntax", 0);
 	add_span(s, 0, 1, TRACE_KIND_LOAD, TRACE_NO_INVOCATION);
-	text = print(report_text, s, &(struct report_options){});
-	assert_contains(text, "typeck         0   0 ns  0 ns     0.0     -    -  ");
+	assert_shows(print(report_text, s, &(struct report_options){}),
+		     "typeck         0   0 ns  0 ns     0.0     -    -  ");
 }
 
 TEST_CASE(callers_of_queries_without_probes_are_unknown)
 {
 	const struct sample_sums sums = {.total[TRACE_SAMPLE_CPU] = {1, 1000}};
 	_summary_ struct summary *s = sample_one();
-	_free_ char *text = NULL, *none = NULL;
 	struct report_options opt = {.query = is_unknown};
 	struct pivot *c;
 
-	assert_int_equal(summary__samples(s, 0, 7, 1, &sums), 0);
-	assert_int_equal(pivot__new(PIVOT_CALLERS, &c), 0);
+	must(summary__samples(s, 0, 7, 1, &sums), pivot__new(PIVOT_CALLERS, &c));
 	opt.callers = c;
-	text = print(report_text, s, &opt);
-	assert_contains(text,
-			"executions of these queries were not recorded, and their callers are");
+	assert_shows(print(report_text, s, &opt),
+		     "executions of these queries were not recorded, and their callers are");
 	summary__free(s);
 	s = sample_one();
-	none = print(report_text, s, &opt);
-	assert_contains(none, "none of these queries was executed");
+	assert_shows(print(report_text, s, &opt), "none of these queries was executed");
 	pivot__free(c);
 }
 
@@ -126,20 +112,16 @@ TEST_CASE(an_upper_bound_is_not_an_unfinished_execution)
 		{.end_ns = 8, .kind = TRACE_KIND_ACTIVITY, .flags = TRACE_SPAN_OPEN},
 	};
 	_summary_ struct summary *s = sample_one();
-	_free_ char *text = NULL, *unwound = NULL;
 
 	for (size_t i = 0; i < N_OF(spans); i++)
 		assert_int_equal(summary__span(s, &spans[i], &(struct trace_times){0}), 0);
-	text = print(report_text, s, &(struct report_options){});
-	assert_lacks(text, "*");
-	assert_contains(
-		text, "\nintervals that may be shown too long, as their end was noticed late: 2\n");
-	assert_contains(text, "\ntimes off the CPU that may be shown too long, as their end was "
-			      "noticed late: 1\n");
+	assert_shows(print(report_text, s, &(struct report_options){}), "!*",
+		     "\nintervals that may be shown too long, as their end was noticed late: 2\n",
+		     "\ntimes off the CPU that may be shown too long, as their end was "
+		     "noticed late: 1\n");
 	sample_span(s, 0, SAMPLE_TYPECK, 1, 1, TRACE_SPAN_UNWOUND);
-	unwound = print(report_text, s, &(struct report_options){});
-	assert_contains(unwound, "typeck *");
-	assert_contains(unwound, "\n* executions left by unwinding or never ended: 1;");
+	assert_shows(print(report_text, s, &(struct report_options){}), "typeck *",
+		     "\n* executions left by unwinding or never ended: 1;");
 }
 
 TEST_CASE(sorting_by_cpu_time_ignores_waiting)
@@ -149,47 +131,43 @@ TEST_CASE(sorting_by_cpu_time_ignores_waiting)
 		.self_ns = 9000000, .off_ns = 8900000, .self_off_ns = 8900000};
 	struct report_options opt = {.sort = REPORT_SORT_CPU};
 	_summary_ struct summary *s = sample_one();
-	_free_ char *text = NULL, *json = NULL;
 
 	assert_int_equal(summary__span(s, &span, &times), 0);
-	text = print(report_text, s, &opt);
-	assert_contains(text, "  on-cpu  cpu %  off-cpu     self     mean      max\ntypeck ");
-	assert_contains(text, "  9.00 ms   102 us    9.3  8.90 ms  9.00 ms  3.00 ms  9.00 ms\n");
-	json = print(report_json, s, &opt);
-	assert_contains(json, "\"self_cpu_ns\":102000,");
-	assert_contains(json, "\"self_off_ns\":8900000,");
+	assert_shows(print(report_text, s, &opt),
+		     "  on-cpu  cpu %  off-cpu     self     mean      max\ntypeck ",
+		     "  9.00 ms   102 us    9.3  8.90 ms  9.00 ms  3.00 ms  9.00 ms\n");
+	assert_shows(print(report_json, s, &opt), "\"self_cpu_ns\":102000,",
+		     "\"self_off_ns\":8900000,");
 }
 
 TEST_CASE(names_cannot_move_the_cursor)
 {
 	struct begun_note note = {};
-	_free_ char *text = printed_text((begun_note__add(&note, out, "a\033[2J"), 0));
 
-	assert_string_equal(text, "began before the recording: a?[2J");
+	assert_shows(printed_text((begun_note__add(&note, out, "a\033[2J"), 0)),
+		     "=began before the recording: a?[2J");
 }
 
 /* ---- Report rows ----------------------------------------------------------------------------- */
 
 TEST_CASE(each_extra_is_a_member_of_a_row)
 {
-	const struct summary_row row = {
-		.samples.self[TRACE_SAMPLE_CPU] = {1, 2},
-		.sampled_error_ns = 3,
-		.samples.total[TRACE_SAMPLE_CPU] = {100, 4},
-		.sampled_total_error_ns = 5,
-		.sampled_max_ns = 6,
-		.samples.self[TRACE_SAMPLE_OFF_CPU] = {100, 7},
-		.samples.self[TRACE_SAMPLE_FAULT] = {100, 8},
-		.samples.total[TRACE_SAMPLE_FAULT] = {100, 9},
-		.self_off_ns = 10,
-		.off_ns = 11,
-		.hits = 12,
-		.blocked_ns = 13,
-		.load_ns = 14,
-		.hashing_ns = 15,
-		.loaded = 16,
-		.loads = 17,
-	};
+	const struct summary_row row = {.samples.self[TRACE_SAMPLE_CPU] = {1, 2},
+					.sampled_error_ns = 3,
+					.samples.total[TRACE_SAMPLE_CPU] = {100, 4},
+					.sampled_total_error_ns = 5,
+					.sampled_max_ns = 6,
+					.samples.self[TRACE_SAMPLE_OFF_CPU] = {100, 7},
+					.samples.self[TRACE_SAMPLE_FAULT] = {100, 8},
+					.samples.total[TRACE_SAMPLE_FAULT] = {100, 9},
+					.self_off_ns = 10,
+					.off_ns = 11,
+					.hits = 12,
+					.blocked_ns = 13,
+					.load_ns = 14,
+					.hashing_ns = 15,
+					.loaded = 16,
+					.loads = 17};
 
 	for (int i = 0; i < REPORT_N_EXTRAS; i++) {
 		assert_int_equal(report_extra_of(&row, i), i + 1);

@@ -12,22 +12,17 @@ static struct trace_process process = {.pid = 4711, .crate = (char *)"syn"};
 static struct trace_span span_of(uint64_t ns)
 {
 	return (struct trace_span){
-		.start_ns = 1000 * MS,
-		.end_ns = 1000 * MS + ns,
-		.kind = TRACE_KIND_QUERY,
-	};
+		.start_ns = 1000 * MS, .end_ns = 1000 * MS + ns, .kind = TRACE_KIND_QUERY};
 }
 
 /* The self time is half of the interval. */
 static void check_line(const struct trace_span *s, uint64_t probe_ns, uint64_t off_ns,
 		       const char *want)
 {
-	const struct trace_times times = {
-		.self_ns = (s->end_ns - s->start_ns) / 2,
-		.probe_ns = probe_ns,
-		.self_probe_ns = probe_ns,
-		.off_ns = off_ns,
-	};
+	const struct trace_times times = {.self_ns = (s->end_ns - s->start_ns) / 2,
+					  .probe_ns = probe_ns,
+					  .self_probe_ns = probe_ns,
+					  .off_ns = off_ns};
 	char got[256] = "";
 	FILE *f = tmpfile();
 
@@ -108,8 +103,7 @@ TEST_CASE(a_crate_may_have_no_name_or_a_hostile_one)
 
 	process.crate = NULL;
 	check_line(&s, 0, 0,
-		   "qprof-bpf: slow: typeck 100 ms (self 50.0 ms) in unknown, process "
-		   "4711\n");
+		   "qprof-bpf: slow: typeck 100 ms (self 50.0 ms) in unknown, process 4711\n");
 	process.crate = (char *)"a\033[2J";
 	check_line(&s, 0, 0,
 		   "qprof-bpf: slow: typeck 100 ms (self 50.0 ms) in a?[2J, process 4711\n");
@@ -126,8 +120,7 @@ TEST_CASE(on_a_terminal_lines_scroll_above_the_table)
 
 	setenv("TERM", "xterm", 1);
 	terminal_open(&t, 24, 120);
-	assert_int_equal(screen__new(t.out, &screen), 0);
-	assert_int_equal(screen__draw(screen, "one\ntwo\n", 2), 0);
+	must(screen__new(t.out, &screen), screen__draw(screen, "one\ntwo\n", 2));
 	fputs("    Building [=====================================>    ] 87/113: syn, quote, "
 	      "proc-macro2, unicode-ident\r",
 	      t.out);

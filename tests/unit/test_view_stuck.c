@@ -1,56 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-
 #include <json-c/json.h>
 
 #include "test.h"
-#include "base/array.h"
 #include "../fixtures/output.h"
 #include "../fixtures/sample_snapshot.h"
 #include "view/stuck_view.h"
 
 TEST_CASE(a_snapshot_is_a_line)
 {
-	static const char want[] =
-		"{\"schema\":\"qprof-stuck/1\",\"time_ns\":20000000000,\"watched_ns\":5000000000,"
-		"\"processes\":[{\"pid\":4711,\"crate\":\"syn\",\"name\":\"syn "
-		"(proc-macro)\",\"command\":\"rustc --crate-name "
-		"syn\",\"age_ns\":65000000000,\"threads\":["
-		"{\"tid\":4712,\"name\":\"ctrl-c\",\"state\":\"S\",\"cpu_ns\":0,\"off_ns\":null,"
-		"\"preempted\":false,\"system_call\":\"futex\",\"stopped_ns\":60000,\"stack\":"
-		"\"whole\",\"consistent\":true,"
-		"\"keys_problem\":null,\"open\":[],\"llvm\":null,\"functions\":[\"libc.so."
-		"6\","
-		"\"std::thread::park\",\"ctrlc::sem_wait_forever\"],\"calls\":8},"
-		"{\"tid\":4713,\"name\":\"rustc\",\"state\":\"S\",\"cpu_ns\":3000000000,"
-		"\"off_ns\":400000000,\"preempted\":false,\"system_call\":null,\"stopped_ns\":"
-		"150000,\"stack\":\"whole\",\"consistent\":true,"
-		"\"keys_problem\":\"no context\",\"open\":["
-		"{\"name\":\"analysis\",\"kind\":\"Query\",\"key\":null,\"entered\":\"before\","
-		"\"start_ns\":"
-		"null,\"elapsed_ns\":null},"
-		"{\"name\":\"typeck\",\"kind\":\"Query\",\"key\":\"syn::parse\",\"entered\":"
-		"\"exactly\",\"start_ns\":"
-		"18000000000,\"elapsed_ns\":2000000000},"
-		"{\"name\":null,\"kind\":\"Query\",\"key\":null,\"entered\":\"exactly\",\"start_"
-		"ns\":"
-		"19000000000,\"elapsed_ns\":1000000000},"
-		"{\"name\":\"type_of\",\"kind\":\"QueryBlocked\",\"key\":null,\"entered\":"
-		"\"exactly\","
-		"\"start_ns\":19500000000,\"elapsed_ns\":500000000}],"
-		"\"llvm\":null,\"functions\":[\"libc.so.6\",\"rustc_middle::wait\\u001b[2J\",\"try_"
-		"execute_"
-		"query\",null],\"calls\":20},"
-		"{\"tid\":4714,\"name\":\"opt a\",\"state\":\"R\",\"cpu_ns\":10000000,\"off_ns\":"
-		"null,\"preempted\":false,\"system_call\":null,\"stopped_ns\":0,\"stack\":"
-		"\"Operation not permitted\",\"consistent\":false,"
-		"\"keys_problem\":null,\"open\":[],\"llvm\":{\"pass\":"
-		"\"GVN\",\"type\":\"GVNPass\",\"function\":\"app::huge\",\"symbol\":"
-		"\"_RNvCs1_3app4huge\",\"scope\":\"function\",\"codegen\":true},\"functions\":[],"
-		"\"calls\":0}]}],"
-		"\"others\":[{\"pid\":70,\"parent_pid\":1,\"kind\":\"build script\",\"name\":"
-		"\"build-script-build\",\"subject\":\"a\",\"command\":null,\"age_ns\":5,\"cpu_ns\":"
-		"6,"
-		"\"state\":\"S\",\"system_call\":\"wait4\",\"problem\":null}]}\n";
 	struct other other = {.pid = 70,
 			      .parent = 1,
 			      .kind = OTHER_BUILD_SCRIPT,
@@ -62,7 +19,7 @@ TEST_CASE(a_snapshot_is_a_line)
 			      .waits = "wait4"};
 	struct snapshot snapshot = sample_snapshot;
 	struct json_object *parsed;
-	_free_ char *text = NULL, *of_component = NULL;
+	_free_ char *text = NULL;
 
 	sample_threads[1].keys_problem = "no context";
 	sample_threads[2].llvm = (struct stuck_llvm){.scope = WIRE_LLVM_FUNCTION,
@@ -72,11 +29,10 @@ TEST_CASE(a_snapshot_is_a_line)
 	snapshot.others = &other;
 	snapshot.n_others = 1;
 	text = printed_text(stuck_json(out, &snapshot));
-	assert_string_equal(text, want);
+	assert_golden("view/stuck.json", text);
 	sample_threads[2].llvm.scope = WIRE_LLVM_COMPONENT;
-	of_component = printed_text(stuck_json(out, &snapshot));
-	assert_contains(of_component,
-			"\"app::huge\",\"symbol\":\"_RNvCs1_3app4huge\",\"scope\":\"scc\"");
+	assert_shows(printed_text(stuck_json(out, &snapshot)),
+		     "\"app::huge\",\"symbol\":\"_RNvCs1_3app4huge\",\"scope\":\"scc\"");
 	sample_threads[2].llvm = (struct stuck_llvm){};
 	sample_threads[1].keys_problem = NULL;
 	parsed = json_tokener_parse(text);
@@ -98,22 +54,19 @@ static char *text_of(const struct snapshot *p, bool full)
 
 TEST_CASE(the_busy_come_first_with_what_they_are_in)
 {
-	_free_ char *text = text_of(&sample_snapshot, false);
-
-	assert_string_equal(
-		text,
-		"syn (proc-macro): compiler 4711, started 65.0 s ago\n"
-		"  thread 4713 rustc: waiting for 400 ms, 3.00 s of CPU time\n"
-		"    at least  5.00 s  analysis\n"
-		"              2.00 s  typeck(syn::parse)\n"
-		"              1.00 s  <some query>\n"
-		"              500 ms  type_of (blocked: another thread executes it)\n"
-		"              in rustc_middle::wait?[2J\n"
-		"  thread 4714 opt a: running, 10.0 ms of CPU time\n"
-		"              its stack cannot be read: a debugger has it, or it takes root\n"
-		"              it went on while this was read\n"
-		"  thread 4712 ctrl-c: waiting in futex, 0 ns of CPU time, in "
-		"ctrlc::sem_wait_forever\n");
+	assert_shows(text_of(&sample_snapshot, false),
+		     "=syn (proc-macro): compiler 4711, started 65.0 s ago\n"
+		     "  thread 4713 rustc: waiting for 400 ms, 3.00 s of CPU time\n"
+		     "    at least  5.00 s  analysis\n"
+		     "              2.00 s  typeck(syn::parse)\n"
+		     "              1.00 s  <some query>\n"
+		     "              500 ms  type_of (blocked: another thread executes it)\n"
+		     "              in rustc_middle::wait?[2J\n"
+		     "  thread 4714 opt a: running, 10.0 ms of CPU time\n"
+		     "              its stack cannot be read: a debugger has it, or it takes root\n"
+		     "              it went on while this was read\n"
+		     "  thread 4712 ctrl-c: waiting in futex, 0 ns of CPU time, in "
+		     "ctrlc::sem_wait_forever\n");
 }
 
 TEST_CASE(why_the_keys_are_unknown_is_said)
@@ -180,39 +133,34 @@ static void begun(FILE *out, const struct snapshot *p)
 
 TEST_CASE(a_line_says_what_a_compiler_that_ran_before_is_in)
 {
-	_free_ char *text = printed_text((begun(out, &sample_snapshot), 0));
-
-	assert_string_equal(text,
-			    "qprof-bpf: syn (proc-macro), compiler 4711, started 65.0 s ago, is in "
-			    "analysis, typeck(syn::parse), <some query>, type_of\n");
+	assert_shows(printed_text((begun(out, &sample_snapshot), 0)),
+		     "=qprof-bpf: syn (proc-macro), compiler 4711, started 65.0 s ago, is in "
+		     "analysis, typeck(syn::parse), <some query>, type_of\n");
 }
 
 TEST_CASE(in_full_every_function_is_there)
 {
-	_free_ char *text = text_of(&sample_snapshot, true);
-
-	assert_contains(text, "in libc.so.6\n              of rustc_middle::wait?[2J\n"
-			      "              of try_execute_query\n");
-	assert_contains(text, "of std::thread::park\n");
+	assert_shows(text_of(&sample_snapshot, true),
+		     "in libc.so.6\n              of rustc_middle::wait?[2J\n"
+		     "              of try_execute_query\n",
+		     "of std::thread::park\n");
 }
 
 /* A long path keeps its end, which is the function. */
 TEST_CASE(a_name_too_long_for_a_line_is_cut_or_continued_below)
 {
-	_free_ char *text = styled(&sample_snapshot, (struct stuck_style){.width = 40});
-
-	assert_contains(text, "              in ..wait?[2J\n");
-	assert_contains(text, "  thread 4712 ctrl-c: waiting in futex,\n"
-			      "              0 ns of CPU time, in\n"
-			      "              ..sem_wait_forever\n");
+	assert_shows(styled(&sample_snapshot, (struct stuck_style){.width = 40}),
+		     "              in ..wait?[2J\n",
+		     "  thread 4712 ctrl-c: waiting in futex,\n"
+		     "              0 ns of CPU time, in\n"
+		     "              ..sem_wait_forever\n");
 }
 
 /* A path keeps its function, even if the line gets too long. */
 TEST_CASE(a_narrow_terminal_has_room_for_functions)
 {
-	_free_ char *text = styled(&sample_snapshot, (struct stuck_style){.width = 1});
-
-	assert_contains(text, "              in ..wait?[2J\n");
+	assert_shows(styled(&sample_snapshot, (struct stuck_style){.width = 1}),
+		     "              in ..wait?[2J\n");
 }
 
 static struct other others[] = {
@@ -255,11 +203,10 @@ static struct other others[] = {
 TEST_CASE(where_no_compiler_works_others_do)
 {
 	const struct snapshot p = {.time_ns = SAMPLE_NOW, .others = others, .n_others = 4};
-	_free_ char *text = text_of(&p, false);
 
-	assert_string_equal(
-		text,
-		"no compiler runs now\n"
+	assert_shows(
+		text_of(&p, false),
+		"=no compiler runs now\n"
 		"cargo: process 70, started 9.00 s ago, waiting in poll\n"
 		"  build script of a?: process 71, started 5.00 s ago, waiting in wait4\n"
 		"    cc1: process 72, started 1.00 s ago, running, 990 ms of CPU time\n"
@@ -270,12 +217,11 @@ TEST_CASE(of_a_compiler_that_cannot_be_read_the_reason_is_printed)
 {
 	struct other unreadable = others[3];
 	const struct snapshot p = {.time_ns = SAMPLE_NOW, .others = &unreadable, .n_others = 1};
-	_free_ char *text = NULL;
 
 	unreadable.problem = "it was deleted; run with sudo";
-	text = text_of(&p, false);
-	assert_string_equal(text, "b: compiler 73, started 20.0 ms ago, running; its queries are "
-				  "unknown: it was deleted; run with sudo\n");
+	assert_shows(text_of(&p, false),
+		     "=b: compiler 73, started 20.0 ms ago, running; its queries are "
+		     "unknown: it was deleted; run with sudo\n");
 }
 
 /* The text omits cargo, as it only waits for compilers that are shown. */
@@ -283,14 +229,13 @@ TEST_CASE(a_compiler_has_what_it_started)
 {
 	struct snapshot p = sample_snapshot;
 	struct other both[] = {others[0], others[4]};
-	_free_ char *text = NULL;
 
 	p.others = both;
 	p.n_others = 2;
-	text = text_of(&p, false);
-	assert_contains(text, "ctrlc::sem_wait_forever\n"
-			      "  linker cc: process 74, started 2.00 s ago, waiting in wait4\n");
-	assert_lacks(text, "cargo");
+	assert_shows(text_of(&p, false),
+		     "ctrlc::sem_wait_forever\n"
+		     "  linker cc: process 74, started 2.00 s ago, waiting in wait4\n",
+		     "!cargo");
 }
 
 /* The outermost queries show the request, the innermost ones the current work. */
@@ -302,28 +247,22 @@ TEST_CASE(of_a_deep_stack_the_middle_is_left_out)
 	struct snapshot_process process = {.pid = 1, .threads = &thread, .n_threads = 1};
 	struct snapshot p = {.processes = &process, .n = 1};
 	char names[100][8];
-	_free_ char *text = NULL, *full = NULL;
 
 	for (int i = 0; i < 100; i++) {
 		sprintf(names[i], "q%d", i);
 		rows[i].name = names[i];
 	}
-	text = text_of(&p, false);
-	assert_contains(text, "unknown: compiler 1");
-	assert_contains(text,
-			"  q2\n                      ... and 85 more\n    at least    0 ns  q88\n");
-	assert_contains(text, "  q99\n");
-	full = text_of(&p, true);
-	assert_contains(full, "  q50\n");
-	assert_lacks(full, "more");
+	assert_shows(text_of(&p, false), "unknown: compiler 1",
+		     "  q2\n                      ... and 85 more\n    at least    0 ns  q88\n",
+		     "  q99\n");
+	assert_shows(text_of(&p, true), "  q50\n", "!more");
 }
 
 TEST_CASE(nothing_is_said_to_be_so)
 {
 	const struct snapshot p = {0};
-	_free_ char *text = text_of(&p, false);
 
-	assert_string_equal(text, "no compiler runs now\n");
+	assert_shows(text_of(&p, false), "=no compiler runs now\n");
 }
 
 TEST_MAIN(NULL, NULL)

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-
 #include "test.h"
 #include "../fixtures/output.h"
 #include "../fixtures/top_data.h"
@@ -8,8 +7,7 @@ static struct top *top_of(const struct top_world *w)
 {
 	struct top *t;
 
-	assert_int_equal(top__new(&t), 0);
-	assert_int_equal(top__update(t, &w->data), 0);
+	must(top__new(&t), top__update(t, &w->data));
 	return t;
 }
 
@@ -116,7 +114,6 @@ TEST_CASE(any_size_is_filled_and_not_left)
 
 TEST_CASE(the_selected_row_is_on_the_screen)
 {
-	_free_ char *down = NULL, *up = NULL;
 	_top_world_ struct top_world w;
 	_top_ struct top *t = NULL;
 
@@ -129,15 +126,10 @@ TEST_CASE(the_selected_row_is_on_the_screen)
 	press(t, TOP_KEY_TAB);
 	free(top_world_screen(t, 10, 80));
 	press(t, TOP_KEY_PAGE_DOWN);
-	down = top_world_screen(t, 10, 80);
-	assert_contains(down, "7 of 103");
-	assert_contains(down, "\n> regex_synt");
-	assert_contains(down, " 1006 ");
-	assert_lacks(down, " 1000 ");
+	assert_shows(top_world_screen(t, 10, 80), "7 of 103", "\n> regex_synt", " 1006 ",
+		     "! 1000 ");
 	press(t, TOP_KEY_HOME);
-	up = top_world_screen(t, 10, 80);
-	assert_contains(up, " 1000 ");
-	assert_contains(up, "1 of 103");
+	assert_shows(top_world_screen(t, 10, 80), " 1000 ", "1 of 103");
 }
 
 static enum top_style style_of(struct top *t, const char *text)
@@ -207,22 +199,18 @@ TEST_CASE(the_place_has_what_the_process_is_in)
 		.n = 1,
 		.at = {{4713, "eval_to_allocation_raw", "a_crate::a_module::planted"}},
 	};
-	_free_ char *all = NULL, *one = NULL, *wide = NULL;
 	_top_ struct top *t = NULL;
 	_top_world_ struct top_world w;
 
 	top_world_make(&w);
 	w.data.now = &nows;
 	t = top_of(&w);
-	all = top_world_screen(t, 24, 80);
-	assert_contains(all, "eval_to..(..module::planted)");
+	assert_shows(top_world_screen(t, 24, 80), "eval_to..(..module::planted)");
 	press(t, 'G');
 	press(t, TOP_KEY_ENTER);
-	one = top_world_screen(t, 24, 80);
-	assert_contains(one, "  by on-cpu  in ");
-	assert_contains(one, "ted)\n");
-	wide = top_world_screen(t, 24, 200);
-	assert_contains(wide, "  in eval_to_allocation_raw(a_crate::a_module::planted)\n");
+	assert_shows(top_world_screen(t, 24, 80), "  by on-cpu  in ", "ted)\n");
+	assert_shows(top_world_screen(t, 24, 200),
+		     "  in eval_to_allocation_raw(a_crate::a_module::planted)\n");
 }
 
 TEST_MAIN(NULL, NULL)
