@@ -141,11 +141,11 @@ static void count(const struct compiler_memory *m, const struct wire_context *c,
 			.others = h->query[4] + i * h->query[5],
 			.kind = (uint8_t)((h->query[0] + i) % WIRE_CACHE_MAX),
 		};
-	err = compiler_results__copy(m, &tables, c, 1, 2, on_record, NULL);
+	err = compiler_results__copy(m, &tables, c, 1, 2, WIRE_COUNTS_FINISHED, on_record, NULL);
 	expect(!err || err == -ENODATA || err == -ETIME);
 	expect(err || w.counted == QUERIES);
-	/* A name and two tables, and then each of two tables' shards. */
-	expect(w.reads <= QUERIES * 3);
+	/* A name and three tables, and then each of three tables' shards. */
+	expect(w.reads <= QUERIES * 4);
 	expect(!results__show(&w.results, &library, RESULTS_NO_LOADS, &sink, 0));
 	results__end(&w.results, &library, RESULTS_NO_LOADS, &lost);
 	expect(!results__give(&w.results, &library, &sink, 0));

@@ -20,6 +20,7 @@
 
 static uint8_t memory[N * SIZE + N_SHARD * SHARD];
 static int reads, fails_at, error;
+static enum wire_counts_moment moment;
 static struct wire_query_table queries[N];
 static struct compiler_tables tables = {
 	.tables = {.n = N,
@@ -52,6 +53,7 @@ static int setup(void **state)
 	(void)state;
 	memset(memory, 0, sizeof(memory));
 	reads = error = 0;
+	moment = WIRE_COUNTS_FINISHED;
 	fails_at = -1;
 	for (uint32_t i = 0; i < N; i++) {
 		uint32_t at = i * SIZE;
@@ -118,7 +120,7 @@ static int on_record(void *ctx, const void *record, size_t size)
 	struct got *got = ctx;
 
 	assert_int_equal(c->type, WIRE_COUNTS);
-	assert_int_equal(c->moment, WIRE_COUNTS_RUNNING);
+	assert_int_equal(c->moment, moment);
 	assert_int_equal(c->lib, 3);
 	assert_int_equal(c->pid, 11);
 	assert_int_equal(c->of, N);
@@ -136,7 +138,7 @@ static int copy(struct got *got)
 	const struct compiler_memory m = {NULL, read_memory};
 
 	*got = (struct got){0};
-	return compiler_results__copy(&m, &tables, &context, 11, 5, on_record, got);
+	return compiler_results__copy(&m, &tables, &context, 11, 5, moment, on_record, got);
 }
 
 static uint32_t unknown(const struct got *got)
@@ -165,6 +167,10 @@ TEST_CASE_WITH(each_kind_is_counted, setup, NULL)
 	}
 	/* The shards of several tables are read at once. */
 	assert_int_equal(reads, (N + 15) / 16 + 1);
+	moment = WIRE_COUNTS_RUNNING;
+	assert_int_equal(copy(&got), 0);
+	assert_int_equal(got.items[4].results, 0);
+	assert_int_equal(got.items[4].active, 0);
 }
 
 /* A query of another name, a number that is none, and shards that are nowhere. */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -51,6 +52,13 @@ static void limit_bounding_set(uint64_t keep)
 		if (!(keep >> cap & 1))
 			prctl(PR_CAPBSET_DROP, cap);
 	}
+}
+
+bool rights__are_given(void)
+{
+	struct capabilities c;
+
+	return getauxval(AT_SECURE) || get_capabilities(&c) || c.effective;
 }
 
 bool rights__are_set_id(void)

@@ -18,6 +18,9 @@
 /* The program file is set-user-ID or set-group-ID, and that changed an id of ours. */
 bool rights__are_set_id(void);
 
+/* The program file gave us some, or we have a capability, as an ambient one. */
+bool rights__are_given(void);
+
 /*
  * Give up all of these rights for good: user and groups become the invoker's, every capability
  * leaves every set, and no exec gives new ones. The whole environment is in force again, under

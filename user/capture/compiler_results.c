@@ -21,6 +21,7 @@ struct reader {
 	const struct wire_tables *tables;
 	const struct wire_query_table *queries;
 	const struct wire_context *context;
+	bool ended;	     /* active jobs are counted, too */
 	uint32_t table_size; /* what is read of one */
 	uint8_t shards[BROKER_MEMORY_MAX];
 };
@@ -126,7 +127,7 @@ static uint32_t count(const struct reader *r, const struct wire_query_table *q,
 	} else {
 		memcpy(&n[RESULTS], cache, sizeof(n[RESULTS]));
 	}
-	if (n[RESULTS] != WIRE_NO_COUNT)
+	if (n[RESULTS] != WIRE_NO_COUNT && r->ended)
 		read_entries(r, active, &n[ACTIVE], later);
 	if (q->kind != WIRE_CACHE_DEF)
 		return others - bytes;
@@ -173,14 +174,19 @@ static int read_batch(struct reader *r, uint32_t first, struct wire_count out[QU
 
 int compiler_results__copy(const struct compiler_memory *m, const struct compiler_tables *t,
 			   const struct wire_context *c, pid_t pid, uint64_t time_ns,
-			   compiler_names_fn record, void *ctx)
+			   enum wire_counts_moment moment, compiler_names_fn record, void *ctx)
 {
 	const struct wire_tables *w = &t->tables;
-	struct reader r = {m, w, t->queries, c, .table_size = most(w->mode + 1, w->items + 8)};
+	struct reader r = {m,
+			   w,
+			   t->queries,
+			   c,
+			   .ended = moment != WIRE_COUNTS_RUNNING,
+			   .table_size = most(w->mode + 1, w->items + 8)};
 	struct wire_counts counts = {
 		.type = WIRE_COUNTS,
 		.lib = (uint8_t)c->lib,
-		.moment = WIRE_COUNTS_RUNNING,
+		.moment = (wire_u8)moment,
 		.pid = (uint32_t)pid,
 		.of = w->n,
 		.time_ns = time_ns,

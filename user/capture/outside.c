@@ -24,9 +24,9 @@
 #include "proc/processes.h"
 
 /*
- * Between two looks: LOOK_NS, or more where a look, and what is watched meanwhile, take so long
- * that it would be more than a COST_SHARE of the time. An executed program maps a compiler's
- * library within 10 ms, or is none.
+ * Between two looks: LOOK_NS, or more where a look takes so long that it would be more than a
+ * COST_SHARE of the time. What is watched between them has the same limit of its own. An executed
+ * program maps a compiler's library within 10 ms, or is none.
  */
 #define LOOK_NS	     (UINT64_C(1000000000) / OUTSIDE_HZ)
 #define LOOK_MOST_NS UINT64_C(1000000000)
@@ -90,7 +90,7 @@ struct outside {
 	uint64_t n_looks;
 	uint64_t gone_cpu_ns; /* of processes that have left */
 	uint64_t look_ns;     /* the next one */
-	uint64_t spent_ns;    /* CPU time since the last one, and in it */
+	uint64_t watch_ns;    /* compilers are not watched before */
 };
 
 int outside__new(struct broker *broker, const struct session_sink *sink, int nice,
@@ -468,6 +468,7 @@ static int read_compiler(struct outside *o, struct outside_process *p, uint64_t 
 		warn_closed(o, err);
 	if (p->compiler->cpu_ns > p->cpu_ns)
 		p->cpu_ns = p->compiler->cpu_ns;
+	p->compiler->watch_ns = outside_compiler__watch_ns(p->compiler, now_ns);
 	return err == -EPERM || err == -ENOSYS || err == -ESRCH ? 0 : err;
 }
 
@@ -533,17 +534,17 @@ static int look(struct outside *o)
 }
 
 /* When one is to be watched next. */
-static uint64_t next_watch_ns(const struct outside *o, uint64_t now_ns)
+static uint64_t next_watch_ns(const struct outside *o)
 {
-	uint64_t next_ns = UINT64_MAX, ns;
+	uint64_t next_ns = UINT64_MAX;
 
 	for (uint32_t i = 0; i < o->n; i++) {
 		const struct outside_compiler *c = o->items[i].compiler;
 
-		ns = c ? outside_compiler__watch_ns(c, now_ns) : UINT64_MAX;
-		next_ns = ns < next_ns ? ns : next_ns;
+		if (c && c->watch_ns < next_ns)
+			next_ns = c->watch_ns;
 	}
-	return next_ns;
+	return next_ns > o->watch_ns ? next_ns : o->watch_ns;
 }
 
 /* Compilers that have executed their queries are read before their memory is another's. */
@@ -552,11 +553,15 @@ static int watch(struct outside *o, uint64_t now_ns)
 	int err = 0;
 
 	for (uint32_t i = 0; i < o->n && !err; i++) {
-		struct outside_compiler *c = o->items[i].compiler;
+		struct outside_process *p = &o->items[i];
+		struct outside_compiler *c = p->compiler;
 
-		if (c && outside_compiler__watch_ns(c, now_ns) != UINT64_MAX &&
-		    outside_compiler__has_left(c))
-			err = read_compiler(o, &o->items[i], now_ns);
+		/* Its number may be another process's by now. */
+		if (!c || c->watch_ns > now_ns || p->waits || has_ended(p->pidfd))
+			continue;
+		c->watch_ns = outside_compiler__watch_ns(c, now_ns);
+		if (outside_compiler__has_left(c))
+			err = read_compiler(o, p, now_ns);
 	}
 	return err;
 }
@@ -609,7 +614,8 @@ int outside__fd(const struct outside *o)
 
 int outside__take(struct outside *o)
 {
-	uint64_t expired, before, now_ns, watch_ns, ns;
+	uint64_t expired, before, now_ns, ns;
+	bool looks;
 	int err;
 
 	if (!o->started)
@@ -618,16 +624,18 @@ int outside__take(struct outside *o)
 		return sweep(o);
 	before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	now_ns = clock_ns(CLOCK_MONOTONIC);
-	err = now_ns < o->look_ns ? watch(o, now_ns) : look(o);
-	o->spent_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - before;
-	if (now_ns >= o->look_ns) {
-		ns = o->spent_ns * COST_SHARE;
-		ns = ns < LOOK_NS ? LOOK_NS : ns > LOOK_MOST_NS ? LOOK_MOST_NS : ns;
-		o->look_ns = clock_ns(CLOCK_MONOTONIC) + ns;
-		o->spent_ns = 0;
-	}
-	watch_ns = next_watch_ns(o, clock_ns(CLOCK_MONOTONIC));
-	epoll_set_timer(o->timer, watch_ns < o->look_ns ? watch_ns : o->look_ns);
+	looks = now_ns >= o->look_ns;
+	err = looks ? look(o) : watch(o, now_ns);
+	ns = (clock_ns(CLOCK_THREAD_CPUTIME_ID) - before) * COST_SHARE;
+	now_ns = clock_ns(CLOCK_MONOTONIC);
+	if (looks)
+		o->look_ns = now_ns + (ns < LOOK_NS	   ? LOOK_NS
+				       : ns > LOOK_MOST_NS ? LOOK_MOST_NS
+							   : ns);
+	else
+		o->watch_ns = now_ns + ns;
+	ns = next_watch_ns(o);
+	epoll_set_timer(o->timer, ns < o->look_ns ? ns : o->look_ns);
 	return err;
 }
 
@@ -635,6 +643,8 @@ int outside__stop(struct outside *o)
 {
 	int err = o->started ? look(o) ?: sweep(o) : 0;
 
+	/* A program of cargo run may go on for long, and its orphans are none of ours. */
+	prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
 	o->started = false;
 	return err;
 }

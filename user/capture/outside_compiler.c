@@ -504,6 +504,7 @@ static int read_results(struct outside_compiler *c, uint64_t now_ns, struct wire
 		.lib = c->lib->number,
 	};
 	int err = compiler_results__copy(&memory, &c->lib->tables, &context, c->pid, now_ns,
+					 c->left ? WIRE_COUNTS_FINISHED : WIRE_COUNTS_RUNNING,
 					 take_counts, &reading);
 
 	return err ?: reading.n == c->lib->tables.tables.n ? 0 : -ENODATA;
@@ -580,7 +581,8 @@ static int copy_names(struct outside_compiler *c, const struct session_sink *sin
 void outside_compiler__init(struct outside_compiler *c, pid_t pid,
 			    const struct outside_library *lib, uint64_t bias)
 {
-	*c = (struct outside_compiler){.pid = pid, .lib = lib, .bias = bias};
+	*c = (struct outside_compiler){
+		.pid = pid, .lib = lib, .bias = bias, .watch_ns = UINT64_MAX};
 }
 
 static int read_jobs(struct outside_compiler *c, const struct session_sink *sink, uint64_t now_ns,

@@ -53,6 +53,7 @@ struct outside_compiler {
 	bool executed;		    /* queries, after that */
 	uint64_t cpu_ns, thread_ns; /* as of the last reading: of the process, and of that thread */
 	uint64_t found_ns, counted_ns; /* when its context was, and its results were last read */
+	uint64_t watch_ns;	       /* it is watched then; UINT64_MAX: not */
 	uint64_t sought_ns;	       /* and when another context was looked for */
 	bool sharded;		       /* tables are several others */
 	uint64_t n_definitions;	       /* that were copied */

@@ -169,7 +169,8 @@ static int copy_one(struct running_names *r, pid_t pid, struct kept_records *w, 
 	lib = (uint8_t)reading.found.lib;
 	/* First, as they take less time. */
 	if (compiler_results__copy(&reading.memory, &r->tables[lib], &reading.found, pid,
-				   clock_ns(CLOCK_MONOTONIC), kept_records__add, w))
+				   clock_ns(CLOCK_MONOTONIC), WIRE_COUNTS_RUNNING,
+				   kept_records__add, w))
 		w->n = 0;
 	n = w->n;
 	if (compiler_names__copy(&reading.memory, &r->layouts[lib], &reading.context, pid, lib,
@@ -228,7 +229,7 @@ static int count_one(struct running_names *r, const struct counted *c, struct ke
 		return 0;
 	err = compiler_results__copy(&reading.memory, &r->tables[(uint8_t)reading.found.lib],
 				     &reading.found, c->pid, clock_ns(CLOCK_MONOTONIC),
-				     kept_records__add, w);
+				     WIRE_COUNTS_RUNNING, kept_records__add, w);
 	return !err && was_there(r, &reading) ? kept_records__pass_on(w, take, ctx) : 0;
 }
 

@@ -367,8 +367,8 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 		if (err)
 			return diag_error_r(err, "cannot look at processes: %s%s", strerror(-err),
 					    err == -EPERM
-						    ? "; --attach read takes no rights: run it "
-						      "without sudo"
+						    ? "; compilers are read from outside without "
+						      "root's rights: run it without sudo"
 						    : "");
 		*out = take_ptr(s);
 		return 0;

@@ -9,9 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/diag.h"
 #include "base/first_environ.h"
 #include "base/invoker.h"
@@ -365,10 +368,13 @@ static void signal_below(pid_t root, int sig)
 
 	if (process_list__descendants(root, &below))
 		return;
-	for (size_t i = 0; i < below.n; i++)
+	for (size_t i = 0; i < below.n; i++) {
+		_close_ int fd = (int)syscall(SYS_pidfd_open, below.pids[i], 0);
+
 		if (process_uid(below.pids[i]) == getuid() &&
-		    process_uid(process_parent(below.pids[i])) != getuid())
-			kill(below.pids[i], sig);
+		    process_uid(process_parent(below.pids[i])) == 0)
+			syscall(SYS_pidfd_send_signal, fd, sig, NULL, 0);
+	}
 	process_list__clear(&below);
 }
 

@@ -9,7 +9,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -22,6 +21,7 @@
 #include "base/file_writer.h"
 #include "base/own_path.h"
 #include "base/cleanup.h"
+#include "base/rights.h"
 
 /* The two directories that cache.h describes: opened with care; files are mapped, and written
  * whole. */
@@ -259,15 +259,15 @@ static int file_name(const struct plan_cache_key *key, char name[FILE_NAME_MAX],
 
 /*
  * The user's store is only for libraries that the user could change anyway. Without any right
- * beyond his own, as of the program file, it also serves those of root, as a distribution's: what
- * it holds can then mislead nobody else.
+ * beyond his own it also serves those of root, as a distribution's: what it holds can then mislead
+ * nobody else.
  */
 static bool may_use(const struct plan_cache_key *key, enum cache_dir_kind kind)
 {
 	uid_t uid = key->id->uid;
 
 	return key->id->lasting &&
-	       (kind == CACHE_DIR_SYSTEM || uid == geteuid() || (!uid && !getauxval(AT_SECURE)));
+	       (kind == CACHE_DIR_SYSTEM || uid == geteuid() || (!uid && !rights__are_given()));
 }
 
 /*

@@ -93,7 +93,7 @@ static void take_one(struct control *c, const struct signalfd_siginfo *info)
 	 */
 	if (c->launch && (!has_key || info->ssi_code <= 0))
 		launch__signal(c->launch, (int)info->ssi_signo);
-	if (c->runs_on || !ends_recording(info->ssi_signo))
+	if ((c->runs_on && !c->child_done) || !ends_recording(info->ssi_signo))
 		return;
 	c->signal = (int)info->ssi_signo;
 	c->n_signals++;
@@ -122,7 +122,7 @@ bool control__runs_on(struct control *c)
 	 */
 	if (!strcmp(name, "cargo"))
 		c->is_cargo = true;
-	else
+	else if (strcmp(name, "?"))
 		c->runs_on = c->is_cargo;
 	return c->runs_on;
 }

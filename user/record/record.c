@@ -438,7 +438,10 @@ static void set_overhead(struct capture *c, const uint64_t counters[WIRE_COUNTER
 		.counters = counters,
 		.costs = session__costs(c->session),
 		.own_ns = own_ns(c),
-		.command_ns = c->control.launch ? launch__cpu_ns(c->control.launch) : 0,
+		/* A program of cargo run is no part of the recording. */
+		.command_ns = c->control.launch && !c->control.runs_on
+				      ? launch__cpu_ns(c->control.launch)
+				      : 0,
 		.set_up_ns = c->set_up_ns,
 		.read_ns = c->read_ns,
 		.beside = c->beside,

@@ -252,10 +252,23 @@ static int find_asked(struct finder *f, uint32_t body, uint32_t *out)
 	return 0;
 }
 
-/* All bodies ask a word that is as far behind the name, as far as they show it. */
+/* The body of the query asks the word that is `by` bytes behind the name. */
+static bool asks(const struct finder *f, const uint32_t *asked, const struct vtable *v, uint64_t by)
+{
+	uint32_t body = f->plan->queries[v->query].body_incr;
+
+	return !v->problem && body != PLAN_NONE && asked[body] != VTABLE_NONE &&
+	       v->begin + asked[body] == v->at + by;
+}
+
+/*
+ * All bodies ask a word that is as far behind the name, as far as they show it. They are instances
+ * of one function, so the vtables that are like those of these have it in the same place.
+ */
 static int settle_by_bodies(struct finder *f)
 {
 	_free_ uint32_t *asked = calloc(f->plan->n_bodies + 1UL, sizeof(*asked));
+	const struct vtable *items = f->t->items;
 	struct votes distances = {0};
 	uint64_t by, word;
 	int err = asked ? 0 : -ENOMEM;
@@ -265,7 +278,7 @@ static int settle_by_bodies(struct finder *f)
 		err = f->plan->bodies[b].incremental ? find_asked(f, b, &asked[b]) : 0;
 	}
 	for (uint32_t i = 0; i < f->t->n && !err; i++) {
-		const struct vtable *v = &f->t->items[i];
+		const struct vtable *v = &items[i];
 		uint32_t body = f->plan->queries[v->query].body_incr;
 
 		if (!v->problem && body != PLAN_NONE && asked[body] != VTABLE_NONE &&
@@ -275,10 +288,14 @@ static int settle_by_bodies(struct finder *f)
 	if (err || distances.n != 1 || !votes__decide(&distances, BODIES_LEAST, &by))
 		return err;
 	for (uint32_t i = 0; i < f->t->n; i++) {
-		const struct vtable *v = &f->t->items[i];
+		const struct vtable *v = &items[i];
+		uint32_t like = 0;
 
+		while (like < f->t->n &&
+		       !(asks(f, asked, &items[like], by) && are_alike(&items[like], v)))
+			like++;
 		f->plan->queries[v->query].never_loaded =
-			!v->problem && v->at + by + 8 <= v->end &&
+			like < f->t->n && v->at + by + 8 <= v->end &&
 			straight__word(f->t->run, v->at + (uint32_t)by, &word) && is_false(f, word);
 	}
 	return 0;
