@@ -106,16 +106,20 @@ static int on_record(void *ctx, const void *record, size_t size)
 
 static int on_tally(void *ctx, const struct trace_tally *t)
 {
-	(void)ctx;
-	expect(t->kind == TRACE_KIND_RESULTS_AT_LEAST);
-	expect(t->events <= 2 * (uint64_t)WIRE_RESULTS_MAX && t->sum <= t->events);
+	const enum wire_counts_moment *moment = ctx;
+
+	expect(t->kind == TRACE_KIND_RESULTS_AT_LEAST ||
+	       (t->kind == TRACE_KIND_RESULTS && *moment == WIRE_COUNTS_FINISHED));
+	expect(t->events <= 3 * (uint64_t)WIRE_RESULTS_MAX && t->sum <= t->events);
 	return 0;
 }
 
 static void count(const struct compiler_memory *m, const struct wire_context *c,
 		  const struct head *h)
 {
-	const struct decoder_sink sink = {.tally = on_tally};
+	enum wire_counts_moment moment =
+		h->query[1] % 2 ? WIRE_COUNTS_FINISHED : WIRE_COUNTS_RUNNING;
+	const struct decoder_sink sink = {.ctx = &moment, .tally = on_tally};
 	struct wire_query_table queries[QUERIES];
 	struct compiler_tables tables = {.queries = queries};
 	uint64_t lost = 0;
@@ -139,9 +143,10 @@ static void count(const struct compiler_memory *m, const struct wire_context *c,
 			.name = h->query[2] + i * h->query[5],
 			.cache = h->query[3] + i * h->query[5],
 			.others = h->query[4] + i * h->query[5],
+			.active = h->query[3] + (i + 1) * h->query[5],
 			.kind = (uint8_t)((h->query[0] + i) % WIRE_CACHE_MAX),
 		};
-	err = compiler_results__copy(m, &tables, c, 1, 2, WIRE_COUNTS_FINISHED, on_record, NULL);
+	err = compiler_results__copy(m, &tables, c, 1, 2, moment, on_record, NULL);
 	expect(!err || err == -ENODATA || err == -ETIME);
 	expect(err || w.counted == QUERIES);
 	/* A name and three tables, and then each of three tables' shards. */
