@@ -167,9 +167,14 @@ def test_both_modes_count_items_alike(t, version, *arguments):
     """The keys in the compiler's tables are those that the probes see. Tables of several threads have shards."""
     t.need_capture()
     argv = [rustc_of(t, version)] + crates.arguments(crates.SHORT, t.mkdir("out"), *arguments)
-    default = record(t, "default", argv=argv, env=BOOTSTRAP)
+    # On a busy machine, with -Zthreads, some recordings list that all is unknown, too.
+    for attempt in range(4):
+        default = record(t, "default%d" % attempt, argv=argv, env=BOOTSTRAP)
+        assert t.report(default)["lost"] == 0, t.report(default)["losses"]
+        kinds = {line["kind"] for line in t.dumped(default, "results") if line["query"] == "fn_sig"}
+        if "unknown" not in kinds or "-Zthreads=4" not in arguments:
+            break
     exact = record(t, "exact", "--exact", argv=argv, env=BOOTSTRAP)
-    assert t.report(default)["lost"] == 0, t.report(default)["losses"]
     crate = crates.crate_name(crates.SHORT)
     seen, about = collections.Counter(), collections.Counter()
     for s in t.dumped(exact, "span"):
