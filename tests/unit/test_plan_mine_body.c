@@ -34,20 +34,6 @@ static struct mined_body mine_with(const char *name, const char *extra, bool any
 	return out;
 }
 
-/* What the symbol at an address is called behind the name of its function and a dot. */
-static const char *mark_at(uint64_t addr, const char *name)
-{
-	const struct elf_symbol *syms;
-	size_t n, len = strlen(name);
-
-	assert_int_equal(elf_image__symbols(img, &syms, &n), 0);
-	for (size_t i = 0; i < n; i++)
-		if (syms[i].addr == addr && !strncmp(syms[i].name, name, len) &&
-		    syms[i].name[len] == '.')
-			return syms[i].name + len + 1;
-	return "?";
-}
-
 static size_t print_operand(char *text, size_t size, uint8_t reg, int32_t slot, int32_t none)
 {
 	if (reg != WIRE_REG_NONE)

@@ -35,20 +35,6 @@ static int teardown(void **state)
 	return image_teardown(state);
 }
 
-/* What the symbol at an address is called behind the name of its function and a dot. */
-static const char *mark_at(uint64_t addr, const char *name)
-{
-	const struct elf_symbol *syms;
-	size_t n, len = strlen(name);
-
-	assert_int_equal(elf_image__symbols(img, &syms, &n), 0);
-	for (size_t i = 0; i < n; i++)
-		if (syms[i].addr == addr && !strncmp(syms[i].name, name, len) &&
-		    syms[i].name[len] == '.')
-			return syms[i].name + len + 1;
-	return "?";
-}
-
 /* The guard that starts at a mark of its function. */
 static const struct plan_guard *guard(const char *name, const char *mark)
 {

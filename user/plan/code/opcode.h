@@ -49,6 +49,15 @@ static inline bool opcode_is_jcc(const uint8_t *p)
 	return p[0] == OPCODE_TWO_BYTES && (p[1] & 0xf0) == 0x80;
 }
 
+/* Whether je or jne is taken if what was compared is equal: 1, 0; another instruction: -1. */
+static inline int opcode_taken_if_equal(const uint8_t *p)
+{
+	if (p[0] == OPCODE_JE_SHORT || (p[0] == OPCODE_TWO_BYTES && p[1] == OPCODE_JE))
+		return 1;
+	return p[0] == OPCODE_JNE_SHORT || (p[0] == OPCODE_TWO_BYTES && p[1] == OPCODE_JNE) ? 0
+											    : -1;
+}
+
 /* lea reg, [rip + rel32], without the prefix: two bytes are looked at. */
 static inline bool opcode_is_lea_rip(const uint8_t *p)
 {

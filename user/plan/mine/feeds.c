@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "plan/code/opcode.h"
 #include "plan/code/scan.h"
 #include "plan/code/walk.h"
 #include "plan/mine/owners.h"
@@ -52,11 +53,7 @@ static int taken_if_equal(const struct elf_image *img, const struct code_insn *b
 	size_t room;
 	const uint8_t *code = elf_image__bytes(img, branch->addr, &room);
 
-	if (!code || room < 2)
-		return -1;
-	if (code[0] == 0x74 || (code[0] == 0x0f && code[1] == 0x84))
-		return 1;
-	return code[0] == 0x75 || (code[0] == 0x0f && code[1] == 0x85) ? 0 : -1;
+	return code && room >= 2 ? opcode_taken_if_equal(code) : -1;
 }
 
 /*

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "plan/code/opcode.h"
 
 /* Instructions from the call of KEPT to the guard, at most, on one way. */
 #define NEAR 12
@@ -137,23 +138,6 @@ static int settle_by_functions(struct finder *f)
 
 /* ---- By bodies ------------------------------------------------------------------------------- */
 
-/* A jump that is made if what was tested is 0. */
-static bool is_jump_if_zero(const struct finder *f, const struct code_insn *insn)
-{
-	size_t room;
-	const uint8_t *bytes = elf_image__bytes(f->img, insn->addr, &room);
-
-	return bytes && room >= 2 && (bytes[0] == 0x74 || (bytes[0] == 0x0f && bytes[1] == 0x84));
-}
-
-static bool is_jump_if_not_zero(const struct finder *f, const struct code_insn *insn)
-{
-	size_t room;
-	const uint8_t *bytes = elf_image__bytes(f->img, insn->addr, &room);
-
-	return bytes && room >= 2 && (bytes[0] == 0x75 || (bytes[0] == 0x0f && bytes[1] == 0x85));
-}
-
 /* The way from instruction `i`, on which there are no other branches and no calls, meets `to`. */
 static bool leads_to(const struct finder *f, size_t i, uint64_t to)
 {
@@ -189,10 +173,16 @@ static bool asks_before(const struct finder *f, size_t i, uint64_t to)
 	/* test %al, %al */
 	if (!bytes || room < 2 || bytes[0] != 0x84 || bytes[1] != 0xc0)
 		return false;
+	bytes = elf_image__bytes(f->img, jump->addr, &room);
 	target = code__index(&f->code, jump->target);
-	if (is_jump_if_zero(f, jump))
+	switch (bytes && room >= 2 ? opcode_taken_if_equal(bytes) : -1) {
+	case 1:
 		return leads_to(f, next, to) && !leads_to(f, target, to);
-	return is_jump_if_not_zero(f, jump) && leads_to(f, target, to) && !leads_to(f, next, to);
+	case 0:
+		return leads_to(f, target, to) && !leads_to(f, next, to);
+	default:
+		return false;
+	}
 }
 
 /* It returns false, whatever it is asked. */
